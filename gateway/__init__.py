@@ -1,0 +1,1 @@
+"""What stands in front of the sandboxes: it authenticates, authorizes and forwards."""

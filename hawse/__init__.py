@@ -1,0 +1,1 @@
+"""hawse: one WebSocket for everything that is done with a sandbox."""
