@@ -1,7 +1,7 @@
 """Build hook: a wheel without the browser client is a broken wheel, so refuse to build one.
 
-`gateway/_web/` is built from `web/` by `make build` (or `npm run build` in `web/`) and is no part of the repository.
-An editable install works without it: whoever runs from a checkout may want only the Python side.
+`gateway/_web/` is built from `web/` by `make build` (or `npm run build` in `web/`) and is no part of the
+repository. An editable install works without it: whoever runs from a checkout may want only the Python side.
 """
 
 from pathlib import Path
@@ -16,12 +16,12 @@ class WebBundleHook(BuildHookInterface):  # type: ignore[type-arg]  # its parame
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Raises RuntimeError when a distribution would lack the bundle. `version` is "editable" or "standard"."""
+        """Raises RuntimeError when a distribution would lack the bundle; an editable install may."""
         if version == "editable":
             return
         index = Path(self.root, "gateway", "_web", "index.html")
         if not index.is_file():
             raise RuntimeError(
-                f"gateway/_web/index.html is missing, so this {self.target_name} would have no browser client. "
-                "Build it first: `make build`, or `cd web && npm ci && npm run build`."
+                f"gateway/_web/index.html is missing, so this {self.target_name} would have no browser "
+                "client. Build it first: `make build`, or `cd web && npm ci && npm run build`."
             )

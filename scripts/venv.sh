@@ -1,0 +1,37 @@
+#!/bin/sh
+# Makes .venv, if there is none that works, and brings it to one of two states:
+#   venv.sh run    what `hawse serve` needs
+#   venv.sh dev    that, and what tests and checks need
+# Everything comes from requirements/*.txt by hash; the project itself is installed editable.
+set -eu
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/.."
+state=$1
+
+works() { .venv/bin/python -c 'import sys, pip; assert sys.version_info >= (3, 11)' >/dev/null 2>&1; }
+
+if ! works; then
+    python=$("$PWD/scripts/find_python.sh")
+    if ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
+        # Debian and Ubuntu split these out of Python, one package a version.
+        package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+        if can_apt; then
+            apt_install "$package" || die "could not install $package, which $python needs to make virtual environments."
+        else
+            die "$python cannot make virtual environments. Install what it lacks, then try again: sudo apt-get install $package"
+        fi
+    fi
+    say "making .venv with $python"
+    rm -rf .venv
+    "$python" -m venv .venv || die "$python could not make a virtual environment in .venv"
+fi
+
+pip() { .venv/bin/python -m pip --disable-pip-version-check "$@"; }
+
+say "installing Python packages ($state)"
+case $state in
+    run) pip install -q --require-hashes -r requirements/run.txt -r requirements/build.txt ;;
+    dev) pip install -q --require-hashes -r requirements/dev.txt ;;
+    *) die "venv.sh run|dev" ;;
+esac
+pip install -q --no-deps --no-build-isolation --editable .

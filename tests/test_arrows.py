@@ -1,0 +1,221 @@
+"""The arrows between the packages, enforced by walking every module's imports.
+
+`hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`. Nothing else, in
+functions and under TYPE_CHECKING as well: an arrow is about what a module knows, not about when it loads it.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ("hawse", "runtime", "gateway")
+
+# The parts of the standard library that wait, or let others wait: the protocol core has no business with any.
+WAITING = frozenset(
+    "_thread asyncio concurrent fcntl ftplib http imaplib multiprocessing poplib pty queue sched select selectors"
+    " signal smtplib socket socketserver ssl subprocess termios threading time tty urllib xmlrpc".split()
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one package may import."""
+
+    ours: tuple[str, ...]  # our packages, their submodules included
+    others: tuple[str, ...] | None = None  # distributions beside the standard library; None: any
+    not_stdlib: frozenset[str] = frozenset()
+    lazily: tuple[str, ...] = ()  # our packages, inside a function only
+
+
+# The most specific package decides.
+RULES = {
+    "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
+    "hawse.client": Rule(ours=("hawse.wire", "hawse.client"), others=("msgspec", "websockets")),
+    "hawse.cli": Rule(
+        ours=("hawse.wire", "hawse.client", "hawse.cli"),
+        others=("msgspec", "websockets"),
+        lazily=("runtime", "gateway"),
+    ),
+    # Loading hawse.wire loads hawse first, so what `hawse` itself imports eagerly, everybody does.
+    "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
+    "runtime": Rule(ours=("hawse.wire", "runtime")),
+    "gateway": Rule(ours=("hawse.wire", "gateway")),
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, by its full name, and where."""
+
+    target: str
+    line: int
+    lazy: bool  # inside a function, or under TYPE_CHECKING
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def targets(node: ast.AST, package: str) -> Iterator[str]:
+    """The modules that one statement imports. `package` is what relative imports start from."""
+    match node:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            base = module or ""
+            if level:
+                above = package.split(".")[: len(package.split(".")) - level + 1]
+                base = ".".join([*above, module] if module else above)
+            for alias in names:
+                # `from hawse import wire` imports hawse.wire; `from hawse import __version__` imports hawse.
+                inner = f"{base}.{alias.name}"
+                yield inner if base.split(".")[0] in OURS and is_module(inner) else base
+        case ast.Call(
+            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(name)), *_],
+        ):
+            yield name
+
+
+def imports(source: str, package: str) -> Iterator[Import]:
+    def walk(node: ast.AST, lazy: bool) -> Iterator[Import]:
+        for target in targets(node, package):
+            yield Import(target, getattr(node, "lineno", 0), lazy)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            lazy = True
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            for statement in node.body:
+                yield from walk(statement, True)
+            for statement in node.orelse:
+                yield from walk(statement, lazy)
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, lazy)
+
+    yield from walk(ast.parse(source), lazy=False)
+
+
+def within(name: str, packages: tuple[str, ...]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def why_not(rule: Rule, found: Import) -> str | None:
+    """What is wrong with an import, or None."""
+    top = found.target.split(".")[0]
+    if top in OURS:
+        if within(found.target, rule.ours) or (found.lazy and within(found.target, rule.lazily)):
+            return None
+        if found.target == "hawse" and "hawse.client" in rule.ours:
+            return None  # the client side may ask for hawse.__version__
+        return "inside a function only" if within(found.target, rule.lazily) else "against the arrows"
+    if top in sys.stdlib_module_names:
+        return "it waits" if top in rule.not_stdlib else None
+    return None if rule.others is None or top in rule.others else "not among its dependencies"
+
+
+def rule_for(module: str) -> Rule:
+    return RULES[max((package for package in RULES if within(module, (package,))), key=len)]
+
+
+def breaches(module: str, source: str, *, is_package: bool = False) -> list[str]:
+    package = module if is_package else module.rpartition(".")[0]
+    rule = rule_for(module)
+    return [
+        f"{module}:{found.line} imports {found.target}: {reason}"
+        for found in imports(source, package)
+        if (reason := why_not(rule, found))
+    ]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = sorted(path for package in OURS for path in (ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_a_module_imports_only_along_the_arrows(path: Path) -> None:
+    found = breaches(module_name(path), path.read_text("utf-8"), is_package=path.name == "__init__.py")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("package", "unwanted"),
+    [
+        (
+            "hawse.wire",
+            "asyncio socket selectors ssl subprocess websockets hawse.client hawse.cli runtime gateway",
+        ),
+        ("hawse.client", "hawse.cli runtime gateway"),
+        ("runtime", "hawse.client hawse.cli gateway"),
+        ("gateway", "hawse.client hawse.cli runtime"),
+    ],
+)
+def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: str) -> None:
+    modules = [module_name(path) for path in MODULES if path.name != "__main__.py"]
+    names = [name for name in modules if within(name, (package,))]
+    program = (
+        "import importlib, sys; before = set(sys.modules)\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        f"print(*(set(sys.modules) - before) & set({unwanted.split()!r}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("hawse.wire.frames", "import asyncio"),
+        ("hawse.wire.frames", "from time import monotonic"),
+        ("hawse.wire.frames", "import websockets"),
+        ("hawse.wire.frames", "def f():\n    from hawse.client import aio"),
+        ("hawse.wire.frames", "from .. import client"),
+        ("hawse.wire.frames", "from ..client import aio"),
+        ("hawse.client.aio", "import hawse.cli.main"),
+        ("hawse.client.aio", "import httpx"),
+        ("hawse.cli.serve", "import gateway.app"),
+        ("hawse", "from hawse.client import connect"),
+        ("runtime.terminal", "if TYPE_CHECKING:\n    from gateway.app import App"),
+        ("runtime.terminal", "import hawse"),
+        ("runtime.terminal", "from hawse import client"),
+        ("gateway.app", "importlib.import_module('runtime.main')"),
+        ("gateway.app", "import runtime"),
+    ],
+)
+def test_an_import_against_the_arrows_is_found(module: str, source: str) -> None:
+    assert breaches(module, source, is_package=module == "hawse")
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        (
+            "hawse.wire.frames",
+            "import struct, msgspec\nfrom . import errors\nfrom hawse.wire.errors import X",
+        ),
+        (
+            "hawse.client.aio",
+            "import asyncio, websockets\nfrom hawse.wire import Connection\nfrom .. import wire",
+        ),
+        ("hawse.cli.serve", "from hawse import __version__\ndef main():\n    from gateway.app import serve"),
+        ("hawse.cli.serve", "def main():\n    importlib.import_module('runtime.main')"),
+        ("hawse", "def __getattr__(name):\n    from hawse import client"),
+        ("runtime.terminal", "import asyncio, pyghostty\nfrom hawse.wire import frames"),
+        ("gateway.app", "import starlette, hawse.wire.frames\nfrom .links import Link"),
+    ],
+)
+def test_an_import_along_the_arrows_passes(module: str, source: str) -> None:
+    assert breaches(module, source, is_package=module == "hawse") == []

@@ -1,0 +1,49 @@
+"""The map: each module has its one test file, found without searching, and each test file its module.
+
+`hawse/wire/x.py` -> `tests/wire/test_x.py`, `runtime/a/x.py` -> `tests/runtime/a/test_x.py`, and so on. What
+crosses modules is tested in `tests/integration/`; what is about the house itself, directly in `tests/`.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests"
+
+# The tests of the house itself. Every other test_*.py outside tests/integration/ belongs to one module.
+HOUSE = {TESTS / "test_arrows.py", TESTS / "test_map.py", TESTS / "test_house.py"}
+
+
+def test_file_of(module: Path) -> Path:
+    """Where a module is tested: `hawse/` falls away, since the name of the library would say nothing."""
+    parts = module.relative_to(ROOT).parts
+    folders = parts[1:-1] if parts[0] == "hawse" else parts[:-1]
+    return TESTS.joinpath(*folders, f"test_{module.stem.lstrip('_')}.py")
+
+
+test_file_of.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
+
+
+def modules() -> list[Path]:
+    found = (path for package in ("hawse", "runtime", "gateway") for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for path in found if path.stem not in {"__init__", "__main__"})
+
+
+def names(paths: set[Path]) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in paths)
+
+
+def test_each_module_has_its_one_test_file() -> None:
+    lacking = {module for module in modules() if not test_file_of(module).is_file()}
+    assert not lacking, f"modules without their test file: {names(lacking)}"
+
+
+def test_no_two_modules_share_a_test_file() -> None:
+    files = [test_file_of(module) for module in modules()]
+    shared = {file for file in files if files.count(file) > 1}
+    assert not shared, f"test files of several modules: {names(shared)}"
+
+
+def test_each_test_file_has_its_module() -> None:
+    files = {path for path in TESTS.rglob("test_*.py") if TESTS / "integration" not in path.parents}
+    stray = files - HOUSE - {test_file_of(module) for module in modules()}
+    assert not stray, f"test files without a module: {names(stray)}"
