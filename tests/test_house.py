@@ -13,17 +13,17 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Whoever builds this chooses where packages come from. In halves, so that this file keeps to its own rule.
 INDEX_HOSTS = [
-    "pypi" + ".org",
+    "py" + "pi.org",
     "python" + "hosted.org",
-    "npmjs" + ".org",
-    "npmjs" + ".com",
-    "yarnpkg" + ".com",
-    "deb.debian" + ".org",
-    "security.debian" + ".org",
-    "archive.ubuntu" + ".com",
-    "security.ubuntu" + ".com",
+    "np" + "mjs.org",
+    "np" + "mjs.com",
+    "yarn" + "pkg.com",
+    "deb." + "debian.org",
+    "security." + "debian.org",
+    "archive." + "ubuntu.com",
+    "security." + "ubuntu.com",
     "crates" + ".io",
-    "proxy.golang" + ".org",
+    "proxy." + "golang.org",
 ]
 
 
