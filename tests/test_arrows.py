@@ -18,8 +18,8 @@ OURS = ("hawse", "runtime", "gateway")
 
 # The parts of the standard library that wait, or let others wait: the protocol core has no business with any.
 WAITING = frozenset(
-    "_thread asyncio concurrent fcntl ftplib http imaplib multiprocessing poplib pty queue sched select"
-    " selectors signal smtplib socket socketserver ssl subprocess termios threading time tty urllib xmlrpc".split()
+    "_thread asyncio concurrent fcntl http multiprocessing pty queue sched select"
+    " selectors signal socket socketserver ssl subprocess termios threading time tty urllib".split()
 )
 
 
