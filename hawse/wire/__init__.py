@@ -1,1 +1,57 @@
-"""The protocol, pure: no I/O, no asyncio."""
+"""The hawse wire protocol, version 1: pure, no I/O, no asyncio. Its specification is docs/wire.md.
+
+The seam to every carrier is three verbs: receive, events, data to send (`Connection`). `FairWriter` decides
+whose turn it is, `StreamDecoder` frames messages on a plain byte stream.
+"""
+
+from hawse.wire.connection import Connection, Role
+from hawse.wire.errors import ERRORS, Admitted, HawseError, LocalProtocolError, RemoteProtocolError
+from hawse.wire.frames import Data, Kind
+from hawse.wire.limits import Limits
+from hawse.wire.messages import (
+    Call,
+    Cancel,
+    Credit,
+    End,
+    Error,
+    Event,
+    Goaway,
+    Hello,
+    Message,
+    Ping,
+    Pong,
+    Result,
+    Welcome,
+)
+from hawse.wire.stream import StreamDecoder, encode_stream
+from hawse.wire.turns import FairWriter, Source
+
+__all__ = [
+    "ERRORS",
+    "Admitted",
+    "Call",
+    "Cancel",
+    "Connection",
+    "Credit",
+    "Data",
+    "End",
+    "Error",
+    "Event",
+    "FairWriter",
+    "Goaway",
+    "HawseError",
+    "Hello",
+    "Kind",
+    "Limits",
+    "LocalProtocolError",
+    "Message",
+    "Ping",
+    "Pong",
+    "RemoteProtocolError",
+    "Result",
+    "Role",
+    "Source",
+    "StreamDecoder",
+    "Welcome",
+    "encode_stream",
+]

@@ -1,0 +1,80 @@
+"""The life of one channel: a literal table of states and what may happen in them, and its two credit windows.
+
+Rules (docs/wire.md sections 2 and 4):
+- the client opens a channel with `call`; the server closes it with exactly one `result` or `error`;
+- `end` and `cancel` are the client's, and after either it sends no more input;
+- the server sends nothing on a closed channel; what the client sends there was on its way and is ignored;
+- whatever the table does not name is a protocol error by whoever sent it.
+"""
+
+from enum import Enum
+from typing import Final
+
+
+class State(Enum):
+    IDLE = "idle"
+    OPEN = "open"
+    ENDED = "ended"  # the client has sent `end`: no more input
+    CANCELLING = "cancelling"  # the client has sent `cancel` and waits for the last word
+    CLOSED = "closed"
+
+
+class Step(Enum):
+    # by the client
+    CALL = "call"
+    INPUT = "input frame"
+    END = "end"
+    CANCEL = "cancel"
+    CLIENT_CREDIT = "credit from the client"
+    # by the server
+    EVENT = "event"
+    OUTPUT = "output frame"
+    SERVER_CREDIT = "credit from the server"
+    LAST = "result or error"
+
+
+_SERVER_IN = {Step.EVENT, Step.OUTPUT, Step.SERVER_CREDIT}
+
+TRANSITIONS: Final[dict[State, dict[Step, State]]] = {
+    State.IDLE: {Step.CALL: State.OPEN},
+    State.OPEN: {
+        Step.INPUT: State.OPEN,
+        Step.END: State.ENDED,
+        Step.CANCEL: State.CANCELLING,
+        Step.CLIENT_CREDIT: State.OPEN,
+        **dict.fromkeys(_SERVER_IN, State.OPEN),
+        Step.LAST: State.CLOSED,
+    },
+    State.ENDED: {
+        Step.CANCEL: State.CANCELLING,
+        Step.CLIENT_CREDIT: State.ENDED,
+        **dict.fromkeys(_SERVER_IN, State.ENDED),
+        Step.LAST: State.CLOSED,
+    },
+    State.CANCELLING: {
+        Step.CLIENT_CREDIT: State.CANCELLING,
+        **dict.fromkeys(_SERVER_IN, State.CANCELLING),
+        Step.LAST: State.CLOSED,
+    },
+    State.CLOSED: dict.fromkeys((Step.INPUT, Step.END, Step.CANCEL, Step.CLIENT_CREDIT), State.CLOSED),
+}
+
+
+class Channel:
+    """One channel as one side sees it. Knows nothing of messages: `Connection` feeds it."""
+
+    __slots__ = ("ch", "receive_window", "send_window", "state")
+
+    def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
+        self.ch = ch
+        self.state = State.IDLE
+        self.send_window = send_window  # bytes we may still send; below 0 after an event overdrew it
+        self.receive_window = receive_window  # bytes the other side may still send
+
+    def step(self, step: Step) -> bool:
+        """Take `step` if the table allows it."""
+        state = TRANSITIONS[self.state].get(step)
+        if state is None:
+            return False
+        self.state = state
+        return True

@@ -1,0 +1,374 @@
+"""One end of a connection, without I/O: `receive_text`/`receive_data` in, `events()` out, `data_to_send()` to write.
+
+It enforces the whole of docs/wire.md on both directions: what the other side gets wrong raises
+`RemoteProtocolError` (a server has then queued the `error` that says so), what our own code gets wrong
+raises `LocalProtocolError`. It knows no carrier, no clock and no method.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from hawse.wire.channel import Channel, State, Step
+from hawse.wire.errors import HawseError, LocalProtocolError, RemoteProtocolError
+from hawse.wire.frames import Data, Kind, decode_frame, encode_frame
+from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
+from hawse.wire.messages import (
+    CHANNEL_MAX,
+    EMPTY,
+    GRANT_MAX,
+    Call,
+    Cancel,
+    Credit,
+    End,
+    Error,
+    Event,
+    Goaway,
+    Hello,
+    Message,
+    Ping,
+    Pong,
+    Result,
+    Welcome,
+    encode,
+    from_client,
+    from_server,
+    to_raw,
+)
+
+
+class Role(Enum):
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class Connection:
+    """The protocol's state on one side: the handshake, the open channels and their windows."""
+
+    def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
+        """`window` is a client's own: what it lets the server send on each new channel at first, in bytes."""
+        self.role = role
+        self.limits = limits or Limits()
+        self.ready = False  # the handshake is done
+        self._greeted = False  # `hello` came
+        self.channels: dict[int, Channel] = {}  # those that are open
+        self._server = role is Role.SERVER
+        self._window = window  # server to client, on each new channel; a server learns it from `hello`
+        self._last = 0  # the highest channel number used
+        self._decode = (from_client if self._server else from_server).decode
+        self._events: deque[Message | Data] = deque()
+        self._out: list[str | bytes] = []
+        self._out_size = 0
+
+    # ---- what the carrier uses
+
+    def receive_text(self, text: str | bytes | memoryview) -> None:
+        """Take one control message."""
+        try:
+            self._receive_message(self._parse(text))
+        except RemoteProtocolError as error:
+            self._say(error)
+            raise
+
+    def receive_data(self, frame: bytes | memoryview) -> None:
+        """Take one data frame. The event's payload is a view into `frame`."""
+        try:
+            self._receive_frame(decode_frame(frame, payload_limit=self.limits.payload))
+        except RemoteProtocolError as error:
+            self._say(error)
+            raise
+
+    def events(self) -> Iterator[Message | Data]:
+        """Take what has been received since the last time."""
+        while self._events:
+            yield self._events.popleft()
+
+    def data_to_send(self) -> list[str | bytes]:
+        """Take what has to be written, in order: `str` is a control message, `bytes` a data frame."""
+        out, self._out = self._out, []
+        self._out_size = 0
+        return out
+
+    @property
+    def pending(self) -> int:
+        """Bytes that wait in `data_to_send`: what a carrier that is not drained bounds by `limits.backlog`."""
+        return self._out_size
+
+    # ---- sending: both sides
+
+    def send_data(self, ch: int, kind: Kind, offset: int, payload: bytes | memoryview) -> None:
+        """Send one frame. Raises `LocalProtocolError` beyond the payload limit, the window or the channel's life."""
+        channel = self._sendable(ch)
+        size = len(payload)
+        if size > self.limits.payload or size > channel.send_window:
+            raise LocalProtocolError(f"{size} bytes on channel {ch}, whose window is {channel.send_window}")
+        self._step_local(channel, Step.OUTPUT if self._server else Step.INPUT)
+        if (kind is Kind.INPUT) is self._server:
+            raise LocalProtocolError(f"a {self.role.value} does not send {kind.name}")
+        channel.send_window -= size
+        self._push(encode_frame(kind, ch, offset, payload))
+
+    def grant(self, ch: int, size: int) -> int:
+        """Let the other side send `size` more bytes on `ch`; return what was granted after the cut to the maximum.
+
+        A channel that is no longer open is granted nothing.
+        """
+        channel = self.channels.get(ch)
+        if channel is None:
+            return 0
+        self._step_local(channel, Step.SERVER_CREDIT if self._server else Step.CLIENT_CREDIT)
+        size = min(size, self.limits.window_max - channel.receive_window)
+        granted = max(size, 0)
+        channel.receive_window += granted
+        while size > 0:
+            self._send(Credit(ch=ch, bytes=min(size, GRANT_MAX)))
+            size -= GRANT_MAX
+        return granted
+
+    def window(self, ch: int) -> int:
+        """How many bytes may be sent on `ch` now; 0 if it is not open."""
+        channel = self.channels.get(ch)
+        return max(channel.send_window, 0) if channel else 0
+
+    def ping(self, t: float) -> None:
+        self._send(Ping(t=t))
+
+    # ---- sending: the client
+
+    def send_hello(self, client: str, token: str | None = None) -> None:
+        self._send(Hello(protocol=PROTOCOL, client=client, window=self._window, token=token))
+
+    def call(
+        self,
+        method: str,
+        params: Any = EMPTY,
+        *,
+        sandbox: str | None = None,
+        key: str | None = None,
+        timeout: float | None = None,
+        window: int | None = None,
+    ) -> int:
+        """Open a channel and return its number.
+
+        `params` is a `msgspec.Raw` or anything that encodes to JSON. `window` (bytes) opens the channel with
+        more than the connection's own window, by granting the difference at once.
+        """
+        if self._server or not self.ready:
+            raise LocalProtocolError("only a client that was welcomed calls")
+        if len(self.channels) >= self.limits.channels:
+            raise HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
+        if self._last >= CHANNEL_MAX:
+            raise LocalProtocolError("the channel numbers are used up: reconnect")
+        raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
+        ch = self._last + 1
+        self._send(Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout))
+        self._open(ch)
+        if window is not None and window > self._window:
+            self.grant(ch, window - self._window)
+        return ch
+
+    def cancel(self, ch: int) -> None:
+        """Say that nobody is interested in `ch` any more. Again, or on a closed channel, it does nothing."""
+        channel = self.channels.get(ch)
+        if channel is not None and channel.state is not State.CANCELLING:
+            self._step_local(channel, Step.CANCEL)
+            self._send(Cancel(ch=ch))
+
+    def end(self, ch: int) -> None:
+        """No more input on `ch`."""
+        self._step_local(self._sendable(ch), Step.END)
+        self._send(End(ch=ch))
+
+    # ---- sending: the server
+
+    def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:
+        self._send(
+            Welcome(
+                protocol=PROTOCOL,
+                server=server,
+                identity=identity,
+                role=role,
+                limits=self.limits,
+                abilities=abilities or [],
+            )
+        )
+        self.ready = True
+
+    def send_event(self, ch: int, name: str, value: Any = None, *, seq: int | None = None) -> None:
+        """Send an event. It needs a positive window (`window(ch)`), and may overdraw it."""
+        channel = self._sendable(ch)
+        if channel.send_window <= 0:
+            raise LocalProtocolError(f"an event on channel {ch}, whose window is used up")
+        self._step_local(channel, Step.EVENT)
+        raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
+        channel.send_window -= len(raw) + EVENT_OVERHEAD
+        self._send(Event(ch=ch, name=name, value=raw, seq=seq))
+
+    def send_result(self, ch: int, value: Any = None) -> None:
+        raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
+        message = encode(Result(ch=ch, value=raw))
+        if len(message) > self.limits.text:
+            self.send_error(ch, HawseError("too_large", "the result is too large", admitted="yes"))
+            return
+        self._close(ch)
+        self._push(message.decode())
+
+    def send_error(self, ch: int, error: HawseError) -> None:
+        self._close(ch)
+        self._send(Error.from_exception(error, ch))
+
+    def goaway(self, reason: str, retry_after: float) -> None:
+        self._send(Goaway(reason=reason, retry_after=retry_after))
+
+    # ---- receiving
+
+    def _parse(self, text: str | bytes | memoryview) -> Message:
+        if len(text) > self.limits.text:
+            raise RemoteProtocolError("a control message is too large", close_code=1009)
+        try:
+            message: Message = self._decode(text)
+        except (ValueError, RecursionError) as error:
+            raise RemoteProtocolError(str(error), code="invalid_message", close_code=1007) from None
+        return message
+
+    def _receive_message(self, message: Message) -> None:
+        if not self.ready and not isinstance(message, Hello | Welcome | Error | Goaway):
+            raise RemoteProtocolError("the first message must be `hello`")
+        match message:
+            case Call():
+                if not self._receive_call(message):
+                    return
+            case Event():
+                self._receive_event(message)
+            case Result() | Error(ch=int()):
+                self._step_remote(self._known(message.ch), Step.LAST)  # type: ignore[arg-type]
+                self.channels.pop(message.ch)  # type: ignore[arg-type]
+            case Cancel():
+                if not self._step_remote(self._known(message.ch), Step.CANCEL):
+                    return
+            case End():
+                if not self._step_remote(self._known(message.ch), Step.END):
+                    return
+            case Credit():
+                if not self._receive_credit(message):
+                    return
+            case Ping():
+                self._send(Pong(t=message.t))
+                return
+            case Hello():
+                self._receive_hello(message)
+            case Welcome():
+                self._receive_welcome(message)
+        self._events.append(message)
+
+    def _receive_hello(self, hello: Hello) -> None:
+        if self._greeted:
+            raise RemoteProtocolError("a second `hello`")
+        if hello.protocol != PROTOCOL:
+            raise RemoteProtocolError(f"protocol {hello.protocol}; this server speaks {PROTOCOL}")
+        self._greeted = True
+        self._window = hello.window
+
+    def _receive_welcome(self, welcome: Welcome) -> None:
+        if self.ready:
+            raise RemoteProtocolError("a second `welcome`")
+        if welcome.protocol != PROTOCOL:
+            raise RemoteProtocolError(f"protocol {welcome.protocol}; this client speaks {PROTOCOL}")
+        self.limits = welcome.limits
+        self.ready = True
+
+    def _receive_call(self, call: Call) -> bool:
+        if call.ch <= self._last:
+            raise RemoteProtocolError(f"channel {call.ch} was used before")
+        if len(self.channels) >= self.limits.channels:
+            self._last = call.ch
+            error = HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
+            self._send(Error.from_exception(error, call.ch))
+            return False
+        self._open(call.ch)
+        return True
+
+    def _receive_event(self, event: Event) -> None:
+        channel = self._known(event.ch)
+        self._step_remote(channel, Step.EVENT)
+        if channel.receive_window <= 0:
+            raise RemoteProtocolError(f"an event beyond the window of channel {event.ch}", code="credit_exceeded")
+        channel.receive_window -= len(event.value) + EVENT_OVERHEAD
+
+    def _receive_credit(self, credit: Credit) -> bool:
+        channel = self._known(credit.ch)
+        if not self._step_remote(channel, Step.CLIENT_CREDIT if self._server else Step.SERVER_CREDIT):
+            return False
+        channel.send_window = min(channel.send_window + credit.bytes, self.limits.window_max)
+        return True
+
+    def _receive_frame(self, data: Data) -> None:
+        if (data.kind is Kind.INPUT) is not self._server:
+            raise RemoteProtocolError(f"{data.kind.name} from the wrong side")
+        channel = self._known(data.ch)
+        if not self._step_remote(channel, Step.INPUT if self._server else Step.OUTPUT):
+            return
+        size = len(data.payload)
+        if size > channel.receive_window:
+            raise RemoteProtocolError(
+                f"{size} bytes on channel {data.ch}, whose window is {channel.receive_window}",
+                code="credit_exceeded",
+            )
+        channel.receive_window -= size
+        self._events.append(data)
+
+    def _known(self, ch: int) -> Channel:
+        """The channel `ch` as the other side may speak of it: open, or (for a client's late words) closed."""
+        channel = self.channels.get(ch)
+        if channel is not None:
+            return channel
+        if not 0 < ch <= self._last:
+            raise RemoteProtocolError(f"channel {ch} was never opened")
+        channel = Channel(ch, send_window=0, receive_window=0)
+        channel.state = State.CLOSED
+        return channel
+
+    def _step_remote(self, channel: Channel, step: Step) -> bool:
+        """Take a step of the other side; False if it concerns a closed channel and is to be ignored."""
+        before = channel.state
+        if not channel.step(step):
+            raise RemoteProtocolError(f"{step.value} on channel {channel.ch}, which is {before.value}")
+        return before is not State.CLOSED
+
+    # ---- our own state
+
+    def _open(self, ch: int) -> None:
+        toward_client, toward_server = self._window, self.limits.input_window
+        send, receive = (toward_client, toward_server) if self._server else (toward_server, toward_client)
+        channel = Channel(ch, send_window=send, receive_window=receive)
+        channel.step(Step.CALL)
+        self.channels[ch] = channel
+        self._last = ch
+
+    def _close(self, ch: int) -> None:
+        self._step_local(self._sendable(ch), Step.LAST)
+        del self.channels[ch]
+
+    def _sendable(self, ch: int) -> Channel:
+        channel = self.channels.get(ch)
+        if channel is None:
+            raise LocalProtocolError(f"channel {ch} is not open")
+        return channel
+
+    def _step_local(self, channel: Channel, step: Step) -> None:
+        if not channel.step(step):
+            raise LocalProtocolError(f"{step.value} on channel {channel.ch}, which is {channel.state.value}")
+
+    def _say(self, error: RemoteProtocolError) -> None:
+        if self._server:
+            self._send(Error.from_exception(error))
+
+    def _send(self, message: Message) -> None:
+        self._push(encode(message).decode())
+
+    def _push(self, message: str | bytes) -> None:
+        self._out.append(message)
+        self._out_size += len(message)

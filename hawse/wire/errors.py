@@ -1,0 +1,92 @@
+"""Every error of the protocol, in one table, and the exceptions that carry them.
+
+    Exception
+    ├── LocalProtocolError        our own code misused the connection: a bug here
+    └── HawseError                an error with a code of the table, as it travels
+        └── RemoteProtocolError   the other side broke the protocol: the connection must be closed
+
+`docs/wire.md` section 8 is the same table in words; a test compares them.
+"""
+
+from typing import Any, Literal, NamedTuple
+
+Admitted = Literal["yes", "no", "unknown"]
+
+
+class ErrorKind(NamedTuple):
+    status: int  # the HTTP status the REST door answers with
+    retryable: bool  # whether the same call may succeed later
+
+
+ERRORS: dict[str, ErrorKind] = {
+    "invalid_message": ErrorKind(400, False),
+    "protocol_error": ErrorKind(400, False),
+    "credit_exceeded": ErrorKind(400, False),
+    "hello_timeout": ErrorKind(408, True),
+    "backlog": ErrorKind(429, True),
+    "unauthenticated": ErrorKind(401, False),
+    "forbidden": ErrorKind(403, False),
+    "origin_denied": ErrorKind(403, False),
+    "unknown_method": ErrorKind(404, False),
+    "invalid_params": ErrorKind(400, False),
+    "not_found": ErrorKind(404, False),
+    "conflict": ErrorKind(409, False),
+    "stale_handle": ErrorKind(410, False),
+    "exited": ErrorKind(409, False),
+    "key_conflict": ErrorKind(409, False),
+    "outcome_unknown": ErrorKind(409, False),
+    "input_gap": ErrorKind(409, False),
+    "input_overflow": ErrorKind(429, True),
+    "limit_exceeded": ErrorKind(429, True),
+    "too_large": ErrorKind(413, False),
+    "deadline_exceeded": ErrorKind(408, False),
+    "cancelled": ErrorKind(499, False),
+    "spawn_failed": ErrorKind(422, False),
+    "permission_denied": ErrorKind(403, False),
+    "is_directory": ErrorKind(409, False),
+    "not_directory": ErrorKind(409, False),
+    "no_space": ErrorKind(507, True),
+    "io_error": ErrorKind(500, False),
+    "unavailable": ErrorKind(503, True),
+    "interrupted": ErrorKind(502, True),
+    "internal": ErrorKind(500, False),
+}
+
+UNKNOWN_KIND = ErrorKind(500, False)  # for a code that a newer peer knows and we do not
+
+
+class LocalProtocolError(Exception):
+    """Our side tried something the protocol does not allow (a bug in the caller)."""
+
+
+class HawseError(Exception):
+    """A typed error, made here or received.
+
+    `admitted` says whether the work was begun: "yes", "no" or "unknown"; `details` is any JSON value.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str = "",
+        *,
+        admitted: Admitted = "no",
+        details: Any = None,
+        retryable: bool | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {message}" if message else code)
+        self.code = code
+        self.message = message
+        self.admitted: Admitted = admitted
+        self.details = details
+        kind = ERRORS.get(code, UNKNOWN_KIND)
+        self.retryable = kind.retryable if retryable is None else retryable
+        self.status = kind.status
+
+
+class RemoteProtocolError(HawseError):
+    """The other side broke the protocol. `close_code` is what to close a WebSocket with."""
+
+    def __init__(self, message: str, *, code: str = "protocol_error", close_code: int = 1008) -> None:
+        super().__init__(code, message)
+        self.close_code = close_code

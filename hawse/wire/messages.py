@@ -1,0 +1,151 @@
+"""Control messages: immutable structs whose JSON form is docs/wire.md section 2.
+
+`params` and `value` stay undecoded (`msgspec.Raw`): only who needs them reads them, so a gateway forwards
+them byte for byte.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Raw
+
+from hawse.wire.errors import Admitted, HawseError
+from hawse.wire.limits import Limits
+
+CHANNEL_MAX = (1 << 32) - 1
+GRANT_MAX = 4 << 20
+
+ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
+Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
+Key = Annotated[str, Meta(min_length=1, max_length=128)]
+Seconds = Annotated[float, Meta(gt=0, le=10**9)]
+
+NULL = Raw(b"null")
+EMPTY = Raw(b"{}")
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
+    """What all control messages share: a `type`, which is the class's name in lower case."""
+
+
+class Hello(Message, frozen=True, kw_only=True):
+    """The client's first message. `window`: bytes the server may send on each new channel at first."""
+
+    protocol: int
+    client: Annotated[str, Meta(max_length=256)]
+    window: Annotated[int, Meta(ge=0, le=GRANT_MAX)]
+    token: str | None = None
+
+
+class Welcome(Message, frozen=True, kw_only=True):
+    protocol: int
+    server: str
+    identity: str
+    role: str
+    limits: Limits
+    abilities: list[str] = []
+
+
+class Call(Message, frozen=True, kw_only=True):
+    """Opens channel `ch`. `timeout` in seconds."""
+
+    ch: ChannelId
+    method: Annotated[str, Meta(min_length=1, max_length=128)]
+    sandbox: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    params: Raw = EMPTY
+    key: Key | None = None
+    timeout: Seconds | None = None
+
+
+class Event(Message, frozen=True, kw_only=True):
+    ch: ChannelId
+    name: str
+    value: Raw = NULL
+    seq: int | None = None
+
+
+class Result(Message, frozen=True, kw_only=True):
+    ch: ChannelId
+    value: Raw = NULL
+
+
+class Error(Message, frozen=True, kw_only=True):
+    """Closes channel `ch`, or (without one) says why the connection is about to be closed."""
+
+    code: str
+    message: str
+    retryable: bool
+    admitted: Admitted
+    ch: ChannelId | None = None
+    details: Raw = NULL
+
+    @classmethod
+    def from_exception(cls, error: HawseError, ch: int | None = None) -> "Error":
+        return cls(
+            ch=ch,
+            code=error.code,
+            message=error.message,
+            retryable=error.retryable,
+            admitted=error.admitted,
+            details=NULL if error.details is None else to_raw(error.details),
+        )
+
+    def to_exception(self) -> HawseError:
+        return HawseError(
+            self.code,
+            self.message,
+            admitted=self.admitted,
+            retryable=self.retryable,
+            details=from_raw(self.details),
+        )
+
+
+class Cancel(Message, frozen=True, kw_only=True):
+    ch: ChannelId
+
+
+class End(Message, frozen=True, kw_only=True):
+    ch: ChannelId
+
+
+class Credit(Message, frozen=True, kw_only=True):
+    """The receiver of this may send `bytes` more on `ch`."""
+
+    ch: ChannelId
+    bytes: Grant
+
+
+class Ping(Message, frozen=True, kw_only=True):
+    t: float
+
+
+class Pong(Message, frozen=True, kw_only=True):
+    t: float
+
+
+class Goaway(Message, frozen=True, kw_only=True):
+    """Reconnect after `retry_after` seconds; close 1012 follows."""
+
+    reason: str
+    retry_after: float
+
+
+FromClient = Hello | Call | Cancel | End | Credit | Ping | Pong
+FromServer = Welcome | Event | Result | Error | Credit | Ping | Pong | Goaway
+
+_encoder = msgspec.json.Encoder()
+from_client = msgspec.json.Decoder(FromClient)
+from_server = msgspec.json.Decoder(FromServer)
+
+
+def encode(message: Message) -> bytes:
+    return _encoder.encode(message)
+
+
+def to_raw(value: Any) -> Raw:
+    """Encode any JSON-able value (or msgspec struct) to stand in a message."""
+    return Raw(_encoder.encode(value))
+
+
+def from_raw(raw: Raw) -> Any:
+    return msgspec.json.decode(raw)

@@ -1,0 +1,68 @@
+"""Whose turn it is: control messages first, then the channels that have something to send, round robin.
+
+A channel's bytes are *pulled* from its `Source` when the carrier can take them, never queued here, so the only
+buffer is the source's own (a journal, a file, a bounded queue). Nothing waits behind a flood for longer than
+one slice of every other channel.
+"""
+
+from typing import Protocol
+
+from hawse.wire.connection import Connection
+
+
+class Source(Protocol):
+    """What a channel sends, in order. Pulled by the writer; says when it has more with `FairWriter.wake`."""
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """Send at most about `size` bytes through `connection`, within the window of `ch`.
+
+        Return whether there is more to send now; False means that `wake` will tell. It may close the channel.
+        """
+        ...
+
+
+class FairWriter:
+    """The sending half of a carrier: give it `take` whenever the carrier can write."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._sources: dict[int, Source] = {}
+        self._ready: dict[int, None] = {}  # an ordered set: those that have something to send
+
+    @property
+    def idle(self) -> bool:
+        return not self._ready and not self._connection.pending
+
+    def attach(self, ch: int, source: Source) -> None:
+        """Give channel `ch` its source and its first turn."""
+        self._sources[ch] = source
+        self._ready[ch] = None
+
+    def detach(self, ch: int) -> None:
+        self._sources.pop(ch, None)
+        self._ready.pop(ch, None)
+
+    def wake(self, ch: int) -> None:
+        """The source of `ch` may have something to send: more bytes, more credit."""
+        if ch in self._sources:
+            self._ready[ch] = None
+
+    def take(self, size: int) -> list[str | bytes]:
+        """The next messages to write: all control messages, then about `size` bytes of turns.
+
+        Empty when there is nothing to write now.
+        """
+        out = self._connection.data_to_send()
+        while size > 0 and self._ready:
+            ch = next(iter(self._ready))
+            del self._ready[ch]
+            more = ch in self._connection.channels and self._sources[ch].pull(
+                self._connection, ch, self._connection.limits.payload
+            )
+            size -= self._connection.pending
+            out += self._connection.data_to_send()
+            if ch not in self._connection.channels:
+                self.detach(ch)
+            elif more:
+                self._ready[ch] = None
+        return out
