@@ -1,0 +1,118 @@
+"""The stream carrier: a `Connection` on an asyncio transport (a Unix socket or TCP).
+
+Both ends of a link from gateway to runtime use it; it may know of neither. No task is involved: what
+arrives is handled in `data_received`, what is to be sent is pulled while the transport takes it.
+"""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from hawse.wire import Connection, Data, FairWriter, Message, RemoteProtocolError, Source, StreamDecoder, encode_stream
+
+log = logging.getLogger(__name__)
+
+WRITE_BUFFER = 128 * 1024  # bytes the transport may hold: more would make every channel wait behind it
+BATCH = 64 * 1024  # bytes taken per turn of the writer
+
+
+class Receiver(Protocol):
+    """Who a link belongs to. Both are called from the event loop and must not block or raise."""
+
+    def link_received(self, link: "StreamLink", event: Message | Data) -> None:
+        """One message or frame; a frame's payload is a view that is valid only during the call."""
+        ...
+
+    def link_lost(self, link: "StreamLink", error: Exception | None) -> None:
+        """The link is gone. Called exactly once for a link that was made."""
+        ...
+
+
+class StreamLink(asyncio.Protocol):
+    """One end of a link. Whoever changes what there is to send calls `flush` (or `wake`)."""
+
+    def __init__(self, connection: Connection, receiver: Receiver) -> None:
+        self.connection = connection
+        self.writer = FairWriter(connection)
+        self.closed = False
+        self._receiver = receiver
+        self._decoder = StreamDecoder(connection.limits)
+        self._transport: asyncio.Transport | None = None
+        self._paused = False
+        self._receiving = False
+        self._error: Exception | None = None
+
+    # ---- for its owner
+
+    def attach(self, ch: int, source: Source) -> None:
+        self.writer.attach(ch, source)
+        self.flush()
+
+    def wake(self, ch: int) -> None:
+        self.writer.wake(ch)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what there is while the transport takes it. Within `link_received` it waits until that is done."""
+        if self._receiving or self._transport is None:
+            return
+        while not self._paused and not self.closed:
+            batch = self.writer.take(BATCH)
+            if not batch:
+                return
+            self._transport.writelines(encode_stream(batch))
+        if self.connection.pending > self.connection.limits.backlog:
+            self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog"))
+
+    def close(self) -> None:
+        """Write what is queued as control, then close."""
+        if self._transport is not None and not self.closed:
+            self._transport.writelines(encode_stream(self.connection.data_to_send()))
+            self._transport.close()
+
+    def abort(self, error: Exception | None = None) -> None:
+        self._error = self._error or error
+        if self._transport is not None:
+            self._transport.abort()
+
+    # ---- for the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        self.flush()
+
+    def data_received(self, data: bytes) -> None:
+        self._receiving = True
+        try:
+            for is_control, message in self._decoder.feed(data):
+                if is_control:
+                    self.connection.receive_text(message)
+                else:
+                    self.connection.receive_data(message)
+                for event in self.connection.events():
+                    self._receiver.link_received(self, event)
+                if self.closed:
+                    return
+        except RemoteProtocolError as error:
+            log.warning("! link broken by its other end: %s", error)
+            self._error = error
+            self.close()
+        except Exception as error:  # a bug here: the link goes, its peer resumes on a new one
+            log.exception("! link failed")
+            self.abort(error)
+        finally:
+            self._receiving = False
+        self.flush()
+
+    def pause_writing(self) -> None:
+        self._paused = True
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        self.flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed = True
+        self._receiver.link_lost(self, self._error or exc)
