@@ -40,6 +40,8 @@ class StreamLink(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._paused = False
         self._receiving = False
+        self._flushing = False
+        self._closing = False
         self._error: Exception | None = None
 
     # ---- for its owner
@@ -53,25 +55,34 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def flush(self) -> None:
-        """Write what there is while the transport takes it. Within `link_received` it waits until that is done."""
-        if self._receiving or self._transport is None:
+        """Write what there is while the transport takes it.
+
+        Within `link_received` it waits until that is done; within a source's `pull` the writer that pulls goes on.
+        """
+        if self._receiving or self._flushing or self._transport is None:
             return
-        while not self._paused and not self.closed:
-            batch = self.writer.take(BATCH)
-            if not batch:
-                return
-            self._transport.writelines(encode_stream(batch))
+        self._flushing = True
+        try:
+            while not self._paused and not self._closing:
+                batch = self.writer.take(BATCH)
+                if not batch:
+                    return
+                self._transport.writelines(encode_stream(batch))
+        finally:
+            self._flushing = False
         if self.connection.pending > self.connection.limits.backlog:
             self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog"))
 
     def close(self) -> None:
         """Write what is queued as control, then close."""
-        if self._transport is not None and not self.closed:
+        if self._transport is not None and not self._closing:
+            self._closing = True
             self._transport.writelines(encode_stream(self.connection.data_to_send()))
             self._transport.close()
 
     def abort(self, error: Exception | None = None) -> None:
         self._error = self._error or error
+        self._closing = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -93,7 +104,7 @@ class StreamLink(asyncio.Protocol):
                     self.connection.receive_data(message)
                 for event in self.connection.events():
                     self._receiver.link_received(self, event)
-                if self.closed:
+                if self._closing:
                     return
         except RemoteProtocolError as error:
             log.warning("! link broken by its other end: %s", error)
@@ -114,5 +125,5 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.closed = True
+        self.closed = self._closing = True
         self._receiver.link_lost(self, self._error or exc)
