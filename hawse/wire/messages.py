@@ -7,7 +7,7 @@ them byte for byte.
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Raw
+from msgspec import Meta, Raw, field
 
 from hawse.wire.errors import Admitted, HawseError
 from hawse.wire.limits import Limits
@@ -25,7 +25,10 @@ EMPTY = Raw(b"{}")
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """What all control messages share: a `type`, which is the class's name in lower case."""
+    """What all control messages share: a `type`, which is the class's name in lower case.
+
+    Only what the specification marks with `?` is left out when it has its default; a factory's is always written.
+    """
 
 
 class Hello(Message, frozen=True, kw_only=True):
@@ -43,7 +46,7 @@ class Welcome(Message, frozen=True, kw_only=True):
     identity: str
     role: str
     limits: Limits
-    abilities: list[str] = []
+    abilities: list[str] = field(default_factory=lambda: [])
 
 
 class Call(Message, frozen=True, kw_only=True):
@@ -60,13 +63,13 @@ class Call(Message, frozen=True, kw_only=True):
 class Event(Message, frozen=True, kw_only=True):
     ch: ChannelId
     name: str
-    value: Raw = NULL
+    value: Raw = field(default_factory=lambda: NULL)
     seq: int | None = None
 
 
 class Result(Message, frozen=True, kw_only=True):
     ch: ChannelId
-    value: Raw = NULL
+    value: Raw = field(default_factory=lambda: NULL)
 
 
 class Error(Message, frozen=True, kw_only=True):
