@@ -1,0 +1,124 @@
+// Calls that are a question and an answer. One with a key runs once however often it is asked, so it is asked again
+// after every broken line; one without is never asked twice (docs/wire.md section 6).
+
+import { Backoff } from "../line/backoff";
+import type { CallOptions } from "../wire/connection";
+import { HawseError } from "../wire/errors";
+import type { Channel, ChannelHandlers } from "./channels";
+
+export interface CallRequest {
+  sandbox?: string;
+  /** Makes the call exact: it is repeated after a broken line, and runs once. */
+  key?: string;
+  /** Seconds, the waiting for a line included. */
+  timeout?: number;
+}
+
+type Open = (method: string, options: CallOptions, handlers: ChannelHandlers) => Channel | undefined;
+
+/** Milliseconds that the server's own `deadline_exceeded` gets before this side gives up by itself. */
+const GRACE = 1_000;
+
+class PendingCall {
+  readonly method: string;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: HawseError) => void;
+  readonly backoff = new Backoff();
+  readonly #params: object;
+  readonly #request: CallRequest;
+  readonly #deadline: number | undefined;
+  channel: Channel | undefined;
+  timers: ReturnType<typeof setTimeout>[] = [];
+
+  constructor(
+    method: string,
+    params: object,
+    request: CallRequest,
+    resolve: (value: unknown) => void,
+    reject: (error: HawseError) => void,
+  ) {
+    this.method = method;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.#params = params;
+    this.#request = request;
+    this.#deadline = request.timeout === undefined ? undefined : Date.now() + request.timeout * 1000;
+  }
+
+  get keyed(): boolean {
+    return this.#request.key !== undefined;
+  }
+
+  options(): CallOptions {
+    const options: CallOptions = { ...this.#request, params: this.#params };
+    if (this.#deadline !== undefined) options.timeout = Math.max(0.001, (this.#deadline - Date.now()) / 1000);
+    return options;
+  }
+}
+
+export class Calls {
+  readonly #open: Open;
+  readonly #pending = new Set<PendingCall>();
+  /** Why no call can succeed any more, or before somebody does something. */
+  #stopped: HawseError | undefined;
+
+  constructor(open: Open) {
+    this.#open = open;
+  }
+
+  call(method: string, params: object, request: CallRequest): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped) {
+        reject(this.#stopped);
+        return;
+      }
+      const call = new PendingCall(method, params, request, resolve, reject);
+      this.#pending.add(call);
+      if (request.timeout !== undefined) {
+        call.timers.push(setTimeout(() => this.#expire(call), request.timeout * 1000 + GRACE));
+      }
+      this.#send(call);
+    });
+  }
+
+  lineUp(): void {
+    this.#stopped = undefined;
+    for (const call of this.#pending) if (!call.channel) this.#send(call);
+  }
+
+  /** Nothing will come up by itself any more: every waiting call ends with `error`. */
+  stop(error: HawseError): void {
+    this.#stopped = error;
+    for (const call of [...this.#pending]) this.#settle(call, () => call.reject(error));
+  }
+
+  #send(call: PendingCall): void {
+    if (!this.#pending.has(call)) return;
+    call.channel = this.#open(call.method, call.options(), {
+      result: value => this.#settle(call, () => call.resolve(value)),
+      error: error => this.#failed(call, error),
+    });
+  }
+
+  #failed(call: PendingCall, error: HawseError): void {
+    call.channel = undefined;
+    // `interrupted` is what Channels says of a broken line too: then `lineUp` comes, or the timer finds no line and
+    // leaves the call to it.
+    if (call.keyed && (error.code === "interrupted" || error.code === "unavailable")) {
+      call.timers.push(setTimeout(() => call.channel ?? this.#send(call), call.backoff.next()));
+    } else this.#settle(call, () => call.reject(error));
+  }
+
+  #expire(call: PendingCall): void {
+    const admitted = call.channel ? "unknown" : "no";
+    call.channel?.cancel();
+    const error = new HawseError("deadline_exceeded", `${call.method} took too long`, { admitted });
+    this.#settle(call, () => call.reject(error));
+  }
+
+  #settle(call: PendingCall, outcome: () => void): void {
+    if (!this.#pending.delete(call)) return;
+    for (const timer of call.timers) clearTimeout(timer);
+    outcome();
+  }
+}

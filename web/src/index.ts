@@ -1,0 +1,20 @@
+// What a page that embeds hawse imports:
+//
+//   const client = new HawseClient({ base: "https://gateway.example/", token });
+//   client.connect();
+//   await client.call("terminal.create", { id: "main", cols, rows }, { sandbox: "local", key });
+//   const attached = attachXterm(xterm, client, { sandbox: "local", id: "main" });
+//   attached.channel.attach();
+
+export { type Disposable, DisposableList, Emitter } from "./base/disposables";
+export type { CallRequest } from "./client/calls";
+export type { Channel, ChannelHandlers } from "./client/channels";
+export { type ClientOptions, DEFAULT_WINDOW, HawseClient } from "./client/client";
+export type { LineState } from "./line/line";
+export { type AttachedTerminal, attachXterm } from "./terminal/attach-xterm";
+export type { Emulator, TerminalSink } from "./terminal/sink";
+export { type Size, SizeProposer, type SizeProposerOptions } from "./terminal/size-proposer";
+export { type TerminalAddress, TerminalChannel, type TerminalState } from "./terminal/terminal-channel";
+export { HawseError, MisuseError, ProtocolViolation } from "./wire/errors";
+export type * from "./wire/methods";
+export type * from "./wire/protocol";

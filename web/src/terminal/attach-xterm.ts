@@ -1,0 +1,42 @@
+// xterm.js and a TerminalChannel, joined: the one call that an embedding page needs.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList, Emitter } from "../base/disposables";
+import { EmulatorInput } from "./emulator-input";
+import { OrderedWriter } from "./ordered-writer";
+import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./terminal-channel";
+
+export interface AttachedTerminal extends Disposable {
+  readonly channel: TerminalChannel;
+  /** The user has typed, pasted or clicked. */
+  readonly onUserInput: Emitter<void>["on"];
+  /** Sends bytes as if the user had typed them. */
+  send(bytes: Uint8Array): boolean;
+}
+
+type Xterm = Pick<Terminal, "cols" | "rows" | "write" | "resize" | "reset" | "onData" | "onBinary">;
+
+/** Joins them; `channel.attach()` then begins. Disposing detaches and leaves the xterm as it is. */
+export function attachXterm(
+  terminal: Xterm,
+  client: ChannelSource,
+  address: TerminalAddress,
+): AttachedTerminal {
+  const disposables = new DisposableList();
+  const onUserInput = new Emitter<void>();
+  const input = new EmulatorInput(terminal, {
+    send: (bytes, byUser) => {
+      if (byUser) onUserInput.emit();
+      channel.send(bytes);
+    },
+  });
+  const writer = new OrderedWriter(terminal, open => input.setGate(open));
+  const channel = new TerminalChannel(client, address, writer);
+  disposables.add(writer, input, channel);
+  return {
+    channel,
+    onUserInput: onUserInput.on,
+    send: bytes => channel.send(bytes),
+    dispose: () => disposables.dispose(),
+  };
+}

@@ -1,0 +1,260 @@
+// A terminal that outlives its connections: it attaches on every new one, goes on at the exact byte where it was, and
+// sends again exactly the input that the server has not applied (docs/wire.md sections 5 and 9).
+//
+//   detached ──attach──▶ attaching ──opened──▶ replaying ──live──▶ live ──reseed──▶ replaying
+//   attaching, replaying, live ──line broken, retryable error──▶ attaching
+//   … ──result, stale_handle, not_found──▶ ended ──follow──▶ attaching
+//   … ──any other error──▶ failed ──follow──▶ attaching
+
+import { type Disposable, Emitter } from "../base/disposables";
+import type { Channel, ChannelHandlers } from "../client/channels";
+import { Backoff } from "../line/backoff";
+import type { CallOptions } from "../wire/connection";
+import type { HawseError } from "../wire/errors";
+import { MAX_PAYLOAD, SCREEN } from "../wire/frames";
+import type { AttachResult, AttachTerminal, Exit, Opened, Reseed, Resized } from "../wire/methods";
+import type { Frame } from "../wire/protocol";
+import { InputStream } from "./input-stream";
+import { OutputCursor } from "./output-cursor";
+import type { TerminalSink } from "./sink";
+
+/** What a terminal needs of a client. */
+export interface ChannelSource {
+  open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
+  onUp(listener: () => void): Disposable;
+}
+
+export interface TerminalAddress {
+  sandbox: string;
+  id: string;
+}
+
+export type TerminalState =
+  | { readonly phase: "detached" | "attaching" | "replaying" | "live" }
+  /** `replaced`: a newer instance has this id. `gone`: nothing has. */
+  | { readonly phase: "ended"; readonly why: "exited"; readonly exit: Exit }
+  | { readonly phase: "ended"; readonly why: "replaced" | "gone" }
+  | { readonly phase: "failed"; readonly reason: HawseError };
+
+/** Not `retryable` for the same call, but a new attach mends them: it learns the server's offsets. */
+const MENDED_BY_ATTACHING = new Set(["input_gap"]);
+
+export class TerminalChannel implements Disposable {
+  readonly address: TerminalAddress;
+  readonly #source: ChannelSource;
+  readonly #cursor: OutputCursor;
+  readonly #backoff = new Backoff();
+  readonly #lineUp: Disposable;
+  readonly #onState = new Emitter<TerminalState>();
+  readonly #onOpened = new Emitter<Opened>();
+  readonly #onResized = new Emitter<{ cols: number; rows: number }>();
+  readonly #onInputLost = new Emitter<number>();
+  #state: TerminalState = { phase: "detached" };
+  #input = new InputStream();
+  #instance: string | undefined;
+  #info: Opened | undefined;
+  #channel: Channel | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(source: ChannelSource, address: TerminalAddress, sink: TerminalSink) {
+    this.#source = source;
+    this.address = address;
+    this.#cursor = new OutputCursor(sink);
+    this.#lineUp = source.onUp(() => this.#open());
+  }
+
+  readonly onState = this.#onState.on;
+  readonly onOpened = this.#onOpened.on;
+  /** The terminal has a new size, by anybody's wish; the emulator follows at the right byte by itself. */
+  readonly onResized = this.#onResized.on;
+  /** So many bytes of input may or may not have been applied: the server no longer knows this input stream. */
+  readonly onInputLost = this.#onInputLost.on;
+
+  get state(): TerminalState {
+    return this.#state;
+  }
+
+  /** The terminal as it was when last attached. */
+  get info(): Opened | undefined {
+    return this.#info;
+  }
+
+  /** Offset behind the last byte of output handed to the emulator. */
+  get offset(): number {
+    return this.#cursor.offset;
+  }
+
+  get input(): Pick<InputStream, "id" | "applied" | "sent" | "end"> {
+    return this.#input;
+  }
+
+  attach(): void {
+    if (this.#state.phase !== "detached") return;
+    this.#enter({ phase: "attaching" });
+    this.#open();
+  }
+
+  /** Lets go of what was, and attaches to whatever instance has the id now. */
+  follow(): void {
+    this.detach();
+    this.#instance = undefined;
+    this.#cursor.forget();
+    this.#input = new InputStream();
+    this.attach();
+  }
+
+  /** The program goes on without us. */
+  detach(): void {
+    this.#leave();
+    this.#enter({ phase: "detached" });
+  }
+
+  /** False if nobody can take the bytes any more. While the line is broken they wait, and go out once. */
+  send(bytes: Uint8Array): boolean {
+    const { phase } = this.#state;
+    if (phase === "ended" || phase === "failed" || phase === "detached") return false;
+    const taken = this.#input.append(bytes);
+    this.#pump();
+    return taken;
+  }
+
+  dispose(): void {
+    this.#leave();
+    this.#lineUp.dispose();
+  }
+
+  // ---- attaching
+
+  #leave(): void {
+    clearTimeout(this.#timer);
+    const channel = this.#channel;
+    this.#channel = undefined;
+    channel?.cancel();
+  }
+
+  /** Opens the channel if one is wanted and there is a line; if not, the next `onUp` comes here again. */
+  #open(): void {
+    if (this.#state.phase !== "attaching" || this.#channel) return;
+    clearTimeout(this.#timer);
+    const params: AttachTerminal = { id: this.address.id, input: this.#input.id };
+    if (this.#instance !== undefined) params.instance = this.#instance;
+    if (this.#cursor.resumable) params.since = this.#cursor.offset;
+    const options = { sandbox: this.address.sandbox, params };
+    const channel: { current?: Channel | undefined } = {};
+    // What a channel that has been left still says is nobody's business.
+    const mine = () => this.#channel !== undefined && this.#channel === channel.current;
+    channel.current = this.#source.open("terminal.attach", options, {
+      event: (name, value, cost) => {
+        channel.current?.consume(cost);
+        if (mine()) this.#event(name, value);
+      },
+      data: (frame, cost) => mine() && this.#data(frame, cost),
+      credit: bytes => {
+        if (!mine()) return;
+        this.#input.credit(bytes);
+        this.#pump();
+      },
+      result: value =>
+        mine() && this.#end({ phase: "ended", why: "exited", exit: (value as AttachResult).exit }),
+      error: error => mine() && this.#error(error),
+    });
+    this.#channel = channel.current;
+  }
+
+  #again(): void {
+    this.#leave();
+    this.#enter({ phase: "attaching" });
+    this.#timer = setTimeout(() => this.#open(), this.#backoff.next());
+  }
+
+  #error(error: HawseError): void {
+    this.#channel = undefined;
+    if (error.code === "stale_handle") this.#end({ phase: "ended", why: "replaced" });
+    else if (error.code === "not_found") this.#end({ phase: "ended", why: "gone" });
+    else if (error.retryable || MENDED_BY_ATTACHING.has(error.code)) this.#again();
+    else if (error.code === "invalid_params" && this.#cursor.resumable) {
+      // "`since` beyond the end is `invalid_params`": the journal is not the one we know. Begin anew.
+      this.#cursor.forget();
+      this.#again();
+    } else this.#end({ phase: "failed", reason: error });
+  }
+
+  #end(state: TerminalState): void {
+    this.#channel = undefined;
+    this.#enter(state);
+  }
+
+  // ---- what comes
+
+  #event(name: string, value: unknown): void {
+    switch (name) {
+      case "opened":
+        this.#opened(value as Opened);
+        break;
+      case "resized": {
+        const { cols, rows } = value as Resized;
+        this.#cursor.resize(cols, rows);
+        this.#onResized.emit({ cols, rows });
+        break;
+      }
+      case "reseed": {
+        const reseed = value as Reseed;
+        this.#cursor.snapshot(reseed);
+        this.#onResized.emit(reseed);
+        this.#enter({ phase: "replaying" });
+        break;
+      }
+      case "live":
+        this.#cursor.live();
+        this.#backoff.reset();
+        this.#enter({ phase: "live" });
+    }
+    // `exit` comes again with the result; events that a later server has added are none of ours.
+  }
+
+  #opened(opened: Opened): void {
+    if (!this.#input.resume(opened.input_offset)) {
+      this.#onInputLost.emit(this.#input.end - this.#input.applied);
+      this.#input = new InputStream();
+      this.#again();
+      return;
+    }
+    this.#instance = opened.instance;
+    this.#info = opened;
+    if (!this.#cursor.opened(opened)) {
+      this.#cursor.forget();
+      this.#again();
+      return;
+    }
+    this.#enter({ phase: "replaying" });
+    this.#onOpened.emit(opened);
+    this.#onResized.emit(opened);
+    this.#pump();
+  }
+
+  #data(frame: Frame, cost: number): void {
+    const channel = this.#channel;
+    const parsed = () => channel?.consume(cost);
+    const placed =
+      frame.kind === SCREEN ? this.#cursor.screen(frame, parsed) : this.#cursor.output(frame, parsed);
+    if (!placed) this.#again();
+  }
+
+  // ---- what goes
+
+  #pump(): void {
+    const { phase } = this.#state;
+    // Not before `opened`: only then is it known where the server's end of the input is.
+    if (!this.#channel || (phase !== "replaying" && phase !== "live")) return;
+    for (;;) {
+      const chunk = this.#input.take(Math.min(this.#channel.inputCredit, MAX_PAYLOAD));
+      if (!chunk) return;
+      this.#channel.input(chunk.offset, chunk.bytes);
+    }
+  }
+
+  #enter(state: TerminalState): void {
+    this.#state = state;
+    this.#onState.emit(state);
+  }
+}

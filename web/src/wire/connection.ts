@@ -1,0 +1,191 @@
+// The client's end of one connection, without I/O: `receive` takes what arrived and says what happened, `dataToSend`
+// hands out what has to go. It knows nothing of sockets, timers, terminals, or of connections before and after this one.
+//
+// Two kinds of error come out: ProtocolViolation when the server is to blame (drop the line), MisuseError when we are.
+
+import { ChannelLedger, EVENT_OVERHEAD } from "./channel";
+import { HawseError, MisuseError, ProtocolViolation } from "./errors";
+import { decodeFrame, encodeFrame, INPUT, MAX_CHANNEL } from "./frames";
+import { memberText, utf8Length } from "./json-slice";
+import { DEFAULT_LIMITS, encodeMessage, parseServerMessage } from "./messages";
+import type { Call, ChannelEvent, ClientMessage, Frame, Limits, ServerMessage, Welcome } from "./protocol";
+
+/** What happened. `cost` is what it took from the channel's window: give it back with `consume` when dealt with. */
+export type Happening =
+  | { readonly kind: "welcome"; readonly welcome: Welcome }
+  | {
+      readonly kind: "event";
+      readonly ch: number;
+      readonly name: string;
+      readonly value: unknown;
+      readonly cost: number;
+    }
+  | { readonly kind: "data"; readonly ch: number; readonly frame: Frame; readonly cost: number }
+  | { readonly kind: "result"; readonly ch: number; readonly value: unknown }
+  | { readonly kind: "error"; readonly ch: number; readonly error: HawseError }
+  | { readonly kind: "credit"; readonly ch: number; readonly bytes: number }
+  | { readonly kind: "pong"; readonly t: number }
+  | { readonly kind: "goaway"; readonly reason: string; readonly retryAfter: number }
+  /** An `error` without a channel: why the server is about to close. */
+  | { readonly kind: "fatal"; readonly error: HawseError };
+
+export interface ConnectionOptions {
+  /** Name and version, for the server's logs. */
+  client: string;
+  /** Bytes the server may send on each new channel before it is given more. */
+  window: number;
+}
+
+export type CallOptions = Omit<Call, "type" | "ch" | "method">;
+
+export class Connection {
+  readonly #window: number;
+  readonly #out: (string | Uint8Array<ArrayBuffer>)[] = [];
+  readonly #channels = new Map<number, ChannelLedger>();
+  #welcome: Welcome | undefined;
+  #lastChannel = 0;
+
+  constructor(options: ConnectionOptions) {
+    const { client, window } = options;
+    if (!(window > 0 && window <= DEFAULT_LIMITS.window_max)) throw new MisuseError(`a window of ${window}`);
+    this.#window = window;
+    this.#send({ type: "hello", protocol: 1, client, window });
+  }
+
+  get welcome(): Welcome | undefined {
+    return this.#welcome;
+  }
+
+  get limits(): Limits {
+    return this.#welcome?.limits ?? DEFAULT_LIMITS;
+  }
+
+  dataToSend(): (string | Uint8Array<ArrayBuffer>)[] {
+    return this.#out.splice(0);
+  }
+
+  // ---- what we do
+
+  call(method: string, options: CallOptions = {}): number {
+    if (!this.#welcome) throw new MisuseError("a call before welcome");
+    if (this.#lastChannel === MAX_CHANNEL) throw new MisuseError("no channel numbers are left");
+    // "each `call` MUST use a higher number than every call before it"
+    const ch = ++this.#lastChannel;
+    const { input_window, window_max } = this.limits;
+    this.#channels.set(ch, new ChannelLedger(this.#window, input_window, window_max));
+    this.#send({ type: "call", ch, method, ...options });
+    return ch;
+  }
+
+  /** Bytes of input that may be sent now; 0 on a channel that takes none. */
+  inputCredit(ch: number): number {
+    return this.#channels.get(ch)?.inputCredit ?? 0;
+  }
+
+  input(ch: number, offset: number, payload: Uint8Array): void {
+    const frame = encodeFrame({ kind: INPUT, ch, offset, payload });
+    this.#open(ch).spendInput(payload.length);
+    this.#out.push(frame);
+  }
+
+  end(ch: number): void {
+    this.#open(ch).advance("end");
+    this.#send({ type: "end", ch });
+  }
+
+  /** Gives up interest; a channel that is closing or closed already needs none. */
+  cancel(ch: number): void {
+    const ledger = this.#channels.get(ch);
+    if (!ledger?.may("cancel")) return;
+    ledger.advance("cancel");
+    this.#send({ type: "cancel", ch });
+  }
+
+  /** Gives `bytes` of credit back, in batches. On a closed channel nobody wants them any more. */
+  consume(ch: number, bytes: number): void {
+    const grant = this.#channels.get(ch)?.consume(bytes) ?? 0;
+    if (grant > 0) this.#send({ type: "credit", ch, bytes: grant });
+  }
+
+  ping(t: number): void {
+    this.#send({ type: "ping", t });
+  }
+
+  // ---- what the server does
+
+  /** Throws ProtocolViolation; the connection is unusable then. */
+  receive(data: string | Uint8Array): Happening | undefined {
+    if (typeof data !== "string") return this.#receiveFrame(decodeFrame(data));
+    return this.#receiveMessage(parseServerMessage(data), data);
+  }
+
+  #receiveFrame(frame: Frame): Happening {
+    const { ch, kind, payload } = frame;
+    if (kind === INPUT) throw new ProtocolViolation("protocol_error", "an input frame from the server");
+    this.#known(ch).receiveFrame(payload.length);
+    return { kind: "data", ch, frame, cost: payload.length };
+  }
+
+  #receiveMessage(message: ServerMessage, text: string): Happening | undefined {
+    if (message.type !== "welcome" && message.type !== "error" && !this.#welcome) {
+      throw new ProtocolViolation("protocol_error", `${message.type} before welcome`);
+    }
+    switch (message.type) {
+      case "welcome":
+        if (this.#welcome) throw new ProtocolViolation("protocol_error", "a second welcome");
+        this.#welcome = message;
+        return { kind: "welcome", welcome: message };
+      case "event":
+        return this.#receiveEvent(message, text);
+      case "result":
+        this.#close(message.ch);
+        return { kind: "result", ch: message.ch, value: message.value };
+      case "error": {
+        const error = HawseError.from(message);
+        if (message.ch === undefined) return { kind: "fatal", error };
+        this.#close(message.ch);
+        return { kind: "error", ch: message.ch, error };
+      }
+      case "credit":
+        this.#known(message.ch).receiveCredit(message.bytes);
+        return { kind: "credit", ch: message.ch, bytes: message.bytes };
+      case "ping":
+        this.#send({ type: "pong", t: message.t });
+        return undefined;
+      case "pong":
+        return { kind: "pong", t: message.t };
+      case "goaway":
+        return { kind: "goaway", reason: message.reason, retryAfter: message.retry_after };
+    }
+  }
+
+  #receiveEvent(message: ChannelEvent, text: string): Happening {
+    const { ch, name, value } = message;
+    const cost = utf8Length(memberText(text, "value") ?? "") + EVENT_OVERHEAD;
+    this.#known(ch).receiveEvent(cost);
+    return { kind: "event", ch, name, value, cost };
+  }
+
+  #close(ch: number): void {
+    this.#known(ch);
+    this.#channels.delete(ch);
+  }
+
+  /** "The server sends nothing on a channel after its `result` or `error`", nor on one that was never opened. */
+  #known(ch: number): ChannelLedger {
+    const ledger = this.#channels.get(ch);
+    if (ledger) return ledger;
+    const what = ch <= this.#lastChannel ? "closed" : "unknown";
+    throw new ProtocolViolation("protocol_error", `a message on channel ${ch}, which is ${what}`);
+  }
+
+  #open(ch: number): ChannelLedger {
+    const ledger = this.#channels.get(ch);
+    if (!ledger) throw new MisuseError(`channel ${ch} is not open`);
+    return ledger;
+  }
+
+  #send(message: ClientMessage): void {
+    this.#out.push(encodeMessage(message));
+  }
+}

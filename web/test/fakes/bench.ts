@@ -1,0 +1,81 @@
+// A client, a fake gateway and an emulator that only remembers, put together.
+
+import { vi } from "vitest";
+import { HawseClient } from "../../src/client/client";
+import type { TerminalSink } from "../../src/terminal/sink";
+import { TerminalChannel } from "../../src/terminal/terminal-channel";
+import { FakeGateway } from "./fake-gateway";
+
+/** Remembers what it was told, in order; parses only when told to. */
+export class FakeSink implements TerminalSink {
+  readonly log: string[] = [];
+  bytes: number[] = [];
+  gateOpen = false;
+  #unparsed: (() => void)[] = [];
+
+  write(bytes: Uint8Array, parsed: () => void): void {
+    this.bytes.push(...bytes);
+    this.#unparsed.push(parsed);
+  }
+
+  resize(cols: number, rows: number): void {
+    this.log.push(`resize ${cols}x${rows} at ${this.bytes.length}`);
+  }
+
+  reset(cols: number, rows: number): void {
+    this.bytes = [];
+    this.log.push(`reset ${cols}x${rows}`);
+  }
+
+  gate(open: boolean): void {
+    this.gateOpen = open;
+    this.log.push(open ? "gate open" : "gate closed");
+  }
+
+  parse(count = Number.POSITIVE_INFINITY): void {
+    while (count-- > 0) {
+      const parsed = this.#unparsed.shift();
+      if (!parsed) return;
+      parsed();
+    }
+  }
+}
+
+export interface Bench {
+  gateway: FakeGateway;
+  client: HawseClient;
+  sink: FakeSink;
+  channel: TerminalChannel;
+  /** Runs the network, the emulator and the timers that are due until nothing moves. */
+  settle(milliseconds?: number): Promise<void>;
+}
+
+/** Milliseconds of the test's clock between two rounds of the network. */
+const TICK = 50;
+
+/** Needs fake timers. */
+export function bench(options: { random?: () => number; window?: number } = {}): Bench {
+  const gateway = new FakeGateway();
+  const client = new HawseClient({
+    base: "http://gateway.test/",
+    token: "secret",
+    openSocket: gateway.openSocket,
+    ticket: async () => "ticket",
+    ...options,
+  });
+  const sink = new FakeSink();
+  const channel = new TerminalChannel(client, { sandbox: "local", id: "main" }, sink);
+  return {
+    gateway,
+    client,
+    sink,
+    channel,
+    settle: async (milliseconds = 0) => {
+      for (let passed = -3 * TICK; passed < milliseconds; passed += TICK) {
+        if (gateway.sockets.length > 0) gateway.settle();
+        sink.parse();
+        await vi.advanceTimersByTimeAsync(passed < 0 ? 0 : TICK);
+      }
+    },
+  };
+}
