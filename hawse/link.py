@@ -6,7 +6,7 @@ arrives is handled in `data_received`, what is to be sent is pulled while the tr
 
 import asyncio
 import logging
-from typing import Protocol
+from typing import Protocol, cast
 
 from hawse.wire import Connection, Data, FairWriter, Message, RemoteProtocolError, Source, StreamDecoder, encode_stream
 
@@ -14,6 +14,7 @@ log = logging.getLogger(__name__)
 
 WRITE_BUFFER = 128 * 1024  # bytes the transport may hold: more would make every channel wait behind it
 BATCH = 64 * 1024  # bytes taken per turn of the writer
+CLOSE_TIMEOUT = 5.0  # seconds the other end has for reading the last words; without it, it could keep the link open
 
 
 class Receiver(Protocol):
@@ -42,6 +43,7 @@ class StreamLink(asyncio.Protocol):
         self._receiving = False
         self._flushing = False
         self._closing = False
+        self._deadline: asyncio.TimerHandle | None = None  # of a close that waits for the last words to be read
         self._error: Exception | None = None
 
     # ---- for its owner
@@ -65,22 +67,27 @@ class StreamLink(asyncio.Protocol):
         try:
             while not self._paused and not self._closing:
                 batch = self.writer.take(BATCH)
-                if not batch:
+                if not batch or self._closing:
                     return
                 self._transport.writelines(encode_stream(batch))
+        except Exception as error:  # a bug here, in some source: as in `data_received`
+            log.exception("! link failed")
+            self.abort(error)
         finally:
             self._flushing = False
         if self.connection.pending > self.connection.limits.backlog:
-            self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog"))
+            self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog", close_code=4429))
 
     def close(self) -> None:
-        """Write what is queued as control, then close."""
+        """Write what is queued as control, then close; abort if that is not read within `CLOSE_TIMEOUT`."""
         if self._transport is not None and not self._closing:
             self._closing = True
             self._transport.writelines(encode_stream(self.connection.data_to_send()))
             self._transport.close()
+            self._deadline = asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, self._transport.abort)
 
     def abort(self, error: Exception | None = None) -> None:
+        """Close at once: what is queued is lost."""
         self._error = self._error or error
         self._closing = True
         if self._transport is not None:
@@ -89,9 +96,8 @@ class StreamLink(asyncio.Protocol):
     # ---- for the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
         self.flush()
 
     def data_received(self, data: bytes) -> None:
@@ -124,6 +130,11 @@ class StreamLink(asyncio.Protocol):
         self._paused = False
         self.flush()
 
+    def eof_received(self) -> None:
+        self.close()  # half a link is none
+
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = self._closing = True
+        if self._deadline is not None:
+            self._deadline.cancel()
         self._receiver.link_lost(self, self._error or exc)

@@ -1,0 +1,88 @@
+"""`python -m runtime`: serve one sandbox on a Unix socket (or TCP with a token) until TERM.
+
+Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime serves this socket.
+"""
+
+import argparse
+import asyncio
+import fcntl
+import gc
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+import uvloop
+
+from runtime.runtime import running
+
+TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
+ALREADY_RUNNING = 3
+
+
+def main() -> None:
+    args = _arguments()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    os.umask(0o022)
+    _default_signals()
+    token = os.environ.pop(TOKEN_VARIABLE, None)
+    if args.listen is not None and not token:
+        sys.exit(f"--listen needs a token in {TOKEN_VARIABLE}")
+    if args.socket is not None:
+        _lock(args.socket)
+    gc.freeze()
+    uvloop.run(_serve(args, token))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="runtime", description="Serve one sandbox.")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--socket", type=Path, help="a Unix socket to make")
+    where.add_argument("--listen", metavar="HOST:PORT", help=f"a TCP address; the token is in {TOKEN_VARIABLE}")
+    parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
+    parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
+    return parser.parse_args()
+
+
+def _default_signals() -> None:
+    """Undo what a shell's `&` or nohup left ignored, so that what we start does not inherit it."""
+    for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+        if signal.getsignal(signum) is signal.SIG_IGN:
+            signal.signal(signum, signal.SIG_DFL)
+
+
+def _lock(socket: Path) -> None:
+    """Be the only runtime of this socket, for as long as the process lives."""
+    fd = os.open(f"{socket}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"another runtime serves {socket}", file=sys.stderr)
+        sys.exit(ALREADY_RUNNING)
+    socket.unlink(missing_ok=True)  # left by one that was killed
+
+
+async def _serve(args: argparse.Namespace, token: str | None) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(signum, stop.set)
+    args.workspace.mkdir(parents=True, exist_ok=True)
+    async with running(args.workspace, token=token) as runtime:
+        if args.socket is not None:
+            before = os.umask(0o177)  # only we may connect
+            server = await loop.create_unix_server(runtime.server.accept, str(args.socket))
+            os.umask(before)
+        else:
+            host, _, port = args.listen.rpartition(":")
+            server = await loop.create_server(runtime.server.accept, host.strip("[]"), int(port))
+        logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid())
+        await stop.wait()
+        server.close()
+        if args.socket is not None:
+            args.socket.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

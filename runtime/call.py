@@ -1,0 +1,98 @@
+"""One call as the runtime serves it, and what a call that streams has to offer."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from hawse.link import StreamLink
+from hawse.wire import Call as CallMessage
+from hawse.wire import HawseError, Source
+
+
+class Stream(Source, Protocol):
+    """What serves a channel that carries bytes. `pull` (of `Source`) sends, and closes the channel in the end."""
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        """Input arrived; `payload` is valid only during the call. May raise `HawseError`: it closes the channel."""
+        ...
+
+    def receive_end(self) -> None:
+        """No more input will come."""
+        ...
+
+    def detach(self) -> None:
+        """Nobody is there any more: cancelled, or the line was cut. Called once, also after the last word."""
+        ...
+
+
+class Call:
+    """An open channel of a link."""
+
+    def __init__(self, link: StreamLink, message: CallMessage) -> None:
+        self.ch = message.ch
+        self.method = message.method
+        self.params = message.params
+        self.key = message.key
+        self.timeout = message.timeout
+        self.stream: Stream | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once
+        self._link = link
+        self._grant = 0
+
+    @property
+    def open(self) -> bool:
+        return self.ch in self._link.connection.channels
+
+    def result(self, value: Any) -> None:
+        if self.open:
+            self._link.connection.send_result(self.ch, value)
+            self.finish()
+
+    def error(self, error: HawseError) -> None:
+        if self.open:
+            self._link.connection.send_error(self.ch, error)
+            self.finish()
+
+    def serve(self, stream: Stream) -> None:
+        """Let `stream` send on this channel from now on."""
+        self.stream = stream
+        self._link.attach(self.ch, stream)
+
+    def wake(self) -> None:
+        """The stream may have something to send."""
+        self._link.wake(self.ch)
+
+    def applied(self, size: int) -> None:
+        """Input of `size` bytes has been used up: let the client send as much more, in steps of a quarter window."""
+        self._grant += size
+        if self._grant >= self._link.connection.limits.input_window // 4:
+            self._link.connection.grant(self.ch, self._grant)
+            self._grant = 0
+            self._link.flush()
+
+    def finish(self) -> None:
+        """The channel has had its last word, or its line: let go of everything. Again, it does nothing."""
+        on_finish, self.on_finish = self.on_finish, None
+        if on_finish is not None:
+            on_finish(self.ch)
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            self._link.writer.detach(self.ch)
+            stream.detach()
+        self._link.flush()
+
+
+def decode(params: msgspec.Raw, shape: Any) -> Any:
+    """Decode a call's params; raise `invalid_params` that says where they are wrong."""
+    try:
+        return msgspec.json.decode(params, type=shape)
+    except (ValueError, RecursionError) as error:
+        text = str(error)
+        _, _, path = text.partition(" - at ")
+        raise HawseError("invalid_params", text, details={"path": path.strip("`") or None}) from None

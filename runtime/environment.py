@@ -1,0 +1,53 @@
+"""What a started program finds in its environment, and where."""
+
+import os
+import pwd
+from collections.abc import Mapping
+from pathlib import Path
+
+from hawse.wire import HawseError
+
+PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
+_NOT_INHERITED = (*PRIVATE, "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COLUMNS", "LINES", "TMUX", "STY")
+
+
+class Environment:
+    """The sandbox's own environment and workspace; programs get theirs from it."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.workspace = workspace
+        self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+        self._base.setdefault("HOME", str(workspace))
+        self._base.setdefault("LANG", "C.UTF-8")
+        self._base.setdefault("PATH", os.defpath)
+        self._base.setdefault("USER", _user())
+
+    def build(self, extra: Mapping[str, str | None] | None, *, cwd: str, terminal: bool = False) -> dict[str, str]:
+        """The environment of a program: `extra` adds to it, null unsets."""
+        env = dict(self._base, PWD=cwd)
+        if terminal:
+            env |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TERM_PROGRAM": "hawse"}
+        for name, value in (extra or {}).items():
+            if "=" in name or not name:
+                raise HawseError("invalid_params", f"an environment variable named {name!r}")
+            if value is None:
+                env.pop(name, None)
+            else:
+                env[name] = value
+        return env
+
+    def path(self, path: str) -> str:
+        """An absolute path; a relative one is within the workspace."""
+        if "\0" in path:
+            raise HawseError("invalid_params", "a NUL byte in a path")
+        return os.path.normpath(self.workspace / path)
+
+    def cwd(self, cwd: str | None) -> str:
+        return self.path(cwd) if cwd is not None else str(self.workspace)
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())

@@ -1,0 +1,372 @@
+"""`file.read`, `file.write` and `file.stat`: byte streams of any size. The disk is only touched in threads."""
+
+import asyncio
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from hawse.wire import Connection, HawseError, Kind
+from runtime.call import Call
+from runtime.dispatch import Method, typed
+from runtime.environment import Environment
+from runtime.terminals import InputId, Offset
+
+READ_AHEAD = 256 << 10  # bytes read at a time, and held until they are sent
+UPLOAD_PATIENCE = 300.0  # seconds an upload with a key waits for its sender to come back
+UPLOADS_LIMIT = 256
+
+Path = Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
+class Stat(msgspec.Struct):
+    path: Path
+
+
+class Read(msgspec.Struct):
+    path: Path
+    offset: Offset = 0
+    length: Offset | None = None
+    version: str | None = None
+
+
+class Write(msgspec.Struct):
+    path: Path
+    input: InputId
+    mode: Annotated[int, Meta(ge=0, le=0o7777)] | None = None
+    parents: bool = True
+
+
+def version_of(status: os.stat_result) -> str:
+    """Names a file's content: it changes whenever the file is written or replaced."""
+    return f"{status.st_dev:x}-{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
+
+
+class Files:
+    """The methods, and the uploads that are under way."""
+
+    def __init__(self, environment: Environment, tasks: asyncio.TaskGroup) -> None:
+        self._environment = environment
+        self._tasks = tasks
+        self._uploads: dict[str, Upload] = {}  # those with a key
+        self._unkeyed: dict[Upload, None] = {}
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "file.read": Method(Read, self._read, stream=True),
+            "file.write": Method(Write, self._write, stream=True),
+            "file.stat": Method(Stat, lambda call, p: asyncio.to_thread(self._stat, p.path)),
+        }
+
+    async def close(self) -> None:
+        for upload in (*self._uploads.values(), *self._unkeyed):
+            upload.abandon()
+
+    def _stat(self, path: str) -> dict[str, Any]:
+        status = os.stat(self._environment.path(path))
+        return _describe(status) | {"path": path, "type": _type(status)}
+
+    def _read(self, call: Call, params: Read) -> None:
+        path = self._environment.path(params.path)
+        reader = FileReader(call, path, params, self._tasks)
+        call.serve(reader)
+
+    def _write(self, call: Call, params: Write) -> None:
+        path = self._environment.path(params.path)
+        if call.key is not None and (upload := self._uploads.get(call.key)) is not None:
+            if upload.params != params:
+                raise HawseError("key_conflict", "the key belongs to another call")
+            upload.take_over(call)
+            return
+        if len(self._uploads) + len(self._unkeyed) >= UPLOADS_LIMIT:
+            raise HawseError("limit_exceeded", f"{UPLOADS_LIMIT} uploads are under way")
+        upload = Upload(call, path, params, self._tasks, self._forget)
+        if call.key is not None:
+            self._uploads[call.key] = upload
+        else:
+            self._unkeyed[upload] = None
+        call.serve(upload)
+
+    def _forget(self, upload: "Upload") -> None:
+        if upload.key is not None:
+            self._uploads.pop(upload.key, None)
+        self._unkeyed.pop(upload, None)
+
+
+class FileReader:
+    """Serves one `file.read` call: reads a block ahead of what has been sent. A `Stream`."""
+
+    def __init__(self, call: Call, path: str, params: Read, tasks: asyncio.TaskGroup) -> None:
+        self._call = call
+        self._params = params
+        self._path = path
+        self._tasks = tasks
+        self._fd: int | None = None
+        self._opened: dict[str, Any] | None = None
+        self._told = False
+        self._offset = params.offset  # of the next byte to send
+        self._stop = 0
+        self._block = memoryview(b"")
+        self._version = ""
+        self._busy = False
+        self._gone = False
+        self._work(self._open)
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if connection.window(ch) <= 0 or self._opened is None:
+            return False
+        if not self._told:
+            self._told = True
+            connection.send_event(ch, "opened", self._opened)
+        elif self._block:
+            part = self._block[: min(size, connection.window(ch))]
+            connection.send_data(ch, Kind.OUTPUT, self._offset, part)
+            self._offset += len(part)
+            self._block = self._block[len(part) :]
+        elif self._offset >= self._stop:
+            value = {"bytes": self._offset - self._params.offset, "version": self._version}
+            self._call.result(value)
+            return False
+        else:
+            self._work(self._fill)
+            return False
+        return True
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        raise HawseError("protocol_error", "file.read takes no input")
+
+    def receive_end(self) -> None:
+        pass
+
+    def detach(self) -> None:
+        self._gone = True
+        if not self._busy:
+            self._close()
+
+    def _work(self, step: Callable[[], None]) -> None:
+        """Run `step` in a thread; one at a time."""
+        if not self._busy:
+            self._busy = True
+            self._tasks.create_task(self._run(step))
+
+    async def _run(self, step: Callable[[], None]) -> None:
+        try:
+            await asyncio.to_thread(step)
+        except Exception as error:
+            self._busy = False
+            self._call.error(typed(error))
+        self._busy = False
+        if self._gone:
+            self._close()
+        else:
+            self._call.wake()
+
+    def _open(self) -> None:
+        self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        status = os.fstat(self._fd)
+        if stat.S_ISDIR(status.st_mode):
+            raise HawseError("is_directory", self._params.path)
+        if not stat.S_ISREG(status.st_mode):
+            raise HawseError("invalid_params", f"{self._params.path} is a {_type(status)}")
+        self._version = version_of(status)
+        if self._params.version not in (None, self._version):
+            raise HawseError("conflict", "the file has changed", details={"version": self._version})
+        length = self._params.length
+        self._stop = status.st_size if length is None else min(status.st_size, self._offset + length)
+        self._opened = _describe(status)
+
+    def _fill(self) -> None:
+        assert self._fd is not None
+        data = os.pread(self._fd, min(READ_AHEAD, self._stop - self._offset), self._offset)
+        if not data:  # it was cut short meanwhile
+            raise HawseError("conflict", "the file has changed", admitted="yes")
+        self._block = memoryview(data)
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+class Upload:
+    """Serves one `file.write` call, and its repeats: a temporary file that replaces the target at the end."""
+
+    def __init__(
+        self, call: Call, path: str, params: Write, tasks: asyncio.TaskGroup, forget: Callable[["Upload"], None]
+    ) -> None:
+        self.key = call.key
+        self.params = params
+        self._call: Call | None = call
+        self._path = path
+        self._tasks = tasks
+        self._forget = forget
+        self._temporary = f"{path}.hawse-{secrets.token_hex(6)}"
+        self._fd: int | None = None
+        self._applied = 0  # bytes taken
+        self._queue: list[bytes] = []  # taken, not yet on the disk; bounded by the input window
+        self._ended = False
+        self._told = False
+        self._busy = False
+        self._outcome: dict[str, Any] | HawseError | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._advance()
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if connection.window(ch) <= 0 or self._call is None:
+            return False
+        if not self._told:
+            self._told = True
+            connection.send_event(ch, "opened", {"input_offset": self._applied})
+        if isinstance(self._outcome, HawseError):
+            self._call.error(self._outcome)
+        elif self._outcome is not None:
+            self._call.result(self._outcome)
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        if offset > self._applied:
+            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._applied})
+        fresh = bytes(payload[self._applied - offset :])
+        self._applied += len(fresh)
+        if self._call is not None:
+            self._call.applied(len(payload) - len(fresh))
+        if fresh and not self._ended and self._outcome is None:
+            self._queue.append(fresh)
+            self._advance()
+
+    def receive_end(self) -> None:
+        self._ended = True
+        self._advance()
+
+    def detach(self) -> None:
+        self._call = None
+        if self._outcome is not None:
+            self._keep()
+        elif not self._ended and self.key is None:
+            self.abandon()
+        elif not self._ended:
+            self._timer = asyncio.get_running_loop().call_later(UPLOAD_PATIENCE, self.abandon)
+
+    def take_over(self, call: Call) -> None:
+        """The sender came back by another line: go on with it there."""
+        if self._call is not None:
+            self._call.error(HawseError("interrupted", "the upload goes on elsewhere", admitted="yes"))
+        self._stop_timer()
+        self._call = call
+        self._told = False
+        call.serve(self)
+
+    def abandon(self) -> None:
+        """Nobody will finish it."""
+        if self._outcome is None:
+            self._outcome = HawseError("cancelled", "the upload was abandoned", admitted="yes")
+        self._advance()
+
+    # ---- the disk
+
+    def _advance(self) -> None:
+        """Do what is due, in a thread, one step at a time."""
+        if not self._busy:
+            self._busy = True
+            self._tasks.create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            while self._outcome is None and (self._queue or self._ended or self._fd is None):
+                if self._fd is None:
+                    await asyncio.to_thread(self._open)
+                elif self._queue:
+                    queue, self._queue = self._queue, []
+                    await asyncio.to_thread(self._write, queue)
+                    if self._call is not None:
+                        self._call.applied(sum(map(len, queue)))
+                else:
+                    self._outcome = await asyncio.to_thread(self._finish)
+        except Exception as error:
+            self._outcome = typed(error)
+        if self._outcome is not None and self._fd is not None:
+            await asyncio.to_thread(self._drop)
+        self._busy = False
+        if self._call is not None:
+            self._call.wake()
+        elif self._outcome is not None:
+            self._keep()
+
+    def _open(self) -> None:
+        if os.path.isdir(self._path):
+            raise HawseError("is_directory", self.params.path)
+        if self.params.parents:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        self._path = os.path.realpath(self._path)  # a symlink stays, its target is replaced
+        self._temporary = f"{self._path}.hawse-{secrets.token_hex(6)}"
+        self._fd = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+
+    def _write(self, parts: list[bytes]) -> None:
+        assert self._fd is not None
+        data = memoryview(b"".join(parts))
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+    def _finish(self) -> dict[str, Any]:
+        assert self._fd is not None
+        mode = self.params.mode
+        if mode is None:
+            try:
+                mode = stat.S_IMODE(os.stat(self._path).st_mode)
+            except FileNotFoundError:
+                pass
+        if mode is not None:
+            os.fchmod(self._fd, mode)
+        os.replace(self._temporary, self._path)
+        return {"bytes": self._applied, "version": version_of(os.fstat(self._fd))}
+
+    def _drop(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+        if isinstance(self._outcome, HawseError):
+            try:
+                os.unlink(self._temporary)
+            except FileNotFoundError:
+                pass
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _keep(self) -> None:
+        """It is over: remember a keyed outcome for as long as an upload waits, then forget it."""
+        if self.key is None:
+            self._forget(self)
+        elif self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(UPLOAD_PATIENCE, self._forget, self)
+
+
+def _describe(status: os.stat_result) -> dict[str, Any]:
+    return {
+        "size": status.st_size,
+        "mode": stat.S_IMODE(status.st_mode),
+        "mtime": status.st_mtime,
+        "version": version_of(status),
+    }
+
+
+_TYPES = (
+    (stat.S_ISREG, "file"),
+    (stat.S_ISDIR, "directory"),
+    (stat.S_ISLNK, "symlink"),
+    (stat.S_ISFIFO, "fifo"),
+    (stat.S_ISSOCK, "socket"),
+)
+
+
+def _type(status: os.stat_result) -> str:
+    return next((name for is_kind, name in _TYPES if is_kind(status.st_mode)), "device")

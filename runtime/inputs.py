@@ -1,0 +1,37 @@
+"""Input that is applied exactly once: how far each input stream of a terminal or process has come.
+
+An *input id* names a sender across its reconnects; docs/wire.md section 5.
+"""
+
+from collections import OrderedDict
+
+from hawse.wire.errors import HawseError
+
+KEPT_IDS = 1024  # per terminal or process; the one unused for longest is forgotten
+
+
+class Inputs:
+    """The applied offset of each input id."""
+
+    def __init__(self) -> None:
+        self._applied: OrderedDict[str, int] = OrderedDict()
+
+    def applied(self, input_id: str) -> int:
+        """How many bytes of that stream have been applied; 0 for a new one."""
+        return self._applied.get(input_id, 0)
+
+    def fresh(self, input_id: str, offset: int, payload: bytes | memoryview) -> bytes | memoryview:
+        """The part of `payload` that was not applied yet. Raises `input_gap` if bytes are missing before it."""
+        applied = self.applied(input_id)
+        if offset > applied:
+            raise HawseError(
+                "input_gap", f"input at {offset}, but {applied} bytes came before", details={"applied": applied}
+            )
+        return payload[applied - offset :]
+
+    def advance(self, input_id: str, size: int) -> None:
+        """Note that `size` more bytes of that stream have been applied."""
+        self._applied[input_id] = self._applied.get(input_id, 0) + size
+        self._applied.move_to_end(input_id)
+        if len(self._applied) > KEPT_IDS:
+            self._applied.popitem(last=False)

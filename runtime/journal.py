@@ -1,0 +1,106 @@
+"""The last bytes of one stream, by absolute offset. One journal, many cursors; it knows nothing of who reads it.
+
+`JournalPool` bounds what all journals of a runtime hold together.
+"""
+
+import weakref
+
+FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
+DEFAULT_CAPACITY = 8 << 20
+POOL_CAPACITY = 512 << 20
+LEAST_CAPACITY = 1 << 20  # what each journal may hold however many there are
+
+
+class Journal:
+    """A ring of bytes. `start` and `end` are absolute offsets; `[start, end)` can be read."""
+
+    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        """`capacity` in bytes: the most it holds, rounded up to a power of two."""
+        self.capacity = _power_of_two(capacity)
+        self._ring = bytearray(min(FIRST_SIZE, self.capacity))
+        self.start = 0
+        self.end = 0
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def append(self, data: bytes | memoryview) -> None:
+        size = len(data)
+        if size > self.capacity:
+            self.end += size - self.capacity
+            self.start = self.end
+            data = memoryview(data)[size - self.capacity :]
+            size = self.capacity
+        if len(self) + size > len(self._ring):
+            self._make_room(size)
+        ring = self._ring
+        at = self.end & (len(ring) - 1)
+        first = min(size, len(ring) - at)
+        if first == size:
+            ring[at : at + size] = data
+        else:
+            view = memoryview(data)
+            ring[at:] = view[:first]
+            ring[: size - first] = view[first:]
+        self.end += size
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Up to `size` bytes from `offset`, less where the ring wraps. Valid until the next `append`.
+
+        Raises `ValueError` for an offset that is not in the journal.
+        """
+        if not self.start <= offset <= self.end:
+            raise ValueError(f"offset {offset} is not in [{self.start}, {self.end}]")
+        at = offset & (len(self._ring) - 1)
+        stop = min(at + min(size, self.end - offset), len(self._ring))
+        return memoryview(self._ring)[at:stop]
+
+    def limit(self, capacity: int) -> None:
+        """Hold at most `capacity` bytes from now on; the oldest go first."""
+        self.capacity = _power_of_two(capacity)
+        if len(self._ring) > self.capacity:
+            self._rebuild(self.capacity)
+
+    def _make_room(self, size: int) -> None:
+        """Grow for `size` more bytes, and drop the oldest where the capacity does not allow it."""
+        wanted = len(self) + size
+        if len(self._ring) < self.capacity:
+            self._rebuild(min(_power_of_two(wanted), self.capacity))
+        self.start = max(self.start, self.end + size - len(self._ring))
+
+    def _rebuild(self, ring_size: int) -> None:
+        ring = bytearray(ring_size)
+        offset = max(self.start, self.end - ring_size)
+        self.start = offset
+        while offset < self.end:
+            part = self.read(offset, ring_size - (offset & (ring_size - 1)))
+            at = offset & (ring_size - 1)
+            ring[at : at + len(part)] = part
+            offset += len(part)
+        self._ring = ring
+
+
+class JournalPool:
+    """Makes journals and keeps their sum within `total` bytes by giving each an equal share."""
+
+    def __init__(self, total: int = POOL_CAPACITY, each: int = DEFAULT_CAPACITY) -> None:
+        self._total = total
+        self._each = each
+        self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+    def journal(self) -> Journal:
+        journal = Journal(self._share(len(self._journals) + 1))
+        self._journals.add(journal)
+        return journal
+
+    def _share(self, count: int) -> int:
+        share = max(min(self._each, self._total // count), LEAST_CAPACITY)
+        share = 1 << (share.bit_length() - 1)  # down to a power of two, which is what a journal holds
+        for journal in self._journals:
+            if journal.capacity > share:
+                journal.limit(share)
+        return share
+
+
+def _power_of_two(size: int) -> int:
+    return 1 << max(size - 1, 0).bit_length()

@@ -1,0 +1,257 @@
+"""A process: a program on pipes, a journal for each of its two streams, and its readers."""
+
+import asyncio
+import secrets
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hawse.wire import Connection, HawseError, Kind
+from runtime import tree
+from runtime.call import Call
+from runtime.inputs import Inputs
+from runtime.journal import Journal
+from runtime.pace import Pacer
+from runtime.pipes import WRITE_LIMIT, Inlet, Outlet
+from runtime.reaper import Child, Exit
+from runtime.spawn import spawn_pipes
+
+TIMED_OUT = 124  # the exit code of timeout(1)
+KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
+LAST_WORDS = 4 << 20  # bytes read after the program's end: more than a pipe holds
+
+
+class OutputStream:
+    """stdout or stderr: the pipe, its journal and its pace."""
+
+    def __init__(self, fd: int, journal: Journal, changed: Callable[[], None]) -> None:
+        self.journal = journal
+        self._inlet = Inlet(fd, journal.append, self._burst_over, changed)
+        self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
+        self._changed = changed
+
+    @property
+    def ended(self) -> bool:
+        return self._inlet.ended
+
+    def describe(self) -> dict[str, int]:
+        return {"start": self.journal.start, "offset": self.journal.end}
+
+    def finish(self) -> None:
+        """The program has ended: take what it left, and let go of a pipe that its children may still hold."""
+        self._inlet.drain(LAST_WORDS)
+        self._inlet.close()
+
+    def _burst_over(self) -> None:
+        self._changed()
+        self.pacer.update()
+
+
+class Cursor:
+    """A reader's place in one stream."""
+
+    lossless = True
+
+    def __init__(self, stream: OutputStream, kind: Kind, since: int) -> None:
+        self.stream = stream
+        self.kind = kind
+        self.cursor = since
+
+    @property
+    def at_end(self) -> bool:
+        return self.cursor >= self.stream.journal.end
+
+
+class Process:
+    """One started program, from its start until it is forgotten."""
+
+    def __init__(
+        self,
+        process_id: str,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bool,
+        timeout: float | None,
+        journal: Callable[[], Journal],
+        on_exit: Callable[["Process"], None],
+    ) -> None:
+        """Start `argv`. `timeout` in seconds; it kills the whole tree. Raises as `spawn_pipes` does."""
+        self.id = process_id
+        self.instance = secrets.token_hex(8)
+        self.argv = list(argv)
+        self.cwd = cwd
+        self.started = time.time()
+        self.inputs = Inputs()
+        self.exit: Exit | None = None
+        self.readers: dict[ProcessReader, None] = {}
+        self._on_exit = on_exit
+        self._timed_out = False
+        self._killer: asyncio.Task[None] | None = None
+        pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin)
+        self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
+        self.stdout = OutputStream(pipes.stdout, journal(), self._wake)
+        self.stderr = OutputStream(pipes.stderr, journal(), self._wake)
+        self._child = Child(pipes.pid, self._exited)
+        self._timer = timeout and asyncio.get_running_loop().call_later(timeout, self._time_out)
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "instance": self.instance,
+            "pid": self.pid,
+            "argv": self.argv,
+            "cwd": self.cwd,
+            "started": self.started,
+            "state": "running" if self.exit is None else "exited",
+            "exit": self.exit,
+            "stdout": self.stdout.describe(),
+            "stderr": self.stderr.describe(),
+        }
+
+    def signal(self, signum: int) -> None:
+        self._child.signal_group(signum)
+
+    async def end(self, signum: int, grace: float) -> None:
+        """`signum` to the whole tree, KILL after `grace` seconds; return when nothing is left of it."""
+        await tree.end(self.pid, signum, grace, lambda: self.exit is not None)
+
+    def close(self) -> None:
+        for stream in (self.stdout, self.stderr):
+            stream.pacer.close()
+
+    def _time_out(self) -> None:
+        if self.exit is None:
+            self._timed_out = True
+            tree.kill(self.pid, signal.SIGTERM)
+            tree.kill(self.pid, signal.SIGCONT)
+            self._timer = asyncio.get_running_loop().call_later(KILL_GRACE, self._kill_rest)
+
+    def _kill_rest(self) -> None:
+        tree.kill(self.pid, signal.SIGKILL)
+
+    def _exited(self, result: Exit) -> None:
+        if self._timed_out:
+            tree.kill(self.pid, signal.SIGKILL)  # what of the tree did not go with its leader
+            result = Exit(code=TIMED_OUT, timed_out=True)
+        if self._timer:
+            self._timer.cancel()
+        for stream in (self.stdout, self.stderr):
+            stream.finish()
+        if self.stdin is not None:
+            self.stdin.close()
+        self.exit = result
+        self._wake()
+        self._on_exit(self)
+
+    def _wake(self) -> None:
+        for reader in list(self.readers):
+            reader.wake()
+
+
+class ProcessReader:
+    """Serves one `process.attach` or `exec` call. A `Stream`."""
+
+    def __init__(
+        self,
+        process: Process,
+        call: Call,
+        *,
+        stdout: int,
+        stderr: int,
+        input_id: str | None,
+        hold_id: str | None,
+        result: Callable[[Process], Any],
+        exit_event: bool,
+    ) -> None:
+        """`hold_id` keeps its place for a while when it is cut off; `result` makes the call's result at the end."""
+        self._process = process
+        self._call = call
+        self._input_id = input_id
+        self._hold_id = hold_id
+        self._result = result
+        self._exit_event = exit_event
+        self._opened = False
+        self._turn = 0
+        self._cursors = (
+            Cursor(process.stdout, Kind.OUTPUT, stdout),
+            Cursor(process.stderr, Kind.STDERR, stderr),
+        )
+        process.readers[self] = None
+        for cursor in self._cursors:
+            cursor.stream.pacer.add(cursor, hold_id)
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if connection.window(ch) <= 0:
+            return False
+        if not self._opened:
+            self._opened = True
+            self._open(connection, ch)
+            return True
+        self._turn ^= 1
+        for cursor in (self._cursors[self._turn], self._cursors[self._turn ^ 1]):
+            if not cursor.at_end:
+                self._send(connection, ch, cursor, size)
+                return True
+        if self._process.exit is not None:
+            if self._exit_event:
+                connection.send_event(ch, "exit", self._process.exit)
+            self._call.result(self._result(self._process))
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        process, input_id = self._process, self._input_id
+        if input_id is None or process.stdin is None:
+            raise HawseError("protocol_error", "this call takes no input")
+        fresh = process.inputs.fresh(input_id, offset, payload)
+        applied = {"applied": process.inputs.applied(input_id)}
+        if fresh and not process.stdin.writable:
+            raise HawseError("exited", "stdin is closed", details=applied)
+        if process.stdin.pending + len(fresh) > WRITE_LIMIT:
+            raise HawseError("input_overflow", "the program does not read its input", details=applied)
+        process.inputs.advance(input_id, len(fresh))
+        self._call.applied(len(payload) - len(fresh))
+        process.stdin.write(fresh, self._call.applied)
+
+    def receive_end(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.end()
+
+    def detach(self) -> None:
+        self._process.readers.pop(self, None)
+        for cursor in self._cursors:
+            cursor.stream.pacer.remove(cursor, self._hold_id if self._process.exit is None else None)
+
+    def wake(self) -> None:
+        self._call.wake()
+
+    def _open(self, connection: Connection, ch: int) -> None:
+        """Say where reading begins: above `since` where the journal no longer reaches back so far."""
+        for cursor in self._cursors:
+            cursor.cursor = max(cursor.cursor, cursor.stream.journal.start)
+        out, err = self._cursors
+        opened = self._process.describe() | {
+            "from": {"stdout": out.cursor, "stderr": err.cursor},
+            "input_offset": self._process.inputs.applied(self._input_id) if self._input_id else 0,
+        }
+        connection.send_event(ch, "opened", opened)
+
+    def _send(self, connection: Connection, ch: int, cursor: Cursor, size: int) -> None:
+        journal = cursor.stream.journal
+        if cursor.cursor < journal.start:
+            name = "stdout" if cursor.kind is Kind.OUTPUT else "stderr"
+            connection.send_event(ch, "truncated", {"stream": name, "from": journal.start})
+            cursor.cursor = journal.start
+            return
+        data = journal.read(cursor.cursor, min(size, connection.window(ch)))
+        connection.send_data(ch, cursor.kind, cursor.cursor, data)
+        cursor.cursor += len(data)
+        cursor.stream.pacer.update()

@@ -1,0 +1,254 @@
+"""The processes of a sandbox, and the `process.*` and `exec` methods."""
+
+import asyncio
+import os
+import secrets
+import signal as signals
+from collections import OrderedDict
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from hawse.wire import HawseError
+from runtime.call import Call
+from runtime.dispatch import Method
+from runtime.environment import Environment
+from runtime.journal import JournalPool
+from runtime.process import KILL_GRACE, Process, ProcessReader
+from runtime.terminals import Argv, Grace, Id, InputId, Named, Nothing, Offset, Signal, signal_number
+
+RUNNING_LIMIT = 4096
+EXITED_KEPT = 256  # finished records that stay readable
+KEYS_REMEMBERED = 65_536
+SHELLS = ("/bin/bash", "/bin/sh")
+
+
+class Program(msgspec.Struct, kw_only=True):
+    """What to run: `argv`, or `command` for a shell; exactly one of them."""
+
+    argv: Argv | None = None
+    command: str | None = None
+    cwd: str | None = None
+    env: dict[str, str | None] | None = None
+    stdin: bool = False
+    timeout: Annotated[float, Meta(gt=0, le=10**9)] | None = None
+
+    def words(self) -> list[str]:
+        if (self.argv is None) == (self.command is None):
+            raise HawseError("invalid_params", "give either `argv` or `command`")
+        if self.argv is not None:
+            return self.argv
+        shell = next(path for path in SHELLS if path == SHELLS[-1] or _is_executable(path))
+        return [shell, "-c", self.command or ""]
+
+
+class Start(Program, kw_only=True):
+    id: Id | None = None
+
+
+class Since(msgspec.Struct):
+    stdout: Offset = 0
+    stderr: Offset = 0
+
+
+class Attach(msgspec.Struct):
+    id: Id
+    instance: str | None = None
+    since: Since = msgspec.field(default_factory=Since)
+    input: InputId | None = None
+    lossless: bool = False
+
+
+class Exec(Program, kw_only=True):
+    since: Since = msgspec.field(default_factory=Since)
+    input: InputId | None = None
+
+
+class Kill(msgspec.Struct):
+    id: Id
+    signal: str | int = "TERM"
+    grace: Grace = KILL_GRACE
+
+
+class Processes:
+    """By id, running and finished; and what `exec` runs, by key."""
+
+    def __init__(self, environment: Environment, journals: JournalPool) -> None:
+        self._environment = environment
+        self._journals = journals
+        self._processes: dict[str, Process] = {}
+        self._exited: OrderedDict[str, None] = OrderedDict()
+        self._execs: dict[Process, None] = {}  # those that run
+        self._keyed: OrderedDict[str, tuple[bytes, Process]] = OrderedDict()
+        self._used_keys: OrderedDict[str, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._processes) + len(self._execs)
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "exec": Method(Exec, self._exec, stream=True),
+            "process.start": Method(Start, lambda call, p: self._start(p)),
+            "process.attach": Method(Attach, self._attach, stream=True),
+            "process.signal": Method(Signal, lambda call, p: self._signal(p)),
+            "process.kill": Method(Kill, lambda call, p: self._kill(p)),
+            "process.list": Method(Nothing, lambda call, p: self._list()),
+            "process.get": Method(Named, lambda call, p: self.get(p.id).describe()),
+        }
+
+    def get(self, process_id: str) -> Process:
+        process = self._processes.get(process_id)
+        if process is None:
+            raise HawseError("not_found", f"no process {process_id}")
+        return process
+
+    async def close(self) -> None:
+        """End every process with its tree."""
+        running = [p for p in (*self._processes.values(), *self._execs) if p.exit is None]
+        async with asyncio.TaskGroup() as group:
+            for process in running:
+                group.create_task(process.end(signals.SIGTERM, 0.5))
+
+    # ---- process.*
+
+    def _start(self, params: Start) -> dict[str, Any]:
+        process_id = params.id or f"p-{secrets.token_hex(4)}"
+        existing = self._processes.get(process_id)
+        if existing is not None and existing.exit is None:
+            raise HawseError("conflict", f"process {process_id} is running")
+        process = self._spawn(process_id, params, self._finished)
+        if existing is not None:
+            self._exited.pop(process_id)
+            existing.close()
+        self._processes[process_id] = process
+        return process.describe()
+
+    def _attach(self, call: Call, params: Attach) -> None:
+        process = self.get(params.id)
+        if params.instance is not None and params.instance != process.instance:
+            raise HawseError("stale_handle", f"process {params.id} was started anew")
+        hold_id = params.input if params.lossless else None
+        self._read(call, process, params.since, params.input, hold_id, _attach_result, exit_event=True)
+
+    def _signal(self, params: Signal) -> dict[str, Any]:
+        process = self.get(params.id)
+        signum = signal_number(params.signal)
+        if process.exit is not None:
+            raise HawseError("exited", f"process {params.id} has ended")
+        process.signal(signum)
+        return {}
+
+    async def _kill(self, params: Kill) -> dict[str, Any]:
+        process = self.get(params.id)
+        await process.end(signal_number(params.signal), params.grace)
+        return {"exit": process.exit}
+
+    def _list(self) -> dict[str, Any]:
+        return {"processes": [process.describe() for process in self._processes.values()]}
+
+    # ---- exec
+
+    def _exec(self, call: Call, params: Exec) -> None:
+        process = self._find_exec(call, params)
+        if process is None:
+            process = self._spawn("exec", params, lambda p: self._execs.pop(p, None))
+            self._execs[process] = None
+            if call.key is not None:
+                self._remember(call.key, _fingerprint(params), process)
+        self._read(call, process, params.since, params.input, call.key, _exec_result, exit_event=False)
+
+    def _find_exec(self, call: Call, params: Exec) -> Process | None:
+        if call.key is None:
+            return None
+        known = self._keyed.get(call.key)
+        if known is None:
+            if call.key in self._used_keys:
+                raise HawseError("outcome_unknown", "the key was used; its outcome is no longer kept", admitted="yes")
+            return None
+        if known[0] != _fingerprint(params):
+            raise HawseError("key_conflict", "the key belongs to another call")
+        return known[1]
+
+    def _remember(self, key: str, fingerprint: bytes, process: Process) -> None:
+        self._keyed[key] = (fingerprint, process)
+        finished = [key for key, (_, p) in self._keyed.items() if p.exit is not None]
+        for old in finished[:-EXITED_KEPT]:
+            del self._keyed[old]
+            self._used_keys[old] = None
+        while len(self._used_keys) > KEYS_REMEMBERED:
+            self._used_keys.popitem(last=False)
+
+    # ---- both
+
+    def _spawn(self, process_id: str, params: Program, on_exit: Any) -> Process:
+        running = sum(p.exit is None for p in self._processes.values()) + len(self._execs)
+        if running >= RUNNING_LIMIT:
+            raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} processes are running")
+        cwd = self._environment.cwd(params.cwd)
+        return Process(
+            process_id,
+            params.words(),
+            cwd=cwd,
+            env=self._environment.build(params.env, cwd=cwd),
+            stdin=params.stdin,
+            timeout=params.timeout,
+            journal=self._journals.journal,
+            on_exit=on_exit,
+        )
+
+    def _read(
+        self,
+        call: Call,
+        process: Process,
+        since: Since,
+        input_id: str | None,
+        hold_id: str | None,
+        result: Any,
+        *,
+        exit_event: bool,
+    ) -> None:
+        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr)):
+            if getattr(since, name) > stream.journal.end:
+                raise HawseError("invalid_params", f"`since.{name}` is in the future", details=stream.describe())
+        reader = ProcessReader(
+            process,
+            call,
+            stdout=since.stdout,
+            stderr=since.stderr,
+            input_id=input_id,
+            hold_id=hold_id,
+            result=result,
+            exit_event=exit_event,
+        )
+        call.serve(reader)
+
+    def _finished(self, process: Process) -> None:
+        self._exited[process.id] = None
+        if len(self._exited) > EXITED_KEPT:
+            oldest, _ = self._exited.popitem(last=False)
+            self._processes.pop(oldest).close()
+
+
+def _fingerprint(params: Exec) -> bytes:
+    fields = {name: getattr(params, name) for name in Program.__struct_fields__}
+    return msgspec.json.encode(fields)
+
+
+def _attach_result(process: Process) -> dict[str, Any]:
+    return {"exit": process.exit, "stdout": process.stdout.journal.end, "stderr": process.stderr.journal.end}
+
+
+def _exec_result(process: Process) -> dict[str, Any]:
+    assert process.exit is not None
+    return {
+        "code": process.exit.code,
+        "signal": process.exit.signal,
+        "timed_out": process.exit.timed_out,
+        "stdout": process.stdout.journal.end,
+        "stderr": process.stderr.journal.end,
+    }
+
+
+def _is_executable(path: str) -> bool:
+    return os.access(path, os.X_OK)

@@ -1,0 +1,52 @@
+"""Learns of a child's end through a pidfd: no SIGCHLD, no polling, no thread (pidfd_open(2))."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+
+import msgspec
+
+
+class Exit(msgspec.Struct, frozen=True):
+    """How a program ended: by itself with `code`, or by `signal` (a name such as SIGKILL)."""
+
+    code: int | None = None
+    signal: str | None = None
+    timed_out: bool = False
+
+
+class Child:
+    """A started program. `on_exit` is called once, from the event loop, when it has ended and is reaped."""
+
+    def __init__(self, pid: int, on_exit: Callable[[Exit], None]) -> None:
+        self.pid = pid
+        self.exit: Exit | None = None
+        self._on_exit = on_exit
+        self._pidfd = os.pidfd_open(pid)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._pidfd, self._reap)
+
+    def signal_group(self, signum: int) -> None:
+        """Send to the program's process group, which outlives its leader as long as it has members."""
+        try:
+            os.killpg(self.pid, signum)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def _reap(self) -> None:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        code = os.waitstatus_to_exitcode(status)
+        self.exit = Exit(code=code) if code >= 0 else Exit(signal=signal_name(-code))
+        self._on_exit(self.exit)
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"  # a real-time signal

@@ -1,0 +1,81 @@
+"""The runtime of one sandbox, put together: its terminals, processes and files behind one server."""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from runtime.dispatch import Dispatcher, Method
+from runtime.environment import Environment
+from runtime.files import Files
+from runtime.journal import JournalPool
+from runtime.processes import Processes
+from runtime.server import Server
+from runtime.terminals import Nothing, Terminals
+
+log = logging.getLogger(__name__)
+
+
+def package_version() -> str:
+    try:
+        return version("hawse")
+    except PackageNotFoundError:  # a bundle without metadata
+        return "unknown"
+
+
+class Runtime:
+    """What lives as long as the sandbox. `id` names this incarnation."""
+
+    def __init__(self, workspace: Path, tasks: asyncio.TaskGroup, *, token: str | None = None) -> None:
+        self.id = secrets.token_hex(8)
+        workspace.mkdir(parents=True, exist_ok=True)
+        self._started = time.time()
+        journals = JournalPool()
+        environment = Environment(workspace)
+        self._terminals = Terminals(environment, journals)
+        self._processes = Processes(environment, journals)
+        self._files = Files(environment, tasks)
+        dispatcher = Dispatcher(tasks)
+        for part in (self._terminals, self._processes, self._files):
+            dispatcher.add(part.methods())
+        dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
+        self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
+
+    def info(self) -> dict[str, Any]:
+        """What it is and what it holds; `memory` is the resident size in bytes."""
+        with open("/proc/self/statm") as statm:
+            pages = int(statm.read().split()[1])
+        return {
+            "runtime": self.id,
+            "pid": os.getpid(),
+            "version": package_version(),
+            "started": self._started,
+            "terminals": len(self._terminals),
+            "processes": len(self._processes),
+            "open_fds": len(os.listdir("/proc/self/fd")),
+            "tasks": len(asyncio.all_tasks()),
+            "memory": pages * os.sysconf("SC_PAGE_SIZE"),
+        }
+
+    async def close(self) -> None:
+        """End everything that runs here."""
+        self.server.close()
+        await self._files.close()
+        await asyncio.gather(self._terminals.close(), self._processes.close())
+
+
+@asynccontextmanager
+async def running(workspace: Path, *, token: str | None = None) -> AsyncIterator[Runtime]:
+    """A runtime with its task group; at the end nothing it started is left."""
+    async with asyncio.TaskGroup() as tasks:
+        runtime = Runtime(workspace, tasks, token=token)
+        try:
+            yield runtime
+        finally:
+            await runtime.close()

@@ -1,0 +1,137 @@
+"""Starts programs, on a PTY or on pipes, with `posix_spawn`: no Python code runs between fork and exec.
+
+Why not ptyprocess: docs/decisions/0001-posix-spawn.md. All signals are at their default in the child, whatever
+the runtime was started with (a shell's `&` makes SIGINT ignored).
+"""
+
+import fcntl
+import os
+import shutil
+import signal
+import struct
+import termios
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from hawse.wire.errors import HawseError
+
+ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
+DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
+
+
+class Pipes(NamedTuple):
+    """A started program and our ends of its pipes (non-blocking); `stdin` is None for /dev/null."""
+
+    pid: int
+    stdin: int | None
+    stdout: int
+    stderr: int
+
+
+def set_size(fd: int, cols: int, rows: int) -> None:
+    """Set the size of the terminal behind `fd`; its foreground programs get SIGWINCH (ioctl_tty(2))."""
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+
+def default_shell(env: Mapping[str, str]) -> str:
+    candidates = (env.get("SHELL", ""), *DEFAULT_SHELLS)
+    return next(shell for shell in candidates if shell and os.access(shell, os.X_OK))
+
+
+def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: int, rows: int) -> tuple[int, int]:
+    """Start `argv` as leader of a new session on a new PTY; return (pid, master fd, non-blocking).
+
+    Raises `spawn_failed` (no such program or directory, not executable) and `limit_exceeded` (no more PTYs).
+    """
+    try:
+        master, slave = os.openpty()
+    except OSError as error:
+        raise HawseError("limit_exceeded", f"no PTY: {error.strerror}") from None
+    try:
+        set_size(master, cols, rows)
+        os.set_blocking(master, False)
+        # A session leader without a terminal gets the first one it opens as its controlling terminal.
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.ttyname(slave), os.O_RDWR, 0),
+            (os.POSIX_SPAWN_DUP2, 0, 1),
+            (os.POSIX_SPAWN_DUP2, 0, 2),
+        ]
+        return _spawn(argv, env, cwd, actions), master
+    except BaseException:
+        os.close(master)
+        raise
+    finally:
+        os.close(slave)
+
+
+def spawn_pipes(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bool) -> Pipes:
+    """Start `argv` as leader of a new session with pipes. Raises as `spawn_pty` does."""
+    opened: list[int] = []
+    try:
+        out, err = _pipe(opened), _pipe(opened)
+        into = _pipe(opened) if stdin else None
+        actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_DUP2, into[0], 0) if into else (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, out[1], 1),
+            (os.POSIX_SPAWN_DUP2, err[1], 2),
+        ]
+        pid = _spawn(argv, env, cwd, actions)
+        ours = [out[0], err[0], *([into[1]] if into else [])]
+        for fd in ours:
+            opened.remove(fd)
+            os.set_blocking(fd, False)
+        return Pipes(pid, into[1] if into else None, out[0], err[0])
+    except OSError as error:
+        raise HawseError("limit_exceeded", f"no pipe: {error.strerror}") from None
+    finally:
+        for fd in opened:
+            os.close(fd)
+
+
+def _pipe(opened: list[int]) -> tuple[int, int]:
+    pair = os.pipe()
+    opened += pair
+    return pair
+
+
+def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Sequence[object]) -> int:
+    if any("\0" in word for word in (*argv, *env, *env.values(), cwd)):
+        raise HawseError("invalid_params", "a NUL byte in argv, env or cwd")
+    with _directory(cwd):
+        program = shutil.which(argv[0], path=env.get("PATH", os.defpath))
+        if program is None:
+            raise HawseError("spawn_failed", f"no such program: {argv[0]}")
+        try:
+            return os.posix_spawn(
+                program,
+                list(argv),
+                dict(env),
+                file_actions=actions,  # type: ignore[arg-type]
+                setsid=True,
+                setsigmask=[],
+                setsigdef=ALL_SIGNALS,
+            )
+        except OSError as error:
+            code = "limit_exceeded" if error.errno in (11, 12) else "spawn_failed"  # EAGAIN, ENOMEM
+            raise HawseError(code, f"{program}: {error.strerror}") from None
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error)) from None
+
+
+@contextmanager
+def _directory(cwd: str) -> Iterator[None]:
+    """Be in `cwd` for a moment, since posix_spawn cannot change directory itself.
+
+    The event loop's thread never yields here, and what runs in other threads uses absolute paths only.
+    """
+    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            os.chdir(cwd)
+        except OSError as error:
+            raise HawseError("spawn_failed", f"{cwd}: {error.strerror}") from None
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)

@@ -1,0 +1,236 @@
+"""A terminal: a PTY, the journal of its output, the screen it shows, and its viewers."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from runtime.inputs import Inputs
+from runtime.journal import Journal
+from runtime.pace import Pacer
+from runtime.pipes import Inlet, Outlet
+from runtime.reaper import Child, Exit
+from runtime.screen import Screen
+from runtime.spawn import set_size, spawn_pty
+from runtime.viewer import Viewer
+
+SCREEN_LAG = 1 << 20  # bytes the screen may be behind while somebody watches: it is fed in large steps
+REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
+LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
+MARKS = 4096  # size changes remembered
+
+
+class Mark(NamedTuple):
+    """From `offset` on the output is for this size."""
+
+    offset: int
+    cols: int
+    rows: int
+
+
+class Snapshot(NamedTuple):
+    """VT bytes that paint a screen of that size, to be followed by the output from `offset`."""
+
+    data: bytes
+    offset: int
+    cols: int
+    rows: int
+    next_mark: int
+
+
+class Terminal:
+    """One instance of a terminal, from its start to its removal."""
+
+    replay_limit = REPLAY_LIMIT
+
+    def __init__(
+        self,
+        terminal_id: str,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        cols: int,
+        rows: int,
+        journal: Journal,
+        on_exit: Callable[["Terminal"], None],
+    ) -> None:
+        """Start `argv` on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind."""
+        self.id = terminal_id
+        self.instance = secrets.token_hex(8)
+        self.argv = list(argv)
+        self.cwd = cwd
+        self.started = time.time()
+        self.journal = journal
+        self.inputs = Inputs()
+        self.exit: Exit | None = None
+        self.drained = False  # the journal holds all that will ever come
+        self.viewers: dict[Viewer, None] = {}  # in the order they came
+        self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
+        self._on_exit = on_exit
+        self._retired = False
+        self._marks = [Mark(0, cols, rows)]
+        self.first_mark = 0  # the number of _marks[0]
+        self._screen_mark = 1  # the number of the next one for the screen
+        self._screen = Screen(cols, rows, reply=self._answer)
+        pid, self._fd = spawn_pty(argv, env=env, cwd=cwd, cols=cols, rows=rows)
+        self._outlet = Outlet(self._fd, owned=False)
+        self._inlet = Inlet(self._fd, journal.append, self._burst_over, self._outlet.close)
+        self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
+        self._child = Child(pid, self._exited)
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._marks[-1].cols, self._marks[-1].rows
+
+    @property
+    def input_pending(self) -> int:
+        return self._outlet.pending
+
+    def describe(self) -> dict[str, Any]:
+        """The terminal as docs/wire.md shows it."""
+        cols, rows = self.size
+        return {
+            "id": self.id,
+            "instance": self.instance,
+            "pid": self.pid,
+            "cols": cols,
+            "rows": rows,
+            "argv": self.argv,
+            "cwd": self.cwd,
+            "started": self.started,
+            "state": "running" if self.exit is None else "exited",
+            "exit": self.exit,
+            "start": self.journal.start,
+            "offset": self.journal.end,
+            "viewers": len(self.viewers),
+        }
+
+    # ---- input
+
+    def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
+        self._outlet.write(data, on_written)
+
+    def resize(self, cols: int, rows: int) -> None:
+        if self.exit is not None or (cols, rows) == self.size:
+            return
+        self._marks.append(Mark(self.journal.end, cols, rows))
+        if len(self._marks) > MARKS:
+            self._forget_mark()
+        set_size(self._fd, cols, rows)
+        self._wake_viewers()
+
+    def signal(self, signum: int) -> None:
+        """Send to the foreground process group (what Ctrl-C reaches)."""
+        try:
+            os.killpg(os.tcgetpgrp(self._fd), signum)
+        except (ProcessLookupError, PermissionError, OSError):
+            self._child.signal_group(signum)
+
+    # ---- viewers
+
+    def add(self, viewer: Viewer) -> None:
+        if viewer.emulator and self.answerer is None:
+            self._follow(self.journal.end)  # what was asked so far, the screen answers
+        self.viewers[viewer] = None
+        self.pacer.add(viewer, viewer.input_id)
+        self._elect()
+
+    def remove(self, viewer: Viewer) -> None:
+        self.viewers.pop(viewer, None)
+        if viewer is self.answerer and viewer.cursor is not None:
+            self._follow(viewer.cursor)  # up to there it has answered
+        self.pacer.remove(viewer, viewer.input_id if self.exit is None else None)
+        self._elect()
+        if self.answerer is None:
+            self._follow(self.journal.end)
+        self._release()
+
+    def moved(self) -> None:
+        """A viewer's cursor has moved."""
+        self.pacer.update()
+
+    def snapshot(self) -> Snapshot:
+        """The screen as it is, and the place in the output from which it goes on."""
+        self._follow(self.journal.end)
+        screen = self._screen
+        return Snapshot(screen.snapshot(), screen.fed, screen.cols, screen.rows, self._screen_mark)
+
+    def size_at(self, offset: int) -> tuple[int, int, int]:
+        """(cols, rows, number of the next mark) for the output at `offset`, before the marks that stand there."""
+        index = 0
+        while index + 1 < len(self._marks) and self._marks[index + 1].offset < offset:
+            index += 1
+        return self._marks[index].cols, self._marks[index].rows, self.first_mark + index + 1
+
+    def mark(self, number: int) -> Mark | None:
+        """The size change of that number, None if there is none yet. Numbers below `first_mark` are forgotten."""
+        index = number - self.first_mark
+        return self._marks[index] if index < len(self._marks) else None
+
+    def retire(self) -> None:
+        """Nobody will attach any more: let go when the viewers that are still reading have finished."""
+        self._retired = True
+        self._release()
+
+    def _release(self) -> None:
+        if self._retired and not self.viewers:
+            self._screen.close()
+            self.pacer.close()
+
+    # ---- output
+
+    def _burst_over(self) -> None:
+        lag = 0 if self.answerer is None else min(SCREEN_LAG, self.journal.capacity // 4)
+        if self.journal.end - self._screen.fed > lag:
+            self._follow(self.journal.end)
+        self._wake_viewers()
+        self.pacer.update()
+
+    def _wake_viewers(self) -> None:
+        for viewer in list(self.viewers):
+            viewer.wake()
+
+    def _follow(self, to: int) -> None:
+        """Bring the screen up to `to`, through every size change on the way."""
+        while (mark := self.mark(self._screen_mark)) is not None and mark.offset <= to:
+            self._screen.catch_up(self.journal, mark.offset)
+            self._screen.resize(mark.cols, mark.rows)
+            self._screen_mark += 1
+        self._screen.catch_up(self.journal, to)
+
+    def _answer(self, reply: bytes) -> None:
+        if self.answerer is None:
+            self.write(reply)
+
+    def _elect(self) -> None:
+        """The viewer with an emulator that came first answers queries."""
+        answerer = next((v for v in self.viewers if v.emulator and v.input_id), None)
+        if answerer is not self.answerer:
+            self.answerer = answerer
+            if answerer is not None:
+                answerer.wake()
+
+    # ---- the end
+
+    def _exited(self, result: Exit) -> None:
+        self._inlet.drain(LAST_WORDS)
+        self._inlet.close()
+        self._outlet.close()
+        self._follow(self.journal.end)
+        self.exit = result
+        self.drained = True
+        self._wake_viewers()
+        self._on_exit(self)
+
+    # ---- marks
+
+    def _forget_mark(self) -> None:
+        del self._marks[0]
+        self.first_mark += 1
+        self._screen_mark = max(self._screen_mark, self.first_mark)

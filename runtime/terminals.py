@@ -1,0 +1,199 @@
+"""The terminals of a sandbox, and the `terminal.*` methods."""
+
+import asyncio
+import secrets
+import signal as signals
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from hawse.wire import HawseError
+from runtime import tree
+from runtime.call import Call
+from runtime.dispatch import Method
+from runtime.environment import Environment
+from runtime.journal import JournalPool
+from runtime.spawn import default_shell
+from runtime.terminal import Terminal
+from runtime.viewer import Viewer
+
+RUNNING_LIMIT = 1024
+EXITED_KEPT = 64  # exited terminals that stay readable
+
+Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Size = Annotated[int, Meta(ge=1, le=1000)]
+Offset = Annotated[int, Meta(ge=0)]
+InputId = Annotated[str, Meta(min_length=1, max_length=64)]
+Argv = Annotated[list[str], Meta(min_length=1)]
+Grace = Annotated[float, Meta(ge=0, le=600)]
+
+
+class Create(msgspec.Struct):
+    id: Id | None = None
+    argv: Argv | None = None
+    cwd: str | None = None
+    env: dict[str, str | None] | None = None
+    cols: Size = 80
+    rows: Size = 24
+
+
+class Attach(msgspec.Struct):
+    id: Id
+    instance: str | None = None
+    since: Offset | None = None
+    input: InputId | None = None
+    lossless: bool = False
+    emulator: bool = False
+
+
+class Resize(msgspec.Struct):
+    id: Id
+    cols: Size
+    rows: Size
+
+
+class Signal(msgspec.Struct):
+    id: Id
+    signal: str | int
+
+
+class Kill(msgspec.Struct):
+    id: Id
+    grace: Grace = 2.0
+
+
+class Named(msgspec.Struct):
+    id: Id
+
+
+class Nothing(msgspec.Struct):
+    pass
+
+
+class Terminals:
+    """By id: at most one instance each, running or exited."""
+
+    def __init__(self, environment: Environment, journals: JournalPool) -> None:
+        self._environment = environment
+        self._journals = journals
+        self._terminals: dict[str, Terminal] = {}
+
+    def __len__(self) -> int:
+        return len(self._terminals)
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "terminal.create": Method(Create, lambda call, p: self.create(p)),
+            "terminal.attach": Method(Attach, self._attach, stream=True),
+            "terminal.resize": Method(Resize, lambda call, p: self._resize(p)),
+            "terminal.signal": Method(Signal, lambda call, p: self._signal(p)),
+            "terminal.kill": Method(Kill, lambda call, p: self._kill(p)),
+            "terminal.list": Method(Nothing, lambda call, p: self._list()),
+            "terminal.get": Method(Named, lambda call, p: self.get(p.id).describe()),
+        }
+
+    def get(self, terminal_id: str) -> Terminal:
+        terminal = self._terminals.get(terminal_id)
+        if terminal is None:
+            raise HawseError("not_found", f"no terminal {terminal_id}")
+        return terminal
+
+    def create(self, params: Create) -> dict[str, Any]:
+        """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
+        terminal_id = params.id or f"t-{secrets.token_hex(4)}"
+        existing = self._terminals.get(terminal_id)
+        if existing is not None and existing.exit is None:
+            return existing.describe() | {"created": False}
+        if sum(t.exit is None for t in self._terminals.values()) >= RUNNING_LIMIT:
+            raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} terminals are running")
+        cwd = self._environment.cwd(params.cwd)
+        env = self._environment.build(params.env, cwd=cwd, terminal=True)
+        terminal = Terminal(
+            terminal_id,
+            params.argv or [default_shell(env)],
+            cwd=cwd,
+            env=env,
+            cols=params.cols,
+            rows=params.rows,
+            journal=self._journals.journal(),
+            on_exit=self._trim,
+        )
+        if existing is not None:
+            self._remove(existing)
+        self._terminals[terminal_id] = terminal
+        return terminal.describe() | {"created": True}
+
+    async def close(self) -> None:
+        """End every terminal and what runs in it."""
+        async with asyncio.TaskGroup() as group:
+            for terminal in self._terminals.values():
+                if terminal.exit is None:
+                    group.create_task(self._end(terminal, 0.5))
+        for terminal in list(self._terminals.values()):
+            self._remove(terminal)
+
+    def _attach(self, call: Call, params: Attach) -> None:
+        terminal = self.get(params.id)
+        if params.instance is not None and params.instance != terminal.instance:
+            raise HawseError("stale_handle", f"terminal {params.id} was started anew")
+        if params.since is not None and params.since > terminal.journal.end:
+            raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
+        viewer = Viewer(
+            terminal,
+            call,
+            since=params.since,
+            input_id=params.input,
+            lossless=params.lossless,
+            emulator=params.emulator,
+        )
+        terminal.add(viewer)
+        call.serve(viewer)
+
+    def _resize(self, params: Resize) -> dict[str, int]:
+        terminal = self.get(params.id)
+        terminal.resize(params.cols, params.rows)
+        cols, rows = terminal.size
+        return {"cols": cols, "rows": rows}
+
+    def _signal(self, params: Signal) -> dict[str, Any]:
+        terminal = self.get(params.id)
+        signum = signal_number(params.signal)
+        if terminal.exit is not None:
+            raise HawseError("exited", f"terminal {params.id} has ended")
+        terminal.signal(signum)
+        return {}
+
+    async def _kill(self, params: Kill) -> dict[str, Any]:
+        terminal = self.get(params.id)
+        await self._end(terminal, params.grace)
+        return {"exit": terminal.exit}
+
+    async def _end(self, terminal: Terminal, grace: float) -> None:
+        if terminal.exit is None:
+            await tree.end(terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None)
+
+    def _list(self) -> dict[str, Any]:
+        return {"terminals": [terminal.describe() for terminal in self._terminals.values()]}
+
+    def _trim(self, _: Terminal) -> None:
+        exited = [t for t in self._terminals.values() if t.exit is not None]
+        for terminal in exited[:-EXITED_KEPT]:
+            del self._terminals[terminal.id]
+            self._remove(terminal)
+
+    @staticmethod
+    def _remove(terminal: Terminal) -> None:
+        """Forget an exited terminal; a viewer still reading its last bytes keeps its journal until it is done."""
+        terminal.retire()
+
+
+def signal_number(signal: str | int) -> int:
+    """A signal by number or name, with or without SIG. Raises `invalid_params`."""
+    try:
+        if isinstance(signal, int):
+            return int(signals.Signals(signal))
+        name = signal.upper()
+        return int(signals.Signals[name if name.startswith("SIG") else f"SIG{name}"])
+    except (ValueError, KeyError):
+        raise HawseError("invalid_params", f"no signal {signal!r}", details={"path": "$.signal"}) from None

@@ -1,0 +1,176 @@
+"""One viewer of a terminal: a cursor on the journal, never a queue. What it sends, and in which order, is here.
+
+opened, then a snapshot if its place is gone, then output with every resize at its exact offset, `live`, and at the
+end `exit` and the result (docs/wire.md, terminal.attach).
+"""
+
+from typing import TYPE_CHECKING
+
+from hawse.wire import Connection, HawseError, Kind
+from runtime.call import Call
+from runtime.pipes import WRITE_LIMIT
+
+if TYPE_CHECKING:
+    from runtime.terminal import Terminal
+
+
+class Viewer:
+    """Serves one `terminal.attach` call. A `Stream`."""
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        call: Call,
+        *,
+        since: int | None,
+        input_id: str | None,
+        lossless: bool,
+        emulator: bool,
+    ) -> None:
+        self.lossless = lossless
+        self.emulator = emulator  # it answers what programs ask of a terminal
+        self.input_id = input_id
+        self.cursor: int | None = None
+        self._terminal = terminal
+        self._call = call
+        self._since = since
+        self._live_at = 0
+        self._live = False
+        self.next_mark = 0  # the number of the next size change to tell
+        self._snapshot = b""
+        self._snapshot_sent = 0
+        self._answers = False  # what it was last told
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if connection.window(ch) <= 0:
+            return False
+        if self.cursor is None:
+            self._open(connection, ch)
+        elif self._snapshot_sent < len(self._snapshot):
+            self._send_snapshot(connection, ch, size)
+        elif self.cursor < self._terminal.journal.start:
+            self._reseed(connection, ch)
+        elif not self._send_control(connection, ch):
+            self._send_output(connection, ch, size)
+            return self._settle(connection, ch)
+        return True
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        terminal, input_id = self._terminal, self.input_id
+        if input_id is None:
+            raise HawseError("protocol_error", "attached without `input`")
+        fresh = terminal.inputs.fresh(input_id, offset, payload)
+        if terminal.exit is not None:
+            raise HawseError("exited", "the terminal has ended", details={"applied": terminal.inputs.applied(input_id)})
+        if terminal.input_pending + len(fresh) > WRITE_LIMIT:
+            applied = terminal.inputs.applied(input_id)
+            raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
+        terminal.inputs.advance(input_id, len(fresh))
+        self._call.applied(len(payload) - len(fresh))
+        terminal.write(fresh, self._call.applied)
+
+    def receive_end(self) -> None:
+        """A terminal has no end of input: its line discipline knows Ctrl-D."""
+
+    def detach(self) -> None:
+        self._terminal.remove(self)
+
+    def wake(self) -> None:
+        self._call.wake()
+
+    # ---- what it sends
+
+    def _open(self, connection: Connection, ch: int) -> None:
+        terminal = self._terminal
+        start, end = terminal.journal.start, terminal.journal.end
+        if self._since is not None and self._since >= start:
+            start_at, self.cursor = "resume", self._since
+        elif self._since is None and start == 0 and end <= terminal.replay_limit:
+            start_at, self.cursor = "start", 0
+        else:
+            start_at, self.cursor = "snapshot", end
+        if start_at == "snapshot":
+            cols, rows = self._take_snapshot()
+        else:
+            cols, rows, self.next_mark = terminal.size_at(self.cursor)
+        self._live_at = end
+        self._answers = terminal.answerer is self
+        opened = terminal.describe() | {
+            "cols": cols,
+            "rows": rows,
+            "start_at": start_at,
+            "from": self.cursor,
+            "screen": len(self._snapshot),
+            "input_offset": terminal.inputs.applied(self.input_id) if self.input_id else 0,
+            "answers": self._answers,
+        }
+        connection.send_event(ch, "opened", opened)
+        terminal.moved()
+
+    def _reseed(self, connection: Connection, ch: int) -> None:
+        cols, rows = self._take_snapshot()
+        self._live_at = self._terminal.journal.end
+        self._live = False
+        value = {"from": self.cursor, "screen": len(self._snapshot), "cols": cols, "rows": rows}
+        connection.send_event(ch, "reseed", value)
+        self._terminal.moved()
+
+    def _take_snapshot(self) -> tuple[int, int]:
+        """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows)."""
+        snapshot = self._terminal.snapshot()
+        self._snapshot, self._snapshot_sent = snapshot.data, 0
+        self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
+        return snapshot.cols, snapshot.rows
+
+    def _send_snapshot(self, connection: Connection, ch: int, size: int) -> None:
+        at = self._snapshot_sent
+        part = memoryview(self._snapshot)[at : at + min(size, connection.window(ch))]
+        connection.send_data(ch, Kind.SCREEN, at, part)
+        self._snapshot_sent += len(part)
+        if self._snapshot_sent == len(self._snapshot):
+            self._snapshot, self._snapshot_sent = b"", 0
+
+    def _send_control(self, connection: Connection, ch: int) -> bool:
+        """Send what belongs before the next output byte; whether there was something."""
+        terminal = self._terminal
+        if self._answers is not (terminal.answerer is self):
+            self._answers = not self._answers
+            connection.send_event(ch, "answers", {"answers": self._answers})
+            return True
+        self.next_mark = max(self.next_mark, terminal.first_mark)
+        mark = terminal.mark(self.next_mark)
+        if mark is not None and mark.offset == self.cursor:
+            self.next_mark += 1
+            connection.send_event(ch, "resized", {"cols": mark.cols, "rows": mark.rows, "offset": mark.offset})
+            return True
+        return False
+
+    def _send_output(self, connection: Connection, ch: int, size: int) -> None:
+        assert self.cursor is not None
+        mark = self._terminal.mark(self.next_mark)
+        size = min(size, connection.window(ch), mark.offset - self.cursor if mark else size)
+        data = self._terminal.journal.read(self.cursor, size)
+        if data:
+            connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
+            self.cursor += len(data)
+            self._terminal.moved()
+
+    def _settle(self, connection: Connection, ch: int) -> bool:
+        """Say what is due at this place; return whether there is more to send."""
+        assert self.cursor is not None
+        terminal = self._terminal
+        if not self._live and self.cursor >= self._live_at:
+            if connection.window(ch) <= 0:
+                return False
+            self._live = True
+            connection.send_event(ch, "live", {"offset": self.cursor})
+        if self.cursor < terminal.journal.end or terminal.mark(self.next_mark) is not None:
+            return True
+        if terminal.exit is not None and terminal.drained:
+            if connection.window(ch) <= 0:
+                return False
+            connection.send_event(ch, "exit", {"code": terminal.exit.code, "signal": terminal.exit.signal})
+            self._call.result({"exit": terminal.exit, "offset": self.cursor})
+        return False
