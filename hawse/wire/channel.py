@@ -8,7 +8,7 @@ Rules (docs/wire.md sections 2 and 4):
 """
 
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 
 class State(Enum):
@@ -33,7 +33,8 @@ class Step(Enum):
     LAST = "result or error"
 
 
-_SERVER_IN = {Step.EVENT, Step.OUTPUT, Step.SERVER_CREDIT}
+CLIENT_STEPS: Final = frozenset({Step.CALL, Step.INPUT, Step.END, Step.CANCEL, Step.CLIENT_CREDIT})
+_SERVER_IN = (Step.EVENT, Step.OUTPUT, Step.SERVER_CREDIT)
 
 TRANSITIONS: Final[dict[State, dict[Step, State]]] = {
     State.IDLE: {Step.CALL: State.OPEN},
@@ -63,13 +64,14 @@ TRANSITIONS: Final[dict[State, dict[Step, State]]] = {
 class Channel:
     """One channel as one side sees it. Knows nothing of messages: `Connection` feeds it."""
 
-    __slots__ = ("ch", "receive_window", "send_window", "state")
+    __slots__ = ("ch", "receive_window", "send_window", "source", "state")
 
     def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
         self.ch = ch
         self.state = State.IDLE
         self.send_window = send_window  # bytes we may still send; below 0 after an event overdrew it
         self.receive_window = receive_window  # bytes the other side may still send
+        self.source: Any = None  # the `Source` that a `FairWriter` pulls; it goes when the channel does
 
     def step(self, step: Step) -> bool:
         """Take `step` if the table allows it."""

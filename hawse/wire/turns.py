@@ -16,7 +16,8 @@ class Source(Protocol):
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         """Send at most about `size` bytes through `connection`, within the window of `ch`.
 
-        Return whether there is more to send now; False means that `wake` will tell. It may close the channel.
+        Return whether there is more to send now; False means that `wake` will tell. One that sent nothing is
+        believed to wait, whatever it returns: it would be asked forever. It may close the channel.
         """
         ...
 
@@ -26,7 +27,6 @@ class FairWriter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._sources: dict[int, Source] = {}
         self._ready: dict[int, None] = {}  # an ordered set: those that have something to send
 
     @property
@@ -34,17 +34,22 @@ class FairWriter:
         return not self._ready and not self._connection.pending
 
     def attach(self, ch: int, source: Source) -> None:
-        """Give channel `ch` its source and its first turn."""
-        self._sources[ch] = source
-        self._ready[ch] = None
+        """Give channel `ch` its source and its first turn. The source is let go when the channel closes."""
+        channel = self._connection.channels.get(ch)
+        if channel is not None:
+            channel.source = source
+            self._ready[ch] = None
 
     def detach(self, ch: int) -> None:
-        self._sources.pop(ch, None)
+        channel = self._connection.channels.get(ch)
+        if channel is not None:
+            channel.source = None
         self._ready.pop(ch, None)
 
     def wake(self, ch: int) -> None:
         """The source of `ch` may have something to send: more bytes, more credit."""
-        if ch in self._sources:
+        channel = self._connection.channels.get(ch)
+        if channel is not None and channel.source is not None:
             self._ready[ch] = None
 
     def take(self, size: int) -> list[str | bytes]:
@@ -52,17 +57,18 @@ class FairWriter:
 
         Empty when there is nothing to write now.
         """
-        out = self._connection.data_to_send()
+        connection = self._connection
+        out = connection.data_to_send()
         while size > 0 and self._ready:
             ch = next(iter(self._ready))
             del self._ready[ch]
-            more = ch in self._connection.channels and self._sources[ch].pull(
-                self._connection, ch, self._connection.limits.payload
-            )
-            size -= self._connection.pending
-            out += self._connection.data_to_send()
-            if ch not in self._connection.channels:
-                self.detach(ch)
-            elif more:
-                self._ready[ch] = None
+            channel = connection.channels.get(ch)
+            if channel is None or channel.source is None:
+                continue
+            more = channel.source.pull(connection, ch, connection.limits.payload)
+            sent = connection.pending
+            size -= sent
+            out += connection.data_to_send()
+            if more and sent:
+                self.wake(ch)
         return out
