@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from hawse.wire.channel import Channel, State, Step
+from hawse.wire.channel import CLIENT_STEPS, Channel, State, Step
 from hawse.wire.errors import HawseError, LocalProtocolError, RemoteProtocolError
-from hawse.wire.frames import Data, Kind, decode_frame, encode_frame
+from hawse.wire.frames import OFFSET_MAX, Data, Kind, decode_frame, encode_frame
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
 from hawse.wire.messages import (
     CHANNEL_MAX,
@@ -53,7 +53,9 @@ class Connection:
         self.role = role
         self.limits = limits or Limits()
         self.ready = False  # the handshake is done
-        self._greeted = False  # `hello` came
+        self._greeted = False  # `hello` came, or (a client) was sent
+        self._failed = False  # the `error` that ends the connection was said
+        self._broken: RemoteProtocolError | None = None  # what the other side did wrong: it is not listened to any more
         self.channels: dict[int, Channel] = {}  # those that are open
         self._server = role is Role.SERVER
         self._window = window  # server to client, on each new channel; a server learns it from `hello`
@@ -66,19 +68,23 @@ class Connection:
     # ---- what the carrier uses
 
     def receive_text(self, text: str | bytes | memoryview) -> None:
-        """Take one control message."""
+        """Take one control message. What `events` says of it is valid for as long as it is kept."""
+        self._check_unbroken()
         try:
             self._receive_message(self._parse(text))
         except RemoteProtocolError as error:
-            self._say(error)
+            self._broken = error
+            self.say(error)
             raise
 
     def receive_data(self, frame: bytes | memoryview) -> None:
         """Take one data frame. The event's payload is a view into `frame`."""
+        self._check_unbroken()
         try:
             self._receive_frame(decode_frame(frame, payload_limit=self.limits.payload))
         except RemoteProtocolError as error:
-            self._say(error)
+            self._broken = error
+            self.say(error)
             raise
 
     def events(self) -> Iterator[Message | Data]:
@@ -105,11 +111,14 @@ class Connection:
         size = len(payload)
         if size > self.limits.payload or size > channel.send_window:
             raise LocalProtocolError(f"{size} bytes on channel {ch}, whose window is {channel.send_window}")
+        if not 0 <= offset <= OFFSET_MAX - size:
+            raise LocalProtocolError(f"offset {offset} on channel {ch}")
         self._step_local(channel, Step.OUTPUT if self._server else Step.INPUT)
         if (kind is Kind.INPUT) is self._server:
             raise LocalProtocolError(f"a {self.role.value} does not send {kind.name}")
         channel.send_window -= size
-        self._push(encode_frame(kind, ch, offset, payload))
+        frame = encode_frame(kind, ch, offset, payload)
+        self._push(frame, len(frame))
 
     def grant(self, ch: int, size: int) -> int:
         """Let the other side send `size` more bytes on `ch`; return what was granted after the cut to the maximum.
@@ -134,12 +143,17 @@ class Connection:
         return max(channel.send_window, 0) if channel else 0
 
     def ping(self, t: float) -> None:
+        if not self._greeted:
+            raise LocalProtocolError("a ping before `hello`")
         self._send(Ping(t=t))
 
     # ---- sending: the client
 
     def send_hello(self, client: str, token: str | None = None) -> None:
-        self._send(Hello(protocol=PROTOCOL, client=client, window=self._window, token=token))
+        if self._server or self._greeted:
+            raise LocalProtocolError("only a client says `hello`, and once")
+        self._push_text(self._proven(Hello(protocol=PROTOCOL, client=client, window=self._window, token=token)))
+        self._greeted = True
 
     def call(
         self,
@@ -154,7 +168,8 @@ class Connection:
         """Open a channel and return its number.
 
         `params` is a `msgspec.Raw` or anything that encodes to JSON. `window` (bytes) opens the channel with
-        more than the connection's own window, by granting the difference at once.
+        more than the connection's own window, by granting the difference at once. Raises `HawseError`
+        (`limit_exceeded`, `too_large`) for a call that the server would refuse, with nothing sent.
         """
         if self._server or not self.ready:
             raise LocalProtocolError("only a client that was welcomed calls")
@@ -164,7 +179,8 @@ class Connection:
             raise LocalProtocolError("the channel numbers are used up: reconnect")
         raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
         ch = self._last + 1
-        self._send(Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout))
+        message = Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout)
+        self._push_text(self._proven(message))
         self._open(ch)
         if window is not None and window > self._window:
             self.grant(ch, window - self._window)
@@ -185,6 +201,8 @@ class Connection:
     # ---- sending: the server
 
     def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:
+        if not self._server or not self._greeted or self.ready:
+            raise LocalProtocolError("only a server says `welcome`, once, to a `hello`")
         self._send(
             Welcome(
                 protocol=PROTOCOL,
@@ -198,27 +216,44 @@ class Connection:
         self.ready = True
 
     def send_event(self, ch: int, name: str, value: Any = None, *, seq: int | None = None) -> None:
-        """Send an event. It needs a positive window (`window(ch)`), and may overdraw it."""
+        """Send an event. It needs a positive window (`window(ch)`), and may overdraw it.
+
+        Raises `HawseError` (`too_large`), with nothing sent, if it would be beyond what a control message may have.
+        """
         channel = self._sendable(ch)
         if channel.send_window <= 0:
             raise LocalProtocolError(f"an event on channel {ch}, whose window is used up")
         self._step_local(channel, Step.EVENT)
         raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
+        text = encode(Event(ch=ch, name=name, value=raw, seq=seq))
+        if len(text) > self.limits.text:
+            raise HawseError("too_large", "the event is too large", admitted="yes")
         channel.send_window -= len(raw) + EVENT_OVERHEAD
-        self._send(Event(ch=ch, name=name, value=raw, seq=seq))
+        self._push_text(text)
 
     def send_result(self, ch: int, value: Any = None) -> None:
         raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
-        message = encode(Result(ch=ch, value=raw))
-        if len(message) > self.limits.text:
+        text = encode(Result(ch=ch, value=raw))
+        if len(text) > self.limits.text:
             self.send_error(ch, HawseError("too_large", "the result is too large", admitted="yes"))
             return
         self._close(ch)
-        self._push(message.decode())
+        self._push_text(text)
 
     def send_error(self, ch: int, error: HawseError) -> None:
+        """Close `ch` with `error`. One that is too large loses its details and most of its message."""
+        text = encode(Error.from_exception(error, ch))
+        if len(text) > self.limits.text:
+            short = HawseError(error.code, error.message[:256], admitted=error.admitted, retryable=error.retryable)
+            text = encode(Error.from_exception(short, ch))
         self._close(ch)
-        self._send(Error.from_exception(error, ch))
+        self._push_text(text)
+
+    def say(self, error: HawseError) -> None:
+        """Say why the connection is about to be closed: a server's last word, said once. A client has none."""
+        if self._server and not self._failed:
+            self._failed = True
+            self._send(Error.from_exception(error))
 
     def goaway(self, reason: str, retry_after: float) -> None:
         self._send(Goaway(reason=reason, retry_after=retry_after))
@@ -226,17 +261,22 @@ class Connection:
     # ---- receiving
 
     def _parse(self, text: str | bytes | memoryview) -> Message:
-        if len(text) > self.limits.text:
-            raise RemoteProtocolError("a control message is too large", close_code=1009)
         try:
-            message: Message = self._decode(text)
+            # The limit counts bytes. A `str` that is not ASCII has more of them than characters.
+            size = len(text.encode()) if isinstance(text, str) and not text.isascii() else len(text)
+            if size > self.limits.text:
+                raise RemoteProtocolError("a control message is too large", close_code=1009)
+            # msgspec does not look into what it leaves undecoded, so all must be seen to be UTF-8 before: a gateway
+            # forwards it. And `params` and `value` become views into this text of their own, not into a read buffer.
+            message: Message = self._decode(text if isinstance(text, str) else str(text, "utf-8"))
         except (ValueError, RecursionError) as error:
-            raise RemoteProtocolError(str(error), code="invalid_message", close_code=1007) from None
+            # The reason quotes what came, which may be long.
+            raise RemoteProtocolError(str(error)[:256], code="invalid_message", close_code=1007) from None
         return message
 
     def _receive_message(self, message: Message) -> None:
-        if not self.ready and not isinstance(message, Hello | Welcome | Error | Goaway):
-            raise RemoteProtocolError("the first message must be `hello`")
+        if not self.ready:
+            self._check_early(message)
         match message:
             case Call():
                 if not self._receive_call(message):
@@ -263,6 +303,13 @@ class Connection:
             case Welcome():
                 self._receive_welcome(message)
         self._events.append(message)
+
+    def _check_early(self, message: Message) -> None:
+        """What may come before `welcome`: the handshake itself, why it failed, and pings once a server was greeted."""
+        if not isinstance(message, Hello | Welcome | Error | Goaway | Ping | Pong):
+            raise RemoteProtocolError("only `hello` and `ping` come before `welcome`")
+        if self._server and not self._greeted and not isinstance(message, Hello):
+            raise RemoteProtocolError("the first message must be `hello`")
 
     def _receive_hello(self, hello: Hello) -> None:
         if self._greeted:
@@ -302,7 +349,8 @@ class Connection:
         channel = self._known(credit.ch)
         if not self._step_remote(channel, Step.CLIENT_CREDIT if self._server else Step.SERVER_CREDIT):
             return False
-        channel.send_window = min(channel.send_window + credit.bytes, self.limits.window_max)
+        # Cut to the maximum; but a window that began above it is not lowered by a grant.
+        channel.send_window += min(credit.bytes, max(self.limits.window_max - channel.send_window, 0))
         return True
 
     def _receive_frame(self, data: Data) -> None:
@@ -359,16 +407,32 @@ class Connection:
         return channel
 
     def _step_local(self, channel: Channel, step: Step) -> None:
+        if (step in CLIENT_STEPS) is self._server:
+            raise LocalProtocolError(f"{step.value} is not a {self.role.value}'s to send")
         if not channel.step(step):
             raise LocalProtocolError(f"{step.value} on channel {channel.ch}, which is {channel.state.value}")
 
-    def _say(self, error: RemoteProtocolError) -> None:
-        if self._server:
-            self._send(Error.from_exception(error))
+    def _check_unbroken(self) -> None:
+        if self._broken is not None:
+            raise self._broken.with_traceback(None)
+
+    def _proven(self, message: Hello | Call) -> bytes:
+        """Encode what a caller had a hand in, and read it as the server will: its refusal would end the connection."""
+        text = encode(message)
+        if len(text) > self.limits.text:
+            raise HawseError("too_large", "the call is too large")
+        try:
+            from_client.decode(text)
+        except (ValueError, RecursionError) as error:
+            raise LocalProtocolError(str(error)) from None
+        return text
 
     def _send(self, message: Message) -> None:
-        self._push(encode(message).decode())
+        self._push_text(encode(message))
 
-    def _push(self, message: str | bytes) -> None:
+    def _push_text(self, text: bytes) -> None:
+        self._push(text.decode(), len(text))
+
+    def _push(self, message: str | bytes, size: int) -> None:
         self._out.append(message)
-        self._out_size += len(message)
+        self._out_size += size

@@ -1,6 +1,9 @@
 """The bounds of version 1, each with its unit and its reason. `welcome.limits` announces them."""
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 PROTOCOL = 1
 SUBPROTOCOL = "hawse.v1"
@@ -8,13 +11,16 @@ LINK_CHANNELS = 65_536  # on a gateway's link to a runtime: every client's chann
 EVENT_OVERHEAD = 64  # bytes an event costs beside its value, so that empty events are not free
 
 
+Size = Annotated[int, Meta(ge=1)]
+
+
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What a server enforces on one connection. All sizes in bytes, times in seconds."""
 
-    text: int = 1 << 20  # one control message; bounds what parsing it may cost
-    payload: int = 1 << 16  # one frame; the slice after which another channel gets its turn
-    channels: int = 1024  # open at once
-    window_max: int = 4 << 20  # granted on one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
-    input_window: int = 1 << 18  # what a client may send before it is applied, and has to keep for resending
-    backlog: int = 8 << 20  # answers a client has not read
+    text: Size = 1 << 20  # one control message; bounds what parsing it may cost
+    payload: Size = 1 << 16  # one frame; the slice after which another channel gets its turn
+    channels: Size = 1024  # open at once
+    window_max: Size = 4 << 20  # granted on one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
+    input_window: Size = 1 << 18  # what a client may send before it is applied, and has to keep for resending
+    backlog: Size = 8 << 20  # answers a client has not read
     hello_timeout: float = 10.0

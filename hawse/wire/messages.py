@@ -87,7 +87,8 @@ class Error(Message, frozen=True, kw_only=True):
         return cls(
             ch=ch,
             code=error.code,
-            message=error.message,
+            # A file's name that is no UTF-8 (surrogateescape) must not keep an error from being told.
+            message=error.message.encode(errors="replace").decode(),
             retryable=error.retryable,
             admitted=error.admitted,
             details=NULL if error.details is None else to_raw(error.details),
