@@ -1,0 +1,79 @@
+"""What the tests of the wire share: the golden vectors, docs/wire.md as tables, connections that are ready to use."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from hawse.wire import Connection, Limits, Message, Role
+from hawse.wire.messages import encode
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "wire.md").read_text("utf-8")
+
+Entry = dict[str, Any]
+
+
+def vectors(file: str, part: str) -> list[Entry]:
+    entries: list[Entry] = json.loads((ROOT / "tests" / "vectors" / file).read_text("utf-8"))[part]
+    return entries
+
+
+def called(entry: Entry) -> str:
+    """The id of a parametrized test."""
+    return f"{entry['from']}: {entry['name']}" if "from" in entry else str(entry["name"])
+
+
+def wire_form(entry: Entry) -> bytes:
+    """The bytes of a control message of messages.json."""
+    if "hex" in entry:
+        return bytes.fromhex(entry["hex"])
+    if "length" not in entry:
+        return str(entry["text"]).encode()
+    head, pad, tail = (entry.get(part, "").encode() for part in ("prefix", "pad", "suffix"))
+    return head + pad * -(-(entry["length"] - len(head + tail)) // len(pad)) + tail
+
+
+def table(heading: str, first: str) -> list[list[str]]:
+    """The rows of the table whose first column is headed `first`, in the section of docs/wire.md headed `heading`."""
+    section = re.split(r"^#+ ", PAGE.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.M)[0]
+    lines = iter(section.splitlines())
+    for line in lines:
+        if line.startswith(f"| {first} |"):
+            break
+    next(lines)  # the ruler
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip().strip("|").split("|")])
+    return rows
+
+
+def close_codes() -> set[int]:
+    """Every close code that section 7 names."""
+    return {int(code) for row in table("7. Limits", "close code") for code in re.findall(r"\d{4}", row[0])}
+
+
+def pair(limits: Limits | None = None, *, window: int = 1 << 20) -> tuple[Connection, Connection]:
+    """A client and a server that have greeted each other."""
+    client, server = Connection(Role.CLIENT, window=window), Connection(Role.SERVER, limits)
+    client.send_hello("test")
+    deliver(client, server)
+    server.send_welcome("test", identity="i", role="r")
+    deliver(server, client)
+    return client, server
+
+
+def deliver(sender: Connection, receiver: Connection) -> list[Any]:
+    """Carry all that `sender` has; return what it is to the receiver."""
+    for message in sender.data_to_send():
+        if isinstance(message, str):
+            receiver.receive_text(message)
+        else:
+            receiver.receive_data(message)
+    return list(receiver.events())
+
+
+def text(message: Message) -> str:
+    return encode(message).decode()

@@ -1,0 +1,75 @@
+"""The life of a channel: the table in the code is the table on the page."""
+
+import re
+from itertools import product
+
+import pytest
+
+from hawse.wire.channel import CLIENT_STEPS, TRANSITIONS, Channel, State, Step
+from tests.wire import kit
+
+CLIENT_WORDS = {
+    "call": Step.CALL,
+    "input frames": Step.INPUT,
+    "end": Step.END,
+    "cancel": Step.CANCEL,
+    "credit": Step.CLIENT_CREDIT,
+}
+SERVER_WORDS = {
+    "event": Step.EVENT,
+    "frames": Step.OUTPUT,
+    "credit": Step.SERVER_CREDIT,
+    "result/error": Step.LAST,
+}
+
+
+def steps(cell: str, words: dict[str, Step], state: State) -> dict[Step, State]:
+    """One cell of the page's table: `x` → *state*, or `x` alone for one that changes nothing."""
+    found = {}
+    for item in filter(None, re.sub(r"[`*]", "", cell).split(", ")):
+        word, _, then = item.partition(" → ")
+        found[words[word]] = State(then) if then else state
+    return found
+
+
+def documented() -> dict[State, dict[Step, State]]:
+    rows: dict[State, dict[Step, State]] = {}
+    server = ""
+    for name, client_cell, server_cell in kit.table("The life of a channel", "state"):
+        state = State(name.strip("*"))
+        if "ignored" in client_cell:
+            assert server_cell == "nothing"
+            rows[state] = dict.fromkeys(CLIENT_STEPS - {Step.CALL}, state)
+            continue
+        server = server if server_cell == "the same" else server_cell
+        rows[state] = steps(client_cell, CLIENT_WORDS, state) | steps(server, SERVER_WORDS, state)
+    return rows
+
+
+def test_the_table_is_that_of_section_2() -> None:
+    assert documented() == TRANSITIONS
+
+
+@pytest.mark.parametrize(("state", "step"), list(product(State, Step)), ids=lambda value: value.value)
+def test_a_step_is_taken_if_and_only_if_the_table_names_it(state: State, step: Step) -> None:
+    channel = Channel(1, send_window=0, receive_window=0)
+    channel.state = state
+    assert channel.step(step) is (step in TRANSITIONS[state])
+    assert channel.state is TRANSITIONS[state].get(step, state)
+
+
+def test_every_step_is_one_sides() -> None:
+    assert set(CLIENT_WORDS.values()) == CLIENT_STEPS
+    assert set(SERVER_WORDS.values()) | CLIENT_STEPS == set(Step)
+
+
+def test_nothing_leaves_closed_and_everything_open_can_reach_it() -> None:
+    assert set(TRANSITIONS[State.CLOSED].values()) == {State.CLOSED}
+    for state in (State.OPEN, State.ENDED, State.CANCELLING):
+        assert TRANSITIONS[state][Step.LAST] is State.CLOSED
+
+
+def test_a_new_channel_is_idle_and_nobody_sends_on_it() -> None:
+    channel = Channel(7, send_window=1, receive_window=2)
+    assert (channel.state, channel.source) == (State.IDLE, None)
+    assert not channel.step(Step.OUTPUT)

@@ -1,0 +1,44 @@
+"""The errors: one table, and exceptions that say who is to blame."""
+
+import re
+
+import pytest
+
+from hawse.wire import ERRORS, HawseError, LocalProtocolError, RemoteProtocolError
+from hawse.wire.errors import UNKNOWN_KIND, ErrorKind
+from tests.wire import kit
+
+
+def test_the_table_is_that_of_section_8() -> None:
+    documented = {
+        code: ErrorKind(int(status), {"yes": True, "no": False}[retryable])
+        for codes, status, retryable, _ in kit.table("8. Errors", "code")
+        for code in re.findall(r"`(\w+)`", codes)
+    }
+    assert documented == ERRORS
+    assert list(documented) == list(ERRORS)  # in the same order too: the page is read beside the code
+
+
+@pytest.mark.parametrize("code", ERRORS)
+def test_an_error_takes_its_status_and_its_retryable_from_the_table(code: str) -> None:
+    error = HawseError(code)
+    assert (error.status, error.retryable) == ERRORS[code]
+    assert (error.admitted, error.details, error.message) == ("no", None, "")
+
+
+def test_an_unknown_code_is_an_error_too_and_not_retried() -> None:
+    error = HawseError("out_of_cheese", "+++")
+    assert (error.status, error.retryable) == UNKNOWN_KIND
+    assert str(error) == "out_of_cheese: +++"
+
+
+def test_what_the_other_side_said_of_retrying_outweighs_the_table() -> None:
+    assert HawseError("internal", retryable=True).retryable is True
+    assert HawseError("unavailable", retryable=False).retryable is False
+
+
+def test_the_other_sides_fault_travels_and_our_own_does_not() -> None:
+    theirs = RemoteProtocolError("a second `hello`")
+    assert isinstance(theirs, HawseError)
+    assert (theirs.code, theirs.close_code) == ("protocol_error", 1008)
+    assert not issubclass(LocalProtocolError, HawseError)

@@ -1,0 +1,74 @@
+"""Data frames: 13 bytes and a payload."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hawse.wire import Data, Kind, Limits, RemoteProtocolError
+from hawse.wire.frames import HEADER_SIZE, OFFSET_MAX, decode_frame, encode_frame
+from hawse.wire.messages import CHANNEL_MAX
+from tests.wire import kit
+
+PAYLOAD = Limits().payload
+
+
+@pytest.mark.parametrize("entry", kit.vectors("frames.json", "valid"), ids=kit.called)
+def test_a_frame_is_written_and_read_exactly_so(entry: kit.Entry) -> None:
+    frame, payload = bytes.fromhex(entry["hex"]), bytes.fromhex(entry["payload"])
+    kind, ch, offset = Kind(entry["kind"]), entry["ch"], int(entry["offset"])
+    assert kind.name.lower() == entry["kind_name"]
+    assert encode_frame(kind, ch, offset, payload) == frame
+    assert decode_frame(frame, payload_limit=PAYLOAD) == Data(kind, ch, offset, payload)
+
+
+@pytest.mark.parametrize("form", [bytes, memoryview])
+@pytest.mark.parametrize("entry", kit.vectors("frames.json", "invalid"), ids=kit.called)
+def test_an_invalid_frame_is_refused_with_its_codes(entry: kit.Entry, form: Any) -> None:
+    frame = bytes.fromhex(entry["hex"]) + bytes(entry.get("payload_length", 0))
+    client, server = kit.pair()
+    receiver = server if entry["from"] == "client" else client
+    with pytest.raises(RemoteProtocolError) as caught:
+        receiver.receive_data(form(frame))
+    assert (caught.value.code, caught.value.close_code) == (entry["code"], entry["close_code"])
+
+
+@given(
+    st.sampled_from(Kind),
+    st.integers(0, CHANNEL_MAX),
+    st.integers(0, OFFSET_MAX),
+    st.binary(max_size=100),
+    st.sampled_from([bytes, memoryview]),
+)
+def test_what_is_written_is_read(kind: Kind, ch: int, offset: int, payload: bytes, form: Any) -> None:
+    frame = encode_frame(kind, ch, offset, form(payload))
+    assert len(frame) == HEADER_SIZE + len(payload)
+    if offset + len(payload) > OFFSET_MAX:
+        with pytest.raises(RemoteProtocolError, match="an offset beyond"):
+            decode_frame(form(frame), payload_limit=PAYLOAD)
+    else:
+        data = decode_frame(form(frame), payload_limit=PAYLOAD)
+        assert data == (kind, ch, offset, payload)
+        assert type(data.kind) is Kind
+
+
+@given(st.binary(max_size=40))
+def test_random_bytes_are_a_frame_or_the_other_sides_fault(frame: bytes) -> None:
+    try:
+        data = decode_frame(frame, payload_limit=PAYLOAD)
+    except RemoteProtocolError as error:
+        assert error.close_code in {1007, 1008, 1009}
+    else:
+        assert encode_frame(*data) == frame
+
+
+def test_a_payload_is_not_copied() -> None:
+    frame = bytearray(encode_frame(Kind.OUTPUT, 1, 0, b"abc"))
+    data = decode_frame(memoryview(frame), payload_limit=PAYLOAD)
+    frame[-1:] = b"d"
+    assert bytes(data.payload) == b"abd"
+
+
+def test_a_payload_of_exactly_the_limit_passes() -> None:
+    assert len(decode_frame(encode_frame(1, 1, 0, bytes(PAYLOAD)), payload_limit=PAYLOAD).payload) == PAYLOAD

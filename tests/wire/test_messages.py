@@ -1,0 +1,155 @@
+"""Control messages: what is written, what is understood, what is refused."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw, UnsetType
+
+from hawse.wire import Connection, HawseError, Limits, Message, RemoteProtocolError, Role, messages
+from hawse.wire.limits import EVENT_OVERHEAD
+from hawse.wire.messages import EMPTY, NULL, Call, Error, Event, encode, from_client, from_raw, from_server, to_raw
+from tests.wire import kit
+
+RAW = {"params", "value", "details"}
+TYPES = {cls.__name__.lower(): cls for cls in Message.__subclasses__()}
+
+
+def made(entry: kit.Entry) -> Message:
+    """The message with the fields of a vector."""
+    fields = {name: to_raw(value) if name in RAW else value for name, value in entry["fields"].items()}
+    if "limits" in fields:
+        fields["limits"] = Limits(**fields["limits"])
+    message: Message = TYPES[entry["type"]](**fields)
+    return message
+
+
+def decoded(entry: kit.Entry) -> Any:
+    return (from_client if entry["from"] == "client" else from_server).decode(kit.wire_form(entry))
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """All fields of a message, with what was left undecoded in it decoded."""
+    values = ((name, getattr(message, name)) for name in message.__struct_fields__)
+    return {name: from_raw(value) if isinstance(value, Raw) else value for name, value in values}
+
+
+def receiver(entry: kit.Entry) -> Connection:
+    """A connection that gets what the `from` of a vector sends."""
+    client, server = kit.pair()
+    return server if entry["from"] == "client" else client
+
+
+@pytest.mark.parametrize("entry", kit.vectors("messages.json", "valid"), ids=kit.called)
+def test_a_message_is_written_exactly_so(entry: kit.Entry) -> None:
+    assert encode(made(entry)).decode() == entry["text"]
+
+
+@pytest.mark.parametrize(
+    "entry", kit.vectors("messages.json", "valid") + kit.vectors("messages.json", "tolerated"), ids=kit.called
+)
+def test_a_message_is_understood_as_its_fields(entry: kit.Entry) -> None:
+    message = decoded(entry)
+    assert type(message) is TYPES[entry["type"]]
+    assert plain(message) == plain(made(entry))
+
+
+def test_every_type_has_a_vector_from_each_side_that_sends_it() -> None:
+    def types(union: Any) -> set[str]:
+        return {cls.__name__.lower() for cls in union.__args__}
+
+    given_ = {(entry["from"], entry["type"]) for entry in kit.vectors("messages.json", "valid")}
+    assert given_ == {
+        *(("client", name) for name in types(messages.FromClient)),
+        *(("server", name) for name in types(messages.FromServer)),
+    }
+    assert {name for _, name in given_} == set(TYPES)
+
+
+@pytest.mark.parametrize("entry", kit.vectors("messages.json", "invalid"), ids=kit.called)
+@pytest.mark.parametrize("form", [bytes, memoryview, str])
+def test_an_invalid_message_is_refused_with_its_codes(entry: kit.Entry, form: Any) -> None:
+    raw = kit.wire_form(entry)
+    try:
+        message = raw.decode() if form is str else form(raw)
+    except UnicodeDecodeError:
+        pytest.skip("a str is UTF-8 already")
+    with pytest.raises(RemoteProtocolError) as caught:
+        receiver(entry).receive_text(message)
+    assert (caught.value.code, caught.value.close_code) == (entry["code"], entry["close_code"])
+
+
+@pytest.mark.parametrize("entry", kit.vectors("messages.json", "invalid"), ids=kit.called)
+def test_a_reason_is_short_whatever_came(entry: kit.Entry) -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        receiver(entry).receive_text(kit.wire_form(entry))
+    assert len(caught.value.message) <= 256
+
+
+def test_an_events_cost_is_in_its_vector() -> None:
+    for entry in kit.vectors("messages.json", "valid"):
+        if entry["type"] == "event":
+            assert len(decoded(entry).value) + EVENT_OVERHEAD == entry["cost"]
+
+
+@given(st.recursive(st.none() | st.booleans() | st.text() | st.floats(allow_nan=False, allow_infinity=False), st.lists))
+def test_a_gateway_forwards_params_and_values_byte_for_byte(value: Any) -> None:
+    text = encode(Call(ch=1, method="m", params=to_raw(value))).replace(b'"params":', b'"params": ')
+    params = from_client.decode(text).params
+    event = encode(Event(ch=2, name="n", value=params))
+    assert bytes(from_server.decode(event).value) == bytes(to_raw(value))
+
+
+def test_params_and_values_outlive_the_buffer_they_came_in() -> None:
+    _, server = kit.pair()
+    buffer = bytearray(b'{"type":"call","ch":1,"method":"m","params":{"a":"b"}}')
+    server.receive_text(memoryview(buffer))
+    buffer[:] = bytes(len(buffer))
+    (call,) = server.events()
+    assert isinstance(call, Call)
+    assert bytes(call.params) == b'{"a":"b"}'
+
+
+def test_what_was_left_out_has_its_default() -> None:
+    call = from_client.decode(b'{"type":"call","ch":1,"method":"m"}')
+    assert call == Call(ch=1, method="m", sandbox=None, params=EMPTY, key=None, timeout=None)
+    assert from_server.decode(b'{"type":"event","ch":1,"name":"n"}').value == NULL
+
+
+@pytest.mark.parametrize("details", [None, {"applied": 7}, [1], "x"])
+def test_an_error_travels_as_a_message_and_is_an_exception_again(details: Any) -> None:
+    sent = HawseError("input_gap", "why", admitted="yes", details=details)
+    error = from_server.decode(encode(Error.from_exception(sent, 7)))
+    came = error.to_exception()
+    assert (came.code, came.message, came.admitted, came.details, came.retryable, error.ch) == (
+        *("input_gap", "why", "yes", details, False),
+        7,
+    )
+
+
+def test_an_error_about_a_file_whose_name_is_no_utf8_can_be_told() -> None:
+    name = b"\xff.txt".decode(errors="surrogateescape")
+    assert b"?.txt" in encode(Error.from_exception(HawseError("io_error", name)))
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda s: s.encode()))
+def test_random_bytes_are_refused_as_the_other_sides_fault(raw: bytes) -> None:
+    for connection in (Connection(Role.SERVER), Connection(Role.CLIENT)):
+        with pytest.raises(RemoteProtocolError) as caught:
+            connection.receive_text(raw)
+        assert (caught.value.code, caught.value.close_code) == ("invalid_message", 1007)
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_a_message_nested_without_end_is_refused(opening: str) -> None:
+    _, server = kit.pair()
+    with pytest.raises(RemoteProtocolError) as caught:
+        server.receive_text('{"type":"call","ch":1,"method":"m","params":' + opening * 100_000)
+    assert caught.value.close_code == 1007
+
+
+def test_messages_do_not_change() -> None:
+    assert not isinstance(Call(ch=1, method="m").params, UnsetType)
+    with pytest.raises(AttributeError):
+        Call(ch=1, method="m").ch = 2  # type: ignore[misc]
