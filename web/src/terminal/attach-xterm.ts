@@ -2,7 +2,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
-import { EmulatorInput } from "./emulator-input";
+import { EmulatorInput, type EmulatorInputOptions } from "./emulator-input";
 import { OrderedWriter } from "./ordered-writer";
 import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./terminal-channel";
 
@@ -10,8 +10,6 @@ export interface AttachedTerminal extends Disposable {
   readonly channel: TerminalChannel;
   /** The user has typed, pasted or clicked. */
   readonly onUserInput: Emitter<void>["on"];
-  /** Sends bytes as if the user had typed them. */
-  send(bytes: Uint8Array): boolean;
 }
 
 type Xterm = Pick<Terminal, "cols" | "rows" | "write" | "resize" | "reset" | "onData" | "onBinary">;
@@ -21,10 +19,12 @@ export function attachXterm(
   terminal: Xterm,
   client: ChannelSource,
   address: TerminalAddress,
+  options: Pick<EmulatorInputOptions, "translate"> = {},
 ): AttachedTerminal {
   const disposables = new DisposableList();
   const onUserInput = new Emitter<void>();
   const input = new EmulatorInput(terminal, {
+    ...options,
     send: (bytes, byUser) => {
       if (byUser) onUserInput.emit();
       channel.send(bytes);
@@ -36,7 +36,6 @@ export function attachXterm(
   return {
     channel,
     onUserInput: onUserInput.on,
-    send: bytes => channel.send(bytes),
     dispose: () => disposables.dispose(),
   };
 }

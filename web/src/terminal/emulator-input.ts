@@ -19,10 +19,13 @@ interface WithCore {
 export interface EmulatorInputOptions {
   /** `byUser`: not an answer of the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
+  /** What the user's text becomes before it is sent: a touch keyboard's sticky Ctrl, say. */
+  translate?: (text: string) => string;
 }
 
 export class EmulatorInput implements Disposable {
   readonly #send: EmulatorInputOptions["send"];
+  readonly #translate: (text: string) => string;
   readonly #disposables = new DisposableList();
   readonly #encoder = new TextEncoder();
   #gateOpen = false;
@@ -30,6 +33,7 @@ export class EmulatorInput implements Disposable {
 
   constructor(terminal: EmulatorOutput, options: EmulatorInputOptions) {
     this.#send = options.send;
+    this.#translate = options.translate ?? (text => text);
     const onUserInput = (terminal as WithCore)._core?.coreService?.onUserInput;
     if (onUserInput) {
       this.#disposables.add(
@@ -61,6 +65,7 @@ export class EmulatorInput implements Disposable {
   #data(text: string): void {
     const byUser = this.#byUser;
     this.#byUser = false;
-    if (text && (byUser || this.#gateOpen)) this.#send(this.#encoder.encode(text), byUser);
+    if (!text || !(byUser || this.#gateOpen)) return;
+    this.#send(this.#encoder.encode(byUser ? this.#translate(text) : text), byUser);
   }
 }

@@ -1,6 +1,7 @@
 // What the user has typed, by absolute offset: kept until the server says that it is applied, so that after a broken
 // line exactly the rest can be sent again (docs/wire.md section 5).
 
+import { randomId } from "../base/random-id";
 import { MisuseError } from "../wire/errors";
 
 /** Bytes that may wait here: far above any sane paste, far below what would hurt the page. */
@@ -90,9 +91,4 @@ export class InputStream {
     }
     return out;
   }
-}
-
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -33,7 +33,7 @@ export type TerminalState =
   | { readonly phase: "detached" | "attaching" | "replaying" | "live" }
   /** `replaced`: a newer instance has this id. `gone`: nothing has. */
   | { readonly phase: "ended"; readonly why: "exited"; readonly exit: Exit }
-  | { readonly phase: "ended"; readonly why: "replaced" | "gone" }
+  | { readonly phase: "ended"; readonly why: "replaced" | "gone"; readonly exit?: undefined }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
 /** Not `retryable` for the same call, but a new attach mends them: it learns the server's offsets. */

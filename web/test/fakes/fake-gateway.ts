@@ -130,7 +130,8 @@ class Session {
       case "credit": {
         const attachment = this.#attachments.get(message.ch);
         if (attachment) attachment.window += message.bytes;
-        if (attachment && attachment.window > this.#window) this.#gateway.faults.push("more credit than was used");
+        if (attachment && attachment.window > this.#window)
+          this.#gateway.faults.push("more credit than was used");
         break;
       }
       case "cancel":
@@ -148,9 +149,10 @@ class Session {
   #attach(call: Call): void {
     const { id, instance, since, input } = call.params as AttachTerminal;
     const terminal = this.#gateway.terminals.get(id);
-    if (!terminal) return this.#error(call.ch, "not_found");
-    if (instance !== undefined && instance !== terminal.instance) return this.#error(call.ch, "stale_handle");
-    if (since !== undefined && since > terminal.end) return this.#error(call.ch, "invalid_params");
+    if (!terminal) return void this.#error(call.ch, "not_found");
+    if (instance !== undefined && instance !== terminal.instance)
+      return void this.#error(call.ch, "stale_handle");
+    if (since !== undefined && since > terminal.end) return void this.#error(call.ch, "invalid_params");
     const attachment: Attachment = {
       ch: call.ch,
       terminal,
@@ -200,7 +202,7 @@ class Session {
     const applied = attachment.terminal.apply(attachment.input ?? "", offset, payload);
     if (applied === undefined) {
       this.#attachments.delete(ch);
-      return this.#error(ch, "input_gap");
+      return void this.#error(ch, "input_gap");
     }
     if (payload.length === 0) return;
     attachment.inputWindow += payload.length;
@@ -238,7 +240,11 @@ class Session {
     }
     if (cursor >= terminal.end) return undefined;
     const stop = terminal.sizes.find(size => size.offset > cursor)?.offset ?? terminal.end;
-    return { kind: 1, offset: cursor, bytes: terminal.slice(cursor, Math.min(stop, cursor + this.#gateway.slice)) };
+    return {
+      kind: 1,
+      offset: cursor,
+      bytes: terminal.slice(cursor, Math.min(stop, cursor + this.#gateway.slice)),
+    };
   }
 
   #frame(attachment: Attachment, kind: Kind, offset: number, payload: Uint8Array): void {

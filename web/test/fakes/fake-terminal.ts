@@ -63,7 +63,18 @@ export class FakeTerminal {
     const { cols, rows } = this.sizes.at(-1) as Resize;
     const { id, instance, start, end: offset } = this;
     const state = this.exit ? "exited" : "running";
-    const common = { id, instance, pid: 4242, cols, rows, argv: ["bash"], cwd: "/", start, offset, viewers: 1 };
+    const common = {
+      id,
+      instance,
+      pid: 4242,
+      cols,
+      rows,
+      argv: ["bash"],
+      cwd: "/",
+      start,
+      offset,
+      viewers: 1,
+    };
     return this.exit ? { ...common, state, exit: this.exit } : { ...common, state };
   }
 }

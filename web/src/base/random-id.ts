@@ -1,0 +1,7 @@
+// 128 random bits as text. Not crypto.randomUUID: browsers have that only on secure origins, and a gateway on a local
+// network is often reached over plain HTTP.
+
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("");
+}

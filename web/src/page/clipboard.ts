@@ -1,0 +1,49 @@
+// Copy and paste where browsers, shells and habits disagree: Ctrl+Shift+C/V as in every terminal, and Ctrl+C copies if
+// there is something to copy (then forgets it), so that the next one interrupts.
+
+import type { Terminal } from "@xterm/xterm";
+
+/** For xterm's key handler: true if the key is dealt with here and must not reach the program. */
+export function handleClipboardKey(terminal: Terminal, event: KeyboardEvent): boolean {
+  if (!event.ctrlKey || event.altKey || event.metaKey) return false;
+  const key = event.key.toLowerCase();
+  // The browser's own "paste as plain text" does the rest: xterm listens to the paste event it makes.
+  if (key === "v" && event.shiftKey) return true;
+  if (key !== "c" || !(event.shiftKey || terminal.hasSelection())) return false;
+  if (event.type === "keydown") {
+    event.preventDefault();
+    void copySelection(terminal);
+  }
+  return true;
+}
+
+async function copySelection(terminal: Terminal): Promise<void> {
+  const text = terminal.getSelection();
+  if (!text) return;
+  if (await copyText(text)) terminal.clearSelection();
+}
+
+/** False if the browser does not let us. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyByCommand(text);
+  }
+}
+
+/** `navigator.clipboard` exists only on secure origins; this works on the others too. */
+function copyByCommand(text: string): boolean {
+  const put = (event: ClipboardEvent) => {
+    event.clipboardData?.setData("text/plain", text);
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  document.addEventListener("copy", put, { capture: true, once: true });
+  try {
+    return document.execCommand("copy");
+  } finally {
+    document.removeEventListener("copy", put, { capture: true });
+  }
+}

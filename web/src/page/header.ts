@@ -1,0 +1,79 @@
+// The bar at the top: what this is, how it is doing, and the few settings.
+
+import { DisposableList, Emitter } from "../base/disposables";
+import { byId, setText, within } from "./dom";
+import type { Settings } from "./settings";
+import type { Status } from "./status";
+
+export type Action = "smaller" | "larger" | "reader" | "theme" | "link";
+const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link"];
+
+export class Header {
+  readonly #disposables = new DisposableList();
+  readonly #onAction = new Emitter<Action>();
+  readonly #more = byId("more");
+  readonly #tools = byId("tools");
+  readonly #pill = byId("pill");
+  readonly #roundTrip = byId("round-trip");
+  readonly #viewers = byId("viewers");
+
+  constructor() {
+    for (const action of ACTIONS)
+      this.#disposables.listen(byId(action), "click", () => this.#onAction.emit(action));
+    this.#disposables.listen(this.#more, "click", () => this.#unfold(!this.#unfolded));
+    this.#disposables.listen(document, "pointerdown", event => {
+      const inside =
+        event.target instanceof Node &&
+        (this.#tools.contains(event.target) || this.#more.contains(event.target));
+      if (!inside) this.#unfold(false);
+    });
+    this.#disposables.listen<KeyboardEvent>(this.#tools, "keydown", event => {
+      if (event.key !== "Escape") return;
+      this.#unfold(false);
+      this.#more.focus();
+    });
+  }
+
+  readonly onAction = this.#onAction.on;
+
+  showStatus({ mood, label, text }: Status): void {
+    setText(within(this.#pill, "[data-text]"), label);
+    this.#pill.title = text;
+    this.#roundTrip.hidden = mood !== "live" || !this.#roundTrip.textContent;
+    this.#viewers.classList.toggle("stale", mood !== "live");
+  }
+
+  showTitle(title: string): void {
+    setText(byId("title"), title);
+    document.title = `${title} · hawse`;
+  }
+
+  showRoundTrip(milliseconds: number): void {
+    setText(this.#roundTrip, milliseconds < 1 ? "<1 ms" : `${Math.round(milliseconds)} ms`);
+    this.#roundTrip.hidden = document.documentElement.dataset.state !== "live";
+  }
+
+  showViewers(count: number): void {
+    this.#viewers.hidden = count < 1;
+    this.#viewers.title = count === 1 ? "Only you are here" : `${count} viewers, you among them`;
+    setText(within(this.#viewers, "[data-count]"), String(count));
+  }
+
+  showSettings({ theme, screenReader }: Settings): void {
+    byId("theme").setAttribute("aria-pressed", String(theme === "light"));
+    byId("reader").setAttribute("aria-pressed", String(screenReader));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  get #unfolded(): boolean {
+    return this.#more.getAttribute("aria-expanded") === "true";
+  }
+
+  #unfold(open: boolean): void {
+    this.#more.setAttribute("aria-expanded", String(open));
+    this.#tools.classList.toggle("open", open);
+  }
+}

@@ -1,0 +1,70 @@
+// The keys that touch keyboards lack. Ctrl is sticky: it holds for the next character, from here or from the keyboard.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+
+const ESC = "\x1b";
+const KEYS: Record<string, string> = { Escape: ESC, Tab: "\t" };
+const ARROWS: Record<string, string> = { ArrowUp: "A", ArrowDown: "B", ArrowRight: "C", ArrowLeft: "D" };
+
+/** What Ctrl makes of a character: ECMA-48's control of the same column; others stay as they are. */
+export function withControl(text: string): string {
+  const code = text.toUpperCase().charCodeAt(0);
+  if (text.length !== 1) return text;
+  if (code >= 0x40 && code <= 0x5f) return String.fromCharCode(code & 0x1f);
+  if (text === " ") return "\0";
+  if (text === "?") return "\x7f";
+  return text;
+}
+
+export function keySequence(key: string, options: { control: boolean; applicationCursor: boolean }): string {
+  const arrow = ARROWS[key];
+  if (arrow === undefined) return KEYS[key] ?? "";
+  if (options.control) return `${ESC}[1;5${arrow}`;
+  return `${ESC}${options.applicationCursor ? "O" : "["}${arrow}`;
+}
+
+export class KeyBar implements Disposable {
+  readonly #bar: HTMLElement;
+  readonly #terminal: Terminal;
+  readonly #disposables = new DisposableList();
+  #control = false;
+
+  constructor(bar: HTMLElement, terminal: Terminal) {
+    this.#bar = bar;
+    this.#terminal = terminal;
+    // A press must not take the focus away from the terminal: the touch keyboard would close.
+    this.#disposables.listen(bar, "pointerdown", event => event.preventDefault());
+    this.#disposables.listen<MouseEvent>(bar, "click", event => {
+      const button = (event.target as Element).closest("button");
+      if (button) this.#press(button.dataset.key, button.dataset.text);
+    });
+  }
+
+  /** For the terminal's input: applies a Ctrl that was pressed here, once. */
+  readonly translate = (text: string): string => {
+    if (!this.#control) return text;
+    this.#setControl(false);
+    return withControl(text);
+  };
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #press(key: string | undefined, text: string | undefined): void {
+    this.#terminal.focus();
+    if (key === "Control") {
+      this.#setControl(!this.#control);
+      return;
+    }
+    const { applicationCursorKeysMode: applicationCursor } = this.#terminal.modes;
+    this.#terminal.input(text ?? keySequence(key ?? "", { control: this.#control, applicationCursor }));
+    this.#setControl(false);
+  }
+
+  #setControl(on: boolean): void {
+    this.#control = on;
+    this.#bar.querySelector("[data-key=Control]")?.setAttribute("aria-pressed", String(on));
+  }
+}

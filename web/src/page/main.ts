@@ -1,0 +1,194 @@
+// The page, put together: address and settings in, client, emulator and shell joined, states shown.
+
+import "./style/base.css";
+import "./style/header.css";
+import "./style/overlays.css";
+import "./style/key-bar.css";
+import { attachXterm, DisposableList, HawseClient, SizeProposer } from "../index";
+import type { HawseError } from "../wire/errors";
+import { readAddress, shareLink, withoutToken } from "./address";
+import { copyText, handleClipboardKey } from "./clipboard";
+import { byId } from "./dom";
+import { openEmulator } from "./emulator";
+import { exposeHandle } from "./handle";
+import { type Action, Header } from "./header";
+import { KeyBar } from "./key-bar";
+import { Layout } from "./layout";
+import { Overlays } from "./overlays";
+import { clampFontSize, loadSettings, loadToken, saveSettings, saveToken } from "./settings";
+import { Shell } from "./shell";
+import { statusOf } from "./status";
+import { CONTRAST, THEMES } from "./themes";
+import { followViewport } from "./viewport";
+
+const disposables = new DisposableList();
+const address = readAddress(location.href);
+history.replaceState(history.state, "", withoutToken(location.href));
+if (address.token) saveToken(() => sessionStorage, address.token);
+
+const settings = loadSettings(
+  () => localStorage,
+  matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark",
+);
+document.documentElement.dataset.theme = settings.theme;
+
+const header = new Header();
+const overlays = new Overlays();
+const client = new HawseClient({ token: loadToken(() => sessionStorage) });
+client.connect();
+header.showTitle(`${address.terminal} @ ${address.sandbox}`);
+header.showSettings(settings);
+disposables.add(header, overlays, followViewport());
+
+const { terminal, fit } = await openEmulator(byId("terminal"), settings);
+const layout = new Layout(terminal, fit, settings.fontSize);
+const keys = new KeyBar(byId("keys"), terminal);
+const attached = attachXterm(
+  terminal,
+  client,
+  { sandbox: address.sandbox, id: address.terminal },
+  { translate: keys.translate },
+);
+const { channel } = attached;
+const shell = new Shell(client, channel, () => layout.fitting());
+const sizes = new SizeProposer({
+  fitting: () => layout.fitting(),
+  current: () => ({ cols: terminal.cols, rows: terminal.rows }),
+  inUse: () => document.hasFocus(),
+  propose: size => shell.proposeSize(size),
+});
+disposables.add(keys, attached, shell, sizes);
+exposeHandle(terminal, client, channel);
+
+// ---- states: from the line and the terminal to the bar and the overlays
+
+let connectedBefore = false;
+let failure: HawseError | undefined;
+
+function refresh(): void {
+  const { state } = channel;
+  overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2);
+  const status = statusOf({
+    line: client.state,
+    terminal: failure ? { phase: "failed", reason: failure } : state,
+    online: navigator.onLine,
+    now: Date.now(),
+    connectedBefore,
+  });
+  if (status.mood === "live") connectedBefore = true;
+  overlays.show(status);
+  header.showStatus(status);
+}
+
+const clock = setInterval(() => {
+  if (client.state.phase === "waiting") refresh();
+}, 500);
+disposables.defer(() => clearInterval(clock));
+disposables.listen(window, "online", refresh);
+disposables.listen(window, "offline", refresh);
+disposables.add(
+  client.onState(refresh),
+  channel.onState(refresh),
+  client.onRoundTrip(milliseconds => header.showRoundTrip(milliseconds)),
+  shell.onViewers(count => header.showViewers(count)),
+  shell.onFailed(error => {
+    failure = error;
+    refresh();
+  }),
+  channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of input may not have arrived`)),
+  terminal.onTitleChange(title => header.showTitle(title || `${address.terminal} @ ${address.sandbox}`)),
+  channel.onOpened(({ title }) => title && header.showTitle(title)),
+);
+
+// ---- what the user does
+
+function restart(): void {
+  failure = undefined;
+  refresh();
+  terminal.focus();
+  void shell.start();
+}
+
+function act(action: Action): void {
+  if (action === "smaller" || action === "larger") {
+    settings.fontSize = clampFontSize(settings.fontSize + (action === "larger" ? 1 : -1));
+    layout.setFontSize(settings.fontSize);
+    sizes.nudge();
+  } else if (action === "theme") {
+    settings.theme = settings.theme === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = settings.theme;
+    terminal.options.theme = THEMES[settings.theme];
+    terminal.options.minimumContrastRatio = CONTRAST[settings.theme];
+  } else if (action === "reader") {
+    settings.screenReader = !settings.screenReader;
+    terminal.options.screenReaderMode = settings.screenReader;
+  } else {
+    void copyText(shareLink(location.href)).then(done =>
+      overlays.toast(done ? "Link copied. It holds no token." : "The browser does not allow copying here"),
+    );
+  }
+  saveSettings(() => localStorage, settings);
+  header.showSettings(settings);
+}
+
+terminal.attachCustomKeyEventHandler(event => {
+  if (handleClipboardKey(terminal, event)) return false;
+  if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
+  if (event.type === "keydown") restart();
+  return false;
+});
+disposables.add(
+  header.onAction(act),
+  overlays.onRestart(restart),
+  overlays.onRetry(() => {
+    if (failure || channel.state.phase === "failed") restart();
+    client.retryNow();
+  }),
+  overlays.onSignIn(token => {
+    saveToken(() => sessionStorage, token);
+    client.signIn(token);
+  }),
+  overlays.onMood(mood => {
+    if (mood === "signed-out") saveToken(() => sessionStorage, undefined);
+    if (mood === "live") terminal.focus();
+  }),
+);
+
+// ---- the size: ours to propose while we are in use, everybody's to follow
+
+let sizeIsOthers = false;
+disposables.add(
+  terminal.onResize(() => layout.adapt()),
+  channel.onResized(({ cols, rows }) => {
+    const fitting = layout.fitting();
+    sizeIsOthers = fitting !== undefined && (fitting.cols !== cols || fitting.rows !== rows);
+  }),
+  attached.onUserInput(() => {
+    if (sizeIsOthers) sizes.nudge();
+    sizeIsOthers = false;
+  }),
+  channel.onState(({ phase }) => phase === "live" && sizes.nudge()),
+);
+disposables.listen(window, "focus", () => sizes.nudge());
+const observer = new ResizeObserver(() => {
+  layout.adapt();
+  sizes.nudge();
+});
+observer.observe(byId("terminal"));
+disposables.defer(() => observer.disconnect());
+
+// ---- the bell is seen, not heard
+
+disposables.add(
+  terminal.onBell(() => {
+    const stage = byId("stage");
+    stage.classList.remove("bell");
+    requestAnimationFrame(() => stage.classList.add("bell"));
+  }),
+);
+disposables.listen(byId("stage"), "animationend", () => byId("stage").classList.remove("bell"));
+disposables.listen(byId("terminal"), "pointerup", () => terminal.focus());
+
+refresh();
+terminal.focus();
+void shell.start();

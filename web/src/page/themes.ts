@@ -1,0 +1,64 @@
+// The terminal's colours. The page's own are in style/base.css and agree with these.
+
+import type { ITheme } from "@xterm/xterm";
+import type { ThemeName } from "./settings";
+
+export const THEMES: Record<ThemeName, ITheme> = {
+  dark: {
+    background: "#0e131a",
+    foreground: "#d7dee8",
+    cursor: "#5ad1c8",
+    cursorAccent: "#0e131a",
+    selectionBackground: "#2b5a60",
+    selectionInactiveBackground: "#283540",
+    black: "#232c38",
+    red: "#f2777a",
+    green: "#7fd18b",
+    yellow: "#e8c26a",
+    blue: "#6aa7f5",
+    magenta: "#c792ea",
+    cyan: "#5ad1c8",
+    white: "#c3ccd8",
+    brightBlack: "#6b7889",
+    brightRed: "#ff9a9c",
+    brightGreen: "#a3e3ac",
+    brightYellow: "#f6d98c",
+    brightBlue: "#94c1ff",
+    brightMagenta: "#dcb3f7",
+    brightCyan: "#8be6df",
+    brightWhite: "#f3f6fa",
+    scrollbarSliderBackground: "#8fa3b82e",
+    scrollbarSliderHoverBackground: "#8fa3b855",
+    scrollbarSliderActiveBackground: "#8fa3b877",
+  },
+  light: {
+    background: "#fbfcfd",
+    foreground: "#1f2933",
+    cursor: "#0d7480",
+    cursorAccent: "#fbfcfd",
+    selectionBackground: "#b9e0e2",
+    selectionInactiveBackground: "#dde5ea",
+    black: "#1f2933",
+    red: "#c22f3d",
+    green: "#1f7a3d",
+    yellow: "#8a6100",
+    blue: "#1f5fbf",
+    magenta: "#8a3ab0",
+    cyan: "#0d7480",
+    white: "#c6ced7",
+    brightBlack: "#5d6a78",
+    brightRed: "#d64a56",
+    brightGreen: "#2f9450",
+    brightYellow: "#a77a10",
+    brightBlue: "#3b7de0",
+    brightMagenta: "#a457c8",
+    brightCyan: "#1d919d",
+    brightWhite: "#eef1f4",
+    scrollbarSliderBackground: "#3448602b",
+    scrollbarSliderHoverBackground: "#34486050",
+    scrollbarSliderActiveBackground: "#34486070",
+  },
+};
+
+/** Programs choose colours for backgrounds they do not know; xterm shifts what would be unreadable. */
+export const CONTRAST: Record<ThemeName, number> = { dark: 3, light: 4.5 };
