@@ -18,7 +18,7 @@ from runtime.journal import Journal
 
 log = logging.getLogger(__name__)
 
-SCROLLBACK_LINES = 5000  # as many as the web page keeps
+SCROLLBACK_LINES = 6000  # the web page keeps 5000; libghostty drops whole pages, so it may hold 600 less
 SCROLLBACK_BYTES = 16 << 20
 _TERMINAL_EXTRA = ("modes", "scrolling_region", "tabstops", "pwd", "keyboard")
 _SCREEN_EXTRA = ("cursor", "style", "hyperlink", "protection", "kitty_keyboard", "charsets")
@@ -102,11 +102,10 @@ class Screen:
         check(
             lib.ghostty_formatter_terminal_new(ffi.NULL, formatter, self._emulator._t[0], options[0]), "new formatter"
         )
+        written, text = ffi.new("size_t*"), ffi.new("uint8_t**")
         try:
-            size = ffi.new("size_t*")
-            lib.ghostty_formatter_format_buf(formatter[0], ffi.NULL, 0, size)  # asks for the size
-            buffer = ffi.new("uint8_t[]", max(size[0], 1))
-            check(lib.ghostty_formatter_format_buf(formatter[0], buffer, len(buffer), size), "format")
-            return bytes(ffi.buffer(buffer, size[0]))
+            check(lib.ghostty_formatter_format_alloc(formatter[0], ffi.NULL, text, written), "format")
+            return bytes(ffi.buffer(text[0], written[0]))
         finally:
+            lib.ghostty_free(ffi.NULL, text[0], written[0])
             lib.ghostty_formatter_free(formatter[0])
