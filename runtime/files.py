@@ -29,7 +29,7 @@ class Stat(msgspec.Struct):
 
 class Read(msgspec.Struct):
     path: Path
-    offset: Offset = 0
+    offset: Offset | None = None
     length: Offset | None = None
     version: str | None = None
 
@@ -38,7 +38,7 @@ class Write(msgspec.Struct):
     path: Path
     input: InputId
     mode: Annotated[int, Meta(ge=0, le=0o7777)] | None = None
-    parents: bool = True
+    parents: bool | None = None
 
 
 def version_of(status: os.stat_result) -> str:
@@ -108,7 +108,7 @@ class FileReader:
         self._fd: int | None = None
         self._opened: dict[str, Any] | None = None
         self._told = False
-        self._offset = params.offset  # of the next byte to send
+        self._offset = params.offset or 0  # of the next byte to send
         self._stop = 0
         self._block = memoryview(b"")
         self._version = ""
@@ -128,7 +128,7 @@ class FileReader:
             self._offset += len(part)
             self._block = self._block[len(part) :]
         elif self._offset >= self._stop:
-            value = {"bytes": self._offset - self._params.offset, "version": self._version}
+            value = {"bytes": self._offset - (self._params.offset or 0), "version": self._version}
             self._call.result(value)
             return False
         else:
@@ -301,7 +301,7 @@ class Upload:
     def _open(self) -> None:
         if os.path.isdir(self._path):
             raise HawseError("is_directory", self.params.path)
-        if self.params.parents:
+        if self.params.parents is not False:
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
         self._path = os.path.realpath(self._path)  # a symlink stays, its target is replaced
         self._temporary = f"{self._path}.hawse-{secrets.token_hex(6)}"

@@ -31,7 +31,7 @@ class Program(msgspec.Struct, kw_only=True):
     command: str | None = None
     cwd: str | None = None
     env: dict[str, str | None] | None = None
-    stdin: bool = False
+    stdin: bool | None = None
     timeout: Annotated[float, Meta(gt=0, le=10**9)] | None = None
 
     def words(self) -> list[str]:
@@ -48,27 +48,27 @@ class Start(Program, kw_only=True):
 
 
 class Since(msgspec.Struct):
-    stdout: Offset = 0
-    stderr: Offset = 0
+    stdout: Offset | None = None
+    stderr: Offset | None = None
 
 
 class Attach(msgspec.Struct):
     id: Id
     instance: str | None = None
-    since: Since = msgspec.field(default_factory=Since)
+    since: Since | None = None
     input: InputId | None = None
-    lossless: bool = False
+    lossless: bool | None = None
 
 
 class Exec(Program, kw_only=True):
-    since: Since = msgspec.field(default_factory=Since)
+    since: Since | None = None
     input: InputId | None = None
 
 
 class Kill(msgspec.Struct):
     id: Id
-    signal: str | int = "TERM"
-    grace: Grace = KILL_GRACE
+    signal: str | int | None = None
+    grace: Grace | None = None
 
 
 class Processes:
@@ -141,7 +141,8 @@ class Processes:
 
     async def _kill(self, params: Kill) -> dict[str, Any]:
         process = self.get(params.id)
-        await process.end(signal_number(params.signal), params.grace)
+        grace = KILL_GRACE if params.grace is None else params.grace
+        await process.end(signal_number("TERM" if params.signal is None else params.signal), grace)
         return {"exit": process.exit}
 
     def _list(self) -> dict[str, Any]:
@@ -191,7 +192,7 @@ class Processes:
             params.words(),
             cwd=cwd,
             env=self._environment.build(params.env, cwd=cwd),
-            stdin=params.stdin,
+            stdin=bool(params.stdin),
             timeout=params.timeout,
             journal=self._journals.journal,
             on_exit=on_exit,
@@ -201,21 +202,23 @@ class Processes:
         self,
         call: Call,
         process: Process,
-        since: Since,
+        since: Since | None,
         input_id: str | None,
         hold_id: str | None,
         result: Any,
         *,
         exit_event: bool,
     ) -> None:
-        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr)):
-            if getattr(since, name) > stream.journal.end:
+        stdout = (since and since.stdout) or 0
+        stderr = (since and since.stderr) or 0
+        for name, offset, stream in (("stdout", stdout, process.stdout), ("stderr", stderr, process.stderr)):
+            if offset > stream.journal.end:
                 raise HawseError("invalid_params", f"`since.{name}` is in the future", details=stream.describe())
         reader = ProcessReader(
             process,
             call,
-            stdout=since.stdout,
-            stderr=since.stderr,
+            stdout=stdout,
+            stderr=stderr,
             input_id=input_id,
             hold_id=hold_id,
             result=result,

@@ -19,6 +19,8 @@ from runtime.terminal import Terminal
 from runtime.viewer import Viewer
 
 RUNNING_LIMIT = 1024
+DEFAULT_COLS, DEFAULT_ROWS = 80, 24
+DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
 EXITED_KEPT = 64  # exited terminals that stay readable
 
 Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -34,8 +36,8 @@ class Create(msgspec.Struct):
     argv: Argv | None = None
     cwd: str | None = None
     env: dict[str, str | None] | None = None
-    cols: Size = 80
-    rows: Size = 24
+    cols: Size | None = None
+    rows: Size | None = None
 
 
 class Attach(msgspec.Struct):
@@ -43,8 +45,8 @@ class Attach(msgspec.Struct):
     instance: str | None = None
     since: Offset | None = None
     input: InputId | None = None
-    lossless: bool = False
-    emulator: bool = False
+    lossless: bool | None = None
+    emulator: bool | None = None
 
 
 class Resize(msgspec.Struct):
@@ -60,7 +62,7 @@ class Signal(msgspec.Struct):
 
 class Kill(msgspec.Struct):
     id: Id
-    grace: Grace = 2.0
+    grace: Grace | None = None
 
 
 class Named(msgspec.Struct):
@@ -114,8 +116,8 @@ class Terminals:
             params.argv or [default_shell(env)],
             cwd=cwd,
             env=env,
-            cols=params.cols,
-            rows=params.rows,
+            cols=params.cols or DEFAULT_COLS,
+            rows=params.rows or DEFAULT_ROWS,
             journal=self._journals.journal(),
             on_exit=self._trim,
         )
@@ -144,8 +146,8 @@ class Terminals:
             call,
             since=params.since,
             input_id=params.input,
-            lossless=params.lossless,
-            emulator=params.emulator,
+            lossless=bool(params.lossless),
+            emulator=bool(params.emulator),
         )
         terminal.add(viewer)
         call.serve(viewer)
@@ -166,7 +168,7 @@ class Terminals:
 
     async def _kill(self, params: Kill) -> dict[str, Any]:
         terminal = self.get(params.id)
-        await self._end(terminal, params.grace)
+        await self._end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         return {"exit": terminal.exit}
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
