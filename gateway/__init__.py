@@ -1,1 +1,5 @@
 """What stands in front of the sandboxes: it authenticates, authorizes and forwards."""
+
+from importlib.metadata import version
+
+VERSION = version("hawse")

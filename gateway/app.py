@@ -1,0 +1,87 @@
+"""The gateway as an ASGI application: its routes, and the tasks that live as long as it does."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway import VERSION
+from gateway.answers import error_response, json_response
+from gateway.connect import Connect
+from gateway.doors import Doors
+from gateway.links import Links
+from gateway.pages import SecurityHeaders, pages
+from gateway.provider import Provider
+from gateway.tickets import LIFETIME, Tickets
+from hawse.wire import HawseError, Limits
+
+
+class HostCheck:
+    """ASGI middleware: turns away whoever calls us by a foreign name. `/healthz` tells no secret, so it is open."""
+
+    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+        self._app = app
+        self._doors = doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or scope["path"] == "/healthz" or self._doors.host_allowed(scope["headers"]):
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await receive()
+        await error_response(HawseError("origin_denied", "not a name of this gateway"))(scope, receive, send)
+
+
+def create_app(
+    doors: Doors,
+    provider: Provider,
+    *,
+    limits: Limits | None = None,
+    max_connections: int = 1024,
+    web: ASGIApp | None = None,
+) -> Starlette:
+    """`app.state.connect` is the `Connect` that knows who is connected."""
+    tickets = Tickets(time.monotonic)
+    methods = {"sandbox.list": lambda: {"sandboxes": provider.sandboxes()}}
+    connect = Connect(doors, tickets, methods, limits or Limits(), max_connections)
+
+    async def healthz(request: Request) -> Response:
+        return json_response({"status": "ok", "version": VERSION})
+
+    async def issue_ticket(request: Request) -> Response:
+        headers = request.scope["headers"]
+        try:
+            if not doors.origin_allowed(headers, request.scope["scheme"]):
+                raise HawseError("origin_denied", "this page is of a foreign origin")
+            if not doors.token_given(headers):
+                raise HawseError("unauthenticated", "no token, or one that does not hold")
+            return json_response({"ticket": tickets.issue(), "expires_in": int(LIFETIME)}, 201)
+        except HawseError as error:
+            return error_response(error)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as tasks:
+            connect.links = Links(provider, tasks)
+            yield
+            connect.links.stop()
+
+    app = Starlette(
+        routes=[
+            Route("/healthz", healthz),
+            Route("/v1/tickets", issue_ticket, methods=["POST"]),
+            WebSocketRoute("/v1/connect", connect),
+            Mount("/", web or pages()),
+        ],
+        middleware=[Middleware(SecurityHeaders), Middleware(HostCheck, doors=doors)],
+        lifespan=lifespan,
+    )
+    app.state.connect = connect
+    return app

@@ -1,0 +1,126 @@
+"""`GET /v1/connect`: who may come in, and the WebSocket as a session's carrier (docs/wire.md section 1)."""
+
+import asyncio
+import logging
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.answers import error_response
+from gateway.doors import Doors
+from gateway.links import Links
+from gateway.session import Closing, Method, Session
+from gateway.tickets import Tickets
+from hawse.wire import HawseError, Limits
+from hawse.wire.limits import SUBPROTOCOL
+
+log = logging.getLogger(__name__)
+
+
+class AsgiCarrier:
+    """An accepted ASGI WebSocket."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+
+    async def receive(self) -> str | bytes | None:
+        message = await self._receive()
+        if message["type"] != "websocket.receive":
+            return None
+        data = message.get("bytes")
+        received: str | bytes = message["text"] if data is None else data
+        return received
+
+    async def send(self, message: str | bytes) -> None:
+        """Waits until the transport's buffer has room (uvicorn's sans-I/O implementation does)."""
+        kind = "text" if isinstance(message, str) else "bytes"
+        await self._send({"type": "websocket.send", kind: message})
+
+    async def close(self, code: int, reason: str) -> None:
+        await self._send({"type": "websocket.close", "code": code, "reason": reason})
+
+
+class Connect:
+    """The ASGI application behind the route. It knows who is connected."""
+
+    def __init__(
+        self,
+        doors: Doors,
+        tickets: Tickets,
+        methods: dict[str, Method],
+        limits: Limits,
+        max_connections: int,
+    ) -> None:
+        self.links: Links | None = None  # set while the application runs
+        self._doors = doors
+        self._tickets = tickets
+        self._methods = methods
+        self._limits = limits
+        self._max_connections = max_connections
+        self._sessions: set[Session] = set()
+        self.empty = asyncio.Event()  # nobody is connected
+        self.empty.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if SUBPROTOCOL not in scope["subprotocols"]:
+            denied: HawseError | None = HawseError("protocol_error", f"offer the subprotocol {SUBPROTOCOL}")
+        elif not self._doors.origin_allowed(scope["headers"], scope["scheme"]):
+            denied = HawseError("origin_denied", "this page is of a foreign origin")
+        else:
+            denied = None
+        await receive()  # websocket.connect
+        if denied is not None:
+            log.info("< %s refused: %s", _peer(scope), denied.code)
+            await error_response(denied)(scope, receive, send)
+            return
+        await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL, "headers": []})
+        try:
+            await self._serve(scope, AsgiCarrier(receive, send))
+        except OSError:
+            pass  # gone while we spoke
+
+    def go_away(self, reason: str, retry_after: float) -> None:
+        """Ask all clients to reconnect later, and let them go."""
+        for session in list(self._sessions):
+            session.go_away(reason, retry_after)
+
+    @property
+    def sessions(self) -> int:
+        return len(self._sessions)
+
+    async def _serve(self, scope: Scope, carrier: AsgiCarrier) -> None:
+        name = _peer(scope)
+        assert self.links is not None, "the application's lifespan has not begun"
+        session = Session(carrier, self.links, self._methods, self._limits, name)
+        refused = self._refusal(scope)
+        if refused is not None:
+            log.info("< %s refused: %s", name, refused.reason)
+            await session.say(refused)
+            return
+        self._sessions.add(session)
+        self.empty.clear()
+        log.info("< %s connected, %d now", name, len(self._sessions))
+        try:
+            closing = await session.run()
+            log.info("= %s closed: %s %s", name, closing.code or "", closing.reason)
+        finally:
+            self._sessions.discard(session)
+            if not self._sessions:
+                self.empty.set()
+
+    def _refusal(self, scope: Scope) -> Closing | None:
+        """Said after the upgrade, so that a browser can tell it from a dead network."""
+        tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
+        if not (self._doors.token_given(scope["headers"]) or any(map(self._tickets.take, tickets[:1]))):
+            error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
+            return Closing(4401, "unauthenticated", error)
+        if len(self._sessions) >= self._max_connections:
+            return Closing(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
+        return None
+
+
+def _peer(scope: Scope) -> str:
+    client: Any = scope.get("client")
+    return f"{client[0]}:{client[1]}" if client else "?"

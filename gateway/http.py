@@ -1,0 +1,87 @@
+"""uvicorn's HTTP protocol with the bounds it lacks: of a request's headers in time and size, and of an answer in time.
+
+Without them one peer that sends a byte a minute, or headers without end, keeps a socket or our memory. Its own rules
+are those of uvicorn.protocols.http.httptools_impl, 0.54.
+"""
+
+import asyncio
+from typing import Final, cast
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEADERS_TIMEOUT: Final = 10.0  # s from the connection, or the last answer, to the end of a request's headers
+ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the answer: a page over the slowest line worth serving
+HEADERS_SIZE: Final = 32 << 10  # bytes of a request's line and headers
+HEADERS_COUNT: Final = 100
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One accepted socket, up to an upgrade."""
+
+    headers_timeout = HEADERS_TIMEOUT
+    answer_timeout = ANSWER_TIMEOUT
+
+    _deadline: asyncio.TimerHandle | None = None
+    _in_headers = True
+    _fed = 0  # bytes received of the headers that are not complete yet
+    _size = 0  # bytes of those headers that were parsed
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast(asyncio.Transport, transport))
+        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
+            self.transport.abort()
+        self._arm(self.headers_timeout)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._disarm()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._fed += len(data)
+        super().data_received(data)
+        if self._in_headers and self._fed > HEADERS_SIZE and not self.transport.is_closing():
+            self.send_400_response("The headers are too large.")
+
+    def handle_websocket_upgrade(self) -> None:
+        self._disarm()
+        super().handle_websocket_upgrade()
+
+    # ---- the parser's callbacks: what they raise is answered with 400
+
+    def on_message_begin(self) -> None:
+        self._in_headers = True
+        self._size = 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._in_headers = False
+        self._fed = 0
+        self._arm(self.answer_timeout)
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self._fed = 0
+        self._arm(self.headers_timeout)
+        super().on_response_complete()
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > HEADERS_SIZE or len(self.headers) >= HEADERS_COUNT:
+            raise ValueError("the headers are too large")
+
+    def _arm(self, timeout: float) -> None:
+        self._disarm()
+        self._deadline = self.loop.call_later(timeout, self.transport.abort)
+
+    def _disarm(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

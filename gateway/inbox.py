@@ -1,0 +1,60 @@
+"""What a client sends on a channel, on its way to the runtime: input, `end` and `cancel` in their order.
+
+It is pulled by the link's writer, turn by turn with all other channels of the sandbox. The bound is the input
+window; what waits here counts against the client, who is not read from while it has too much.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from hawse.wire import Cancel, Connection, Data, End, Kind
+
+OVERHEAD: Final = 256  # bytes a waiting message is counted for beside its payload: what keeping it costs
+
+
+class Inbox:
+    """The queue of one channel toward its runtime; a `Source` for the link's `FairWriter`."""
+
+    def __init__(self, changed: Callable[[int], None]) -> None:
+        """`changed` is told how many bytes more (or less) wait."""
+        self._changed = changed
+        self._items: deque[Data | End | Cancel] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    def put(self, item: Data | End | Cancel) -> None:
+        """Keep it. A frame's payload is kept as the view it is: it must be one of immutable bytes."""
+        self._items.append(item)
+        self._changed(cost(item))
+
+    def clear(self) -> None:
+        while self._items:
+            self._changed(-cost(self._items.popleft()))
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """Send about `size` bytes. A frame stays whole: its bytes are applied together."""
+        while self._items and size > 0:
+            item = self._items[0]
+            if isinstance(item, Data) and len(item.payload) > connection.window(ch):
+                return False  # a credit will wake us
+            self._items.popleft()
+            self._changed(-cost(item))
+            size -= cost(item)
+            send(item, connection, ch)
+        return bool(self._items)
+
+
+def send(item: Data | End | Cancel, connection: Connection, ch: int) -> None:
+    match item:
+        case Data():
+            connection.send_data(ch, Kind.INPUT, item.offset, item.payload)
+        case End():
+            connection.end(ch)
+        case Cancel():
+            connection.cancel(ch)
+
+
+def cost(item: Data | End | Cancel) -> int:
+    return OVERHEAD + (len(item.payload) if isinstance(item, Data) else 0)

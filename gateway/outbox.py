@@ -1,0 +1,102 @@
+"""What a channel has for a client that is still busy with earlier things: frames and events in their order.
+
+Bytes that follow each other become one chunk, so that a program that prints letter by letter to a stalled
+client costs what it printed and not a hundred times that. The bound is the credit the client gave.
+"""
+
+from collections import deque
+from typing import Final
+
+from hawse.wire import Connection, Data, Error, Event, Kind, RemoteProtocolError, Result
+from hawse.wire.limits import EVENT_OVERHEAD
+
+CHUNKS: Final = 1024  # beyond this many, stdout and stderr are each kept together rather than strictly by turns
+
+
+class Chunk:
+    """Contiguous bytes of one stream."""
+
+    __slots__ = ("data", "kind", "offset")
+
+    def __init__(self, kind: Kind, offset: int, data: bytes | memoryview) -> None:
+        self.kind = kind
+        self.offset = offset  # of the first byte of `data`
+        self.data = bytearray(data)
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.data)
+
+
+Item = Chunk | Event | Result | Error
+
+
+class Outbox:
+    """The queue of one channel. Everything in it was granted by the client, so it can be sent when there is room."""
+
+    def __init__(self) -> None:
+        self._items: deque[Item] = deque()
+        self._tails: dict[Kind, Chunk] = {}  # the last chunk of each stream since the last event
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put_data(self, data: Data, limit: int) -> None:
+        """Keep a copy of a frame's bytes; a chunk grows up to `limit` bytes (one frame's payload).
+
+        Raises `RemoteProtocolError` for a stream that jumps, once that costs: such bytes can't be kept together.
+        """
+        tail = self._tails.get(data.kind)
+        crowded = len(self._items) >= CHUNKS
+        if tail is not None and (crowded or tail is self._items[-1]):
+            if tail.end == data.offset and len(tail.data) + len(data.payload) <= limit:
+                tail.data += data.payload
+                return
+            if crowded and tail.end != data.offset:
+                raise RemoteProtocolError(f"a gap at {tail.end} in the stream {data.kind.name} of channel {data.ch}")
+        for start in range(0, len(data.payload), limit):
+            chunk = Chunk(data.kind, data.offset + start, data.payload[start : start + limit])
+            self._tails[data.kind] = chunk
+            self._items.append(chunk)
+
+    def put(self, message: Event | Result | Error) -> None:
+        """Keep a message. Bytes that come after it stay after it."""
+        self._tails.clear()
+        self._items.append(message)
+
+    def clear(self) -> None:
+        self._tails.clear()
+        self._items.clear()
+
+    def send(self, connection: Connection, ch: int, size: int) -> int:
+        """Send about `size` bytes on `ch`; return what that cost of the channel's window."""
+        cost = 0
+        while self._items and cost < size and ch in connection.channels:
+            item = self._items[0]
+            if not isinstance(item, Chunk):
+                cost += send_message(item, connection, ch)
+            elif cost and cost + len(item.data) > size:
+                break
+            else:
+                connection.send_data(ch, item.kind, item.offset, memoryview(item.data))
+                cost += len(item.data)
+                if self._tails.get(item.kind) is item:
+                    del self._tails[item.kind]
+            self._items.popleft()
+        return cost
+
+
+def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
+    """Send on `ch` what came on another channel; return what it cost of the window."""
+    match message:
+        case Event():
+            connection.send_event(ch, message.name, message.value, seq=message.seq)
+            return len(message.value) + EVENT_OVERHEAD
+        case Result():
+            connection.send_result(ch, message.value)
+        case Error():
+            connection.send_error(ch, message.to_exception())
+    return 0

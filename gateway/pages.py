@@ -1,0 +1,60 @@
+"""The browser client: files built from web/ into gateway/_web/, and the headers that every answer carries."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+WEB: Final = Path(__file__).parent / "_web"
+IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that hold their content's hash
+SECURITY: Final = {
+    "content-security-policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; "
+        "img-src 'self' data:; font-src 'self' data:; frame-ancestors 'self'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
+
+NOT_BUILT: Final = """<!doctype html><meta charset="utf-8"><title>hawse</title>
+<p>This gateway runs, but its browser client is not built. In the project's folder: <code>make web</code>, or
+<code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then start it again.</p>
+"""
+
+
+class Pages(StaticFiles):
+    """Starlette's static files (which lets no path and no link lead outside), with our caching."""
+
+    def file_response(
+        self, full_path: Any, stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        hashed = Path(full_path).parent.name == "assets"
+        response.headers["cache-control"] = IMMUTABLE if hashed else "no-cache"
+        return response
+
+
+def pages(directory: Path = WEB) -> ASGIApp:
+    """Serve `directory`, or a page that says how to build it."""
+    if not (directory / "index.html").is_file():
+        return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
+    return Pages(directory=directory, html=True)
+
+
+class SecurityHeaders:
+    """ASGI middleware: the headers of `SECURITY` on every HTTP answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                message = {**message, "headers": [*message.get("headers", []), *self._headers]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

@@ -1,0 +1,135 @@
+"""The process: uvicorn with our protocols, signals and goodbye. `serve` is what the `hawse` command calls."""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from typing import Final
+from urllib.parse import quote
+
+import uvicorn
+import uvloop
+from starlette.applications import Starlette
+
+from gateway import logs, sockets
+from gateway.app import create_app
+from gateway.connect import Connect
+from gateway.doors import Doors
+from gateway.http import HttpProtocol
+from gateway.local import LocalProvider, choose_isolation
+from gateway.settings import Settings, SettingsError
+from gateway.state import State, StateError
+from gateway.websocket import WebSocketProtocol
+
+log = logging.getLogger(__name__)
+
+SPARE_CONNECTIONS: Final = 512  # sockets beside those of clients: pages, tickets, and those to be told 4429
+RETRY_AFTER: Final = 1.0  # s, in the goodbye
+GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
+PING: Final = 20.0  # s between WebSocket pings, and for their answer
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+def serve(settings: Settings, *, verbose: bool = False) -> int:
+    """Run until a signal; return the exit code. What can't be had is said on stderr, without a traceback."""
+    logs.configure(verbose=verbose)
+    try:
+        settings.check()
+        state = State(settings.state)
+        token = settings.token or state.token()
+        isolation, reason = choose_isolation(settings.isolation)
+        state.sandbox("local").make()
+        provider = LocalProvider(state, isolation)
+        listener = _listen(settings.host, settings.port)
+    except (SettingsError, StateError) as error:
+        print(f"hawse: {error}", file=sys.stderr)
+        return 2
+    doors = Doors(token, hosts=[settings.host, *settings.hosts], origins=settings.origins)
+    app = create_app(doors, provider, limits=settings.limits, max_connections=settings.max_connections)
+
+    def announce() -> None:
+        _announce(settings.host, listener, token, isolation, reason)
+
+    with listener:
+        uvloop.run(GatewayServer(app, settings, announce).serve(sockets=[listener]))
+    return 0
+
+
+class GatewayServer(uvicorn.Server):
+    """One uvicorn server for one application. `announce` is called when it serves."""
+
+    def __init__(self, app: Starlette, settings: Settings, announce: Callable[[], None] = lambda: None) -> None:
+        super().__init__(config(app, settings))
+        self._connect: Connect = app.state.connect
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept nobody, say goodbye, and leave. Runtimes stay."""
+        for server in self.servers:
+            server.close()
+        log.info("= leaving, %d clients", self._connect.sessions)
+        self._connect.go_away("the gateway restarts", RETRY_AFTER)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE_TIMEOUT):
+                await self._connect.empty.wait()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn's, but a signal that was obeyed is not raised again: the exit code is 0. Handlers are set even
+        where a shell's `&` had left SIGINT ignored."""
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def config(app: Starlette, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=HttpProtocol,
+        ws=WebSocketProtocol,
+        ws_max_size=settings.limits.text,
+        ws_per_message_deflate=False,
+        ws_ping_interval=PING,
+        ws_ping_timeout=PING,
+        lifespan="on",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,  # it would write tickets down
+        proxy_headers=False,  # nobody is believed about who somebody else is
+        server_header=False,
+        limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+        backlog=sockets.BACKLOG,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return sockets.listen(host, port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(f"port {port} on {host} is taken: choose another with --port") from error
+        raise SettingsError(f"can't listen on {host}:{port}: {error.strerror or error}") from error
+
+
+def _announce(host: str, listener: socket.socket, token: str, isolation: str, reason: str | None) -> None:
+    """The address to open, with the token where no server sees it, and what stands between the sandbox and us."""
+    name = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
+    authority = f"[{name}]" if ":" in name else name
+    if isolation == "none":
+        print(f"! sandboxes are NOT isolated: plain processes of this user ({reason})")
+    else:
+        print("  sandboxes are isolated by bubblewrap")
+    print(f"  http://{authority}:{listener.getsockname()[1]}/#token={quote(token, safe='')}", flush=True)

@@ -1,0 +1,39 @@
+"""Sockets as the kernel has them: the listener with the options that keep its queues short, and a knock."""
+
+import socket
+from pathlib import Path
+from typing import Final
+
+NOTSENT_LOWAT: Final = 128 << 10  # bytes not yet sent that the kernel takes; by default it takes 3 to 4 MB
+BACKLOG: Final = 1024  # connections not yet accepted
+TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python's socket module from 3.12
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening TCP socket. What it accepts inherits its options (on Linux). Raises `OSError`."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT_LOWAT)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def answers(path: Path) -> bool:
+    """Whether somebody listens on a Unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+        knock.setblocking(False)
+        try:
+            knock.connect(str(path))
+        except BlockingIOError:
+            return True  # so many wait there that we would have to
+        except OSError:
+            return False
+        return True

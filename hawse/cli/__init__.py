@@ -1,0 +1,5 @@
+"""The `hawse` command."""
+
+from hawse.cli.command import main
+
+__all__ = ["main"]
