@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from msgspec import Raw
+
 from hawse.wire import Connection, Limits, Message, Role
 from hawse.wire.messages import encode
 
@@ -73,6 +75,11 @@ def deliver(sender: Connection, receiver: Connection) -> list[Any]:
         else:
             receiver.receive_data(message)
     return list(receiver.events())
+
+
+def raw(body: bytes) -> Raw:
+    """JSON, or what pretends to be, that nobody has looked into."""
+    return Raw(body)
 
 
 def text(message: Message) -> str:

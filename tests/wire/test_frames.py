@@ -49,18 +49,17 @@ def test_what_is_written_is_read(kind: Kind, ch: int, offset: int, payload: byte
             decode_frame(form(frame), payload_limit=PAYLOAD)
     else:
         data = decode_frame(form(frame), payload_limit=PAYLOAD)
-        assert data == (kind, ch, offset, payload)
         assert type(data.kind) is Kind
+        assert tuple(data) == (kind, ch, offset, payload)
 
 
 @given(st.binary(max_size=40))
 def test_random_bytes_are_a_frame_or_the_other_sides_fault(frame: bytes) -> None:
     try:
         data = decode_frame(frame, payload_limit=PAYLOAD)
-    except RemoteProtocolError as error:
-        assert error.close_code in {1007, 1008, 1009}
-    else:
-        assert encode_frame(*data) == frame
+    except RemoteProtocolError:
+        return
+    assert encode_frame(*data) == frame
 
 
 def test_a_payload_is_not_copied() -> None:
