@@ -1,1 +1,59 @@
-"""The Python client, async and sync."""
+"""The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
+
+from hawse.client.client import Client, connect
+from hawse.client.errors import (
+    BusyError,
+    ClientClosedError,
+    CommandError,
+    GaveUpError,
+    RefusedError,
+    TruncatedError,
+)
+from hawse.client.options import Options
+from hawse.client.process import Process
+from hawse.client.replies import FileDone, FileStat
+from hawse.client.results import (
+    Attached,
+    ExecResult,
+    Exit,
+    FileInfo,
+    Live,
+    Output,
+    Repaint,
+    Resized,
+    Snapshot,
+    State,
+    TerminalEvent,
+)
+from hawse.client.sandbox import Sandbox
+from hawse.client.terminal import Terminal
+from hawse.wire import HawseError
+
+__all__ = [
+    "Attached",
+    "BusyError",
+    "Client",
+    "ClientClosedError",
+    "CommandError",
+    "ExecResult",
+    "Exit",
+    "FileDone",
+    "FileInfo",
+    "FileStat",
+    "GaveUpError",
+    "HawseError",
+    "Live",
+    "Options",
+    "Output",
+    "Process",
+    "RefusedError",
+    "Repaint",
+    "Resized",
+    "Sandbox",
+    "Snapshot",
+    "State",
+    "Terminal",
+    "TerminalEvent",
+    "TruncatedError",
+    "connect",
+]

@@ -1,0 +1,305 @@
+"""The calls that are not settled, and the line they are on: who waits, who is open, who is tried again.
+
+    waiting ──line──▶ open ──result, error──▶ settled
+       ▲               │ line lost: what repeats waits again, the rest is `interrupted`
+       └──── pause ◀───┘ `interrupted`, `unavailable`: what repeats is opened again after a pause
+
+Everything here is synchronous but `perform` and `begin`, which wait for an outcome and clean up when cancelled.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from hawse.client.backoff import Backoff
+from hawse.client.call import Call
+from hawse.client.errors import ClientClosedError, GaveUpError, fresh
+from hawse.client.options import Options
+from hawse.wire import (
+    Connection,
+    Credit,
+    Data,
+    Error,
+    Event,
+    FairWriter,
+    HawseError,
+    Message,
+    RemoteProtocolError,
+    Result,
+)
+
+RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can be resumed comes back from
+ENVELOPE = 1024  # bytes a `call` needs beside its parameters, at most
+
+
+class Line(Protocol):
+    """What calls go out on."""
+
+    connection: Connection
+    writer: FairWriter
+
+    def kick(self) -> None:
+        """There is something to write."""
+        ...
+
+
+class Channel:
+    """A channel on one line: `hawse.client.call.OpenChannel`."""
+
+    def __init__(self, line: Line, ch: int) -> None:
+        self.ch = ch
+        self._line = line
+
+    def grant(self, size: int) -> None:
+        if self._line.connection.grant(self.ch, size):
+            self._line.kick()
+
+    def wake(self) -> None:
+        self._line.writer.wake(self.ch)
+        self._line.kick()
+
+    def cancel(self) -> None:
+        self.detach()
+        self._line.connection.cancel(self.ch)
+        self._line.kick()
+
+    def detach(self) -> None:
+        """Nothing more is to be pulled for it."""
+        self._line.writer.detach(self.ch)
+
+
+@dataclass
+class Trouble:
+    """A call that is tried again, or that was never sent: what is known about its waiting."""
+
+    backoff: Backoff
+    since: float  # when the trouble began
+    timer: asyncio.TimerHandle | None = None
+
+
+class Calls:
+    """The table of one client's calls."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._line: Line | None = None
+        self._waiting: deque[Call] = deque()
+        self._open: dict[int, Call | None] = {}  # by channel; None: abandoned, its last word is awaited
+        self._trouble: dict[Call, Trouble] = {}
+        self._closed: HawseError | None = None
+
+    def __len__(self) -> int:
+        """How many calls are not settled."""
+        paused = sum(1 for call in self._trouble if call.channel is None and call not in self._waiting)
+        return len(self._waiting) + sum(1 for call in self._open.values() if call) + paused
+
+    # ---- the callers' side
+
+    async def perform(self, call: Call) -> Any:
+        """Make a call and wait for its outcome. A caller that is cancelled leaves nothing behind."""
+        self.submit(call)
+        try:
+            async with asyncio.timeout(call.timeout) as deadline:
+                return await self.outcome(call)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            raise HawseError("deadline_exceeded", call.method, admitted="unknown" if call.sent else "no") from None
+        finally:
+            self.abandon(call)
+
+    async def outcome(self, call: Call) -> Any:
+        """Wait for the outcome of a call that was submitted. Raises `HawseError`."""
+        try:
+            return await asyncio.shield(call.done)
+        except HawseError as error:
+            raise fresh(error) from None
+
+    async def begin(self, call: Call) -> None:
+        """Open a call that stays open, and wait for its `opened`. Whoever began it has to `abandon` it."""
+        self.submit(call)
+        try:
+            await asyncio.shield(call.opened)
+        except HawseError as error:
+            raise fresh(error) from None
+        except asyncio.CancelledError:
+            self.abandon(call)
+            raise
+
+    def submit(self, call: Call) -> None:
+        """Open `call` now, or as soon as there is a line. Raises what closed the client, if it is closed."""
+        if self._closed:
+            raise fresh(self._closed)
+        self._waiting.append(call)
+        self._open_waiting()
+        self._limit_waiting()
+
+    def abandon(self, call: Call, error: HawseError | None = None) -> None:
+        """Nobody is interested in `call` any more: say so to the server, and settle it. Again, it does nothing."""
+        if call in self._waiting:
+            self._waiting.remove(call)
+        self._forget_trouble(call)
+        if isinstance(channel := call.channel, Channel):
+            call.channel = None
+            self._open[channel.ch] = None
+            channel.cancel()
+        if not call.settled:
+            call.fail(error or ClientClosedError("nobody waits for it", admitted="unknown" if call.sent else "no"))
+
+    def close(self, error: HawseError) -> None:
+        """Settle everything with `error`; so will every later call be."""
+        self._closed = self._closed or error
+        pending = [*filter(None, self._open.values()), *self._waiting, *self._trouble]
+        self._open.clear()
+        self._waiting.clear()
+        for call in dict.fromkeys(pending):
+            self._forget_trouble(call)
+            call.channel = None
+            last = fresh(error)
+            last.admitted = "unknown" if call.sent else "no"
+            call.fail(last)
+
+    # ---- the line's side
+
+    def line_up(self, line: Line) -> None:
+        self._line = line
+        self._open_waiting()
+
+    def line_draining(self) -> None:
+        """The line is about to go: what is open may end on it, what is new waits for the next."""
+        self._line = None
+
+    def line_down(self) -> None:
+        """The line is lost. What repeats waits for the next, before what was never sent."""
+        self._line = None
+        open_, self._open = self._open, {}
+        repeated = []
+        for call in filter(None, open_.values()):
+            call.channel = None
+            if call.repeats:
+                repeated.append(call)
+            else:
+                call.fail(HawseError("interrupted", "the line was cut under the call", admitted="unknown"))
+        self._waiting.extendleft(reversed(repeated))
+        self._limit_waiting()
+
+    def receive(self, event: Message | Data) -> None:
+        """Something arrived on a channel. Raises `RemoteProtocolError` if it makes no sense there."""
+        match event:
+            case Result(ch=ch):
+                if call := self._last_word(ch):
+                    self._forget_trouble(call)
+                    call.settle(event.value)
+            case Error(ch=int(ch)):
+                if call := self._last_word(ch):
+                    self._failed(call, event.to_exception())
+            case Data(ch=ch) | Event(ch=ch) | Credit(ch=ch):
+                if call := self._open.get(ch):
+                    self._receive_open(call, event)
+
+    def _receive_open(self, call: Call, event: Data | Event | Credit) -> None:
+        try:
+            match event:
+                case Data():
+                    call.receive_data(event)
+                case Event():
+                    if event.name == "opened":
+                        self._forget_trouble(call)
+                    call.receive_event(event)
+                case Credit() if call.feed:
+                    call.feed.credited(event.bytes)
+                    call.wake()
+        except RemoteProtocolError:
+            raise
+        except HawseError as error:  # it ends this call alone
+            self.abandon(call, error)
+
+    # ---- inside
+
+    def _last_word(self, ch: int) -> Call | None:
+        call = self._open.pop(ch, None)
+        if call and isinstance(call.channel, Channel):
+            call.channel.detach()
+            call.channel = None
+        if self._waiting:
+            self._open_waiting()
+        return call
+
+    def _open_waiting(self) -> None:
+        line = self._line
+        while line and self._waiting and len(line.connection.channels) < line.connection.limits.channels:
+            call = self._waiting.popleft()
+            try:
+                self._open_on(line, call)
+            except HawseError as error:
+                call.fail(error)
+            except (TypeError, ValueError, OverflowError, RecursionError) as error:
+                call.fail(HawseError("invalid_params", f"not JSON: {error}"))
+
+    def _open_on(self, line: Line, call: Call) -> None:
+        params = msgspec.json.encode(call.params())
+        if len(params) + ENVELOPE > line.connection.limits.text:
+            raise HawseError("too_large", f"{len(params)} bytes of parameters")
+        if not call.sent:
+            self._forget_trouble(call)
+        ch = line.connection.call(
+            call.method,
+            msgspec.Raw(params),
+            sandbox=call.sandbox,
+            key=call.key,
+            timeout=call.timeout,
+            window=min(call.opening(), line.connection.limits.window_max),
+        )
+        call.sent = True
+        self._open[ch] = call
+        call.channel = Channel(line, ch)
+        if call.feed:
+            line.writer.attach(ch, call.feed)
+        line.kick()
+
+    def _failed(self, call: Call, error: HawseError) -> None:
+        """An `error` came. What can be resumed is opened again after a pause, for a bounded time."""
+        if not (call.repeats and error.code in RETRIED):
+            self._forget_trouble(call)
+            call.fail(error)
+            return
+        trouble = self._trouble.setdefault(call, self._new_trouble())
+        if self._options.clock() - trouble.since >= self._options.unavailable_give_up:
+            self._forget_trouble(call)
+            call.fail(error)
+            return
+        loop = asyncio.get_running_loop()
+        trouble.timer = loop.call_later(trouble.backoff.next(), self._try_again, call)
+
+    def _try_again(self, call: Call) -> None:
+        self._waiting.append(call)
+        self._open_waiting()
+
+    def _limit_waiting(self) -> None:
+        """Without a line, a call that was never sent waits as long as one attempt to connect may take."""
+        if self._line is not None:
+            return
+        loop = asyncio.get_running_loop()
+        for call in self._waiting:
+            if not call.sent and call not in self._trouble:
+                trouble = self._trouble[call] = self._new_trouble()
+                trouble.timer = loop.call_later(self._options.connect_timeout, self._expire, call)
+
+    def _expire(self, call: Call) -> None:
+        self._forget_trouble(call)
+        if call in self._waiting:
+            self._waiting.remove(call)
+            call.fail(GaveUpError(f"no connection within {self._options.connect_timeout} s"))
+
+    def _new_trouble(self) -> Trouble:
+        options = self._options
+        backoff = Backoff(base=options.backoff_base, cap=options.backoff_cap, dice=options.dice)
+        return Trouble(backoff, options.clock())
+
+    def _forget_trouble(self, call: Call) -> None:
+        trouble = self._trouble.pop(call, None)
+        if trouble and trouble.timer:
+            trouble.timer.cancel()

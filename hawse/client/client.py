@@ -1,0 +1,128 @@
+"""`connect`: the way in. A client is one WebSocket that is kept, and all the calls that go over it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+from typing import Any
+
+from hawse.client.call import Call
+from hawse.client.calls import Calls
+from hawse.client.dial import address
+from hawse.client.options import Options
+from hawse.client.results import State
+from hawse.client.sandbox import Sandbox
+from hawse.client.supervisor import Supervisor, Token
+from hawse.wire import Welcome
+
+RAW_WINDOW = 64 * 1024  # bytes of events that a raw call may be sent ahead; they are dropped
+
+
+class Client:
+    """`async with connect(url, token=…) as hw:` connects; leaving it settles and closes everything."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: Token = None,
+        options: Options | None = None,
+        on_state: Callable[[State], None] | None = None,
+    ) -> None:
+        self._uri = address(url)
+        self._token = token
+        self._options = options or Options()
+        self._on_state = on_state
+        self._group: asyncio.TaskGroup | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._calls: Calls
+        self._supervisor: Supervisor
+
+    async def __aenter__(self) -> "Client":
+        if self._group is not None:
+            raise RuntimeError("a client is entered once")
+        self._calls = Calls(self._options)
+        self._supervisor = Supervisor(self._uri, self._token, self._options, self._calls)
+        self._supervisor.on_state = self._on_state
+        self._group = asyncio.TaskGroup()
+        await self._group.__aenter__()
+        self._task = self._group.create_task(self._supervisor.run(), name="hawse client")
+        try:
+            await self._supervisor.connected()
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._group is not None
+        assert self._task is not None
+        self._supervisor.close()
+        self._task.cancel()
+        # A task group wraps what its body raises; what the caller raised is to come out as it was. A cancellation
+        # it has to see: it may be its own, because of a bug in the supervisor.
+        if kind is not None and issubclass(kind, asyncio.CancelledError):
+            await self._group.__aexit__(kind, error, trace)
+        else:
+            await self._group.__aexit__(None, None, None)
+
+    def sandbox(self, id: str = "local") -> Sandbox:
+        """A handle; nothing is sent."""
+        return Sandbox(self._calls, id, window=self._options.window)
+
+    async def call(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        sandbox: str | None = None,
+        key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Call any method and return its result's value (JSON). Without `sandbox` the gateway itself answers.
+
+        With a `key` it runs once, and is repeated when a line is lost; without one it then ends with
+        `interrupted`. Without a line it waits for one, at most the connect timeout. `timeout` in seconds.
+        Raises `HawseError`.
+        """
+        call = Call(method, params, sandbox=sandbox, key=key, timeout=timeout, window=RAW_WINDOW)
+        return await self._calls.perform(call)
+
+    @property
+    def state(self) -> State:
+        return self._supervisor.state
+
+    @property
+    def rtt(self) -> float | None:
+        """The latest round trip in seconds; None until the first is measured."""
+        return self._supervisor.rtt
+
+    @property
+    def welcome(self) -> Welcome | None:
+        """What the server said of itself: `identity`, `role`, `limits`, `abilities`."""
+        return self._supervisor.welcome
+
+    @property
+    def lines(self) -> int:
+        """How many connections there were so far: 1 if none was lost."""
+        return self._supervisor.lines
+
+    def states(self) -> AsyncIterator[State]:
+        """The state now and its changes; a state that did not last until you looked is left out. Ends with CLOSED."""
+        return self._supervisor.states()
+
+
+def connect(
+    url: str,
+    *,
+    token: Token = None,
+    options: Options | None = None,
+    on_state: Callable[[State], None] | None = None,
+) -> Client:
+    """A client for the gateway at `url` (`http(s)://` or `ws(s)://host[:port]`), to be entered with `async with`.
+
+    `token`: a string, or an async function that gets a fresh one for each attempt. `on_state` is called from the
+    event loop. Raises `ValueError` for a wrong address; entering raises `RefusedError` or `GaveUpError`.
+    """
+    return Client(url, token=token, options=options, on_state=on_state)

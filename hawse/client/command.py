@@ -1,0 +1,90 @@
+"""`exec`: run one command to its end and keep all that it prints.
+
+The call has a key of the client's own, so a repeat on a new line joins the command that runs, from the offsets
+that are already here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hawse.client.call import Call, event_cost, new_key
+from hawse.client.cursor import Cursor
+from hawse.client.errors import TruncatedError
+from hawse.client.feed import Feed
+from hawse.client.replies import ExecEnd, ProcessOpened, parse
+from hawse.client.results import ExecResult, StreamName
+from hawse.wire import Data, Event, HawseError, Kind, Limits
+
+STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
+
+Command = str | Sequence[str]
+
+
+def program(
+    command: Command, *, cwd: str | None, env: Mapping[str, str | None] | None, timeout: float | None
+) -> dict[str, Any]:
+    """The parameters that `exec` and `process.start` share: a string is the shell's, a sequence an argv."""
+    what = {"command": command} if isinstance(command, str) else {"argv": [*command]}
+    return {**what, "cwd": cwd, "env": None if env is None else dict(env), "timeout": timeout}
+
+
+class ExecCall(Call):
+    """One command. `limit`: bytes of stdout and of stderr that are kept at most."""
+
+    def __init__(
+        self, sandbox: str, params: dict[str, Any], *, key: str | None, stdin: bool, window: int, limit: int
+    ) -> None:
+        super().__init__("exec", params, sandbox=sandbox, key=key or new_key(), window=window)
+        self._limit = limit
+        self._cursors = {kind: Cursor() for kind in STREAMS}
+        self._output = {kind: bytearray() for kind in STREAMS}
+        self._owed = 0
+        if stdin:
+            self.feed = Feed(Limits().input_window, self.wake)
+
+    def params(self) -> dict[str, Any]:
+        params = dict(self.base)
+        if self.feed:
+            params |= {"stdin": True, "input": self.feed.id}
+        if self.sent:
+            params["since"] = {name: self._cursors[kind].offset for kind, name in STREAMS.items()}
+        return params
+
+    def opening(self) -> int:
+        self._owed = 0
+        return super().opening()
+
+    def receive_event(self, event: Event) -> None:
+        if event.name == "opened":
+            opened = parse(event.value, ProcessOpened)
+            for kind, name in STREAMS.items():
+                if missing := getattr(opened.start, name) - self._cursors[kind].offset:
+                    raise TruncatedError(name, missing)
+            if self.feed:
+                self.feed.opened(opened.input_offset)
+            self.mark_opened()
+        self.spend(event_cost(event))
+
+    def receive_data(self, data: Data) -> None:
+        if data.kind in STREAMS:
+            kept = self._output[data.kind]
+            kept += self._cursors[data.kind].accept(data.offset, data.payload)
+            if len(kept) > self._limit:
+                raise HawseError("too_large", f"more than {self._limit} bytes of output", admitted="yes")
+        self.spend(len(data.payload))
+
+    def spend(self, size: int) -> None:
+        self._owed += size
+        if self._owed * 4 >= self._window:
+            owed, self._owed = self._owed, 0
+            self.grant(owed)
+
+    def finished(self, value: msgspec.Raw) -> ExecResult:
+        end = parse(value, ExecEnd)
+        for kind, name in STREAMS.items():
+            if missing := getattr(end, name) - self._cursors[kind].offset:
+                raise TruncatedError(name, missing)
+        stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
+        return ExecResult(end.code, end.signal, end.timed_out, stdout, stderr)

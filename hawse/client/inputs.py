@@ -1,0 +1,84 @@
+"""What was written and is not applied yet: the bytes that a reconnect may have to send again (docs/wire.md section 5).
+
+Pure: no I/O, no clock. Offsets are absolute in the input stream and never reused.
+
+    0 … applied … sent … end
+        └─── kept ───────┘     at most `limit` bytes; `applied` is what the server confirmed by credit or `opened`
+"""
+
+from hawse.wire import HawseError, RemoteProtocolError
+
+
+class InputBuffer:
+    """One input stream's unconfirmed bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.applied = 0  # everything below was applied, and is not kept
+        self.sent = 0  # the next byte to send on the present channel
+        self.ended = False  # nothing more will be written
+        self._kept = bytearray()
+        self._base = 0  # where sending began on the present channel
+        self._credit = 0  # given back on the present channel
+
+    @property
+    def end(self) -> int:
+        """The offset after the last byte written."""
+        return self.applied + len(self._kept)
+
+    @property
+    def room(self) -> int:
+        """How many bytes may be written now."""
+        return 0 if self.ended else max(self.limit - len(self._kept), 0)
+
+    @property
+    def unsent(self) -> int:
+        return self.end - self.sent
+
+    def append(self, data: bytes | memoryview) -> int:
+        """Keep as much of `data` as there is room for; return how many bytes that was."""
+        taken = min(len(data), self.room)
+        self._kept += data[:taken]
+        return taken
+
+    def take(self, size: int) -> tuple[int, bytes]:
+        """At most `size` bytes that come next on the present channel, and their offset. They count as sent."""
+        offset, start = self.sent, self.sent - self.applied
+        payload = bytes(memoryview(self._kept)[start : start + size])
+        self.sent += len(payload)
+        return offset, payload
+
+    def credited(self, size: int) -> None:
+        """The server gave back `size` bytes on the present channel: it has applied as many, counted from its start."""
+        self._credit += size
+        if self._base + self._credit > self.sent:
+            raise RemoteProtocolError("credit for input that was not sent")
+        self._confirm(self._base + self._credit)
+
+    def confirmed(self, offset: int) -> None:
+        """The server said, without a reattach, that it applied everything below `offset`."""
+        if offset > self.sent:
+            raise RemoteProtocolError(f"input applied to {offset}, sent to {self.sent}")
+        self._confirm(offset)
+
+    def reattach(self, applied: int) -> None:
+        """A new channel begins where the server has applied everything below `applied`: go on from there.
+
+        Raises `HawseError("input_gap")` if the server lacks bytes that it had confirmed (it forgot the stream).
+        """
+        if applied < self.applied:
+            raise HawseError(
+                "input_gap",
+                f"the server forgot input it had applied: {applied} of {self.applied} bytes",
+                admitted="unknown",
+                details={"applied": applied},
+            )
+        if applied > self.end:
+            raise RemoteProtocolError(f"input applied to {applied}, written to {self.end}")
+        self._base, self._credit, self.sent = applied, 0, applied
+        self._confirm(applied)
+
+    def _confirm(self, offset: int) -> None:
+        if offset > self.applied:
+            del self._kept[: offset - self.applied]
+            self.applied = offset

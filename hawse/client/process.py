@@ -1,0 +1,185 @@
+"""Processes: started with a key, so that exactly one runs, and attached to by offsets, so that no byte is missed."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from hawse.client.call import Call, event_cost, new_key
+from hawse.client.calls import Calls
+from hawse.client.command import STREAMS
+from hawse.client.cursor import Cursor
+from hawse.client.errors import ClientClosedError, TruncatedError
+from hawse.client.feed import BytesLike, Feed
+from hawse.client.inbox import Chunk, Inbox
+from hawse.client.reader import Reader
+from hawse.client.replies import ProcessEnd, ProcessOpened, WithExit, parse
+from hawse.client.results import Exit, StreamName
+from hawse.wire import Data, Event, HawseError, Limits
+
+GONE = frozenset({"not_found", "exited", "stale_handle"})  # nothing is left to kill
+
+
+class ProcessCall(Call):
+    """`process.attach`, resumed by the offsets of both streams."""
+
+    def __init__(
+        self, sandbox: str, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, window: int
+    ) -> None:
+        super().__init__("process.attach", {"id": id, "instance": instance}, sandbox=sandbox, repeats=True)
+        self.info: ProcessOpened | None = None  # since the first `opened`
+        self.cursors = {kind: Cursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
+        self._exact = since is not None  # bytes that are no longer kept are missed, not just never asked for
+        self.inbox: Inbox = Inbox(window, self.grant)
+        self.feed: Feed = Feed(Limits().input_window, self.wake)
+
+    def params(self) -> dict[str, Any]:
+        since = {name: self.cursors[kind].offset for kind, name in STREAMS.items()}
+        return {**self.base, "since": since, "input": self.feed.id}
+
+    def receive_event(self, event: Event) -> None:
+        if event.name == "opened":
+            self._opened(parse(event.value, ProcessOpened))
+        self.spend(event_cost(event))
+
+    def _opened(self, opened: ProcessOpened) -> None:
+        self.base["instance"] = opened.instance
+        for kind, name in STREAMS.items():
+            cursor = self.cursors[kind]
+            start = getattr(opened.start, name)
+            if start > cursor.offset:
+                if self._exact:
+                    self.inbox.put(name, TruncatedError(name, start - cursor.offset))
+                cursor.offset = start
+        self._exact = True
+        self.info = self.info or opened
+        self.feed.opened(opened.input_offset)
+        self.mark_opened()
+
+    def receive_data(self, data: Data) -> None:
+        name = STREAMS.get(data.kind)
+        new = self.cursors[data.kind].accept(data.offset, data.payload) if name else memoryview(b"")
+        if name and new:
+            self.inbox.put_bytes(name, data.offset + len(data.payload) - len(new), new)
+        self.spend(len(data.payload) - len(new))
+
+    def finished(self, value: msgspec.Raw) -> Exit:
+        end = parse(value, ProcessEnd)
+        for kind, name in STREAMS.items():
+            if missing := getattr(end, name) - self.cursors[kind].offset:
+                raise TruncatedError(name, missing)
+        return end.exit.exit()
+
+
+class Process:
+    """A process that we are attached to. `close` leaves it running; so does `detach` for `async with sb.process(…)`."""
+
+    def __init__(self, calls: Calls, call: ProcessCall, sandbox: str) -> None:
+        self._calls = calls
+        self._call = call
+        self._sandbox = sandbox
+        self._detached = False
+
+    @property
+    def id(self) -> str:
+        return str(self._call.base["id"])
+
+    @property
+    def instance(self) -> str:
+        """Which process of that id: new for each that is started."""
+        return str(self._call.base["instance"])
+
+    @property
+    def pid(self) -> int:
+        """As the sandbox counts."""
+        return self._call.info.pid if self._call.info else 0
+
+    # ---- output
+
+    def output(self) -> Reader[tuple[StreamName, bytes]]:
+        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams.
+
+        What is not read stops the server from sending more than a window. Raises `TruncatedError` where bytes
+        are gone (iterating again goes on after them), `BusyError`, and the channel's error.
+        """
+        return Reader(self._call.inbox, lambda: self._next(None))
+
+    @property
+    def stdout(self) -> Reader[bytes]:
+        """Iterate over stdout alone. Both streams share a window: read stderr as well if there may be much."""
+        return Reader(self._call.inbox, lambda: self._next_of("stdout"))
+
+    @property
+    def stderr(self) -> Reader[bytes]:
+        """Iterate over stderr alone."""
+        return Reader(self._call.inbox, lambda: self._next_of("stderr"))
+
+    async def _next(self, lane: StreamName | None) -> tuple[StreamName, bytes]:
+        stream, item = await self._call.inbox.get(lane)
+        if isinstance(item, TruncatedError):
+            raise item
+        assert isinstance(item, Chunk)
+        return cast(StreamName, stream), bytes(item.data)
+
+    async def _next_of(self, lane: StreamName) -> bytes:
+        return (await self._next(lane))[1]
+
+    # ---- input
+
+    async def write(self, data: BytesLike) -> None:
+        """Write to stdin; return when the bytes are kept for sending, which waits while the program reads slowly.
+
+        Raises `HawseError("exited")` when it is gone, and the channel's error.
+        """
+        await self._call.feed.write(data)
+
+    async def flush(self) -> None:
+        """Wait until the sandbox has taken everything written."""
+        await self._call.feed.flush()
+
+    async def end(self) -> None:
+        """EOF on stdin, after what was written."""
+        await self._call.feed.end()
+
+    # ---- life
+
+    async def wait(self) -> Exit:
+        """Wait until it is gone and its output has come. Output that nobody reads may be dropped meanwhile.
+
+        Raises the channel's error, `ClientClosedError` after `close`.
+        """
+        with self._call.inbox.without_readers():
+            exit_: Exit = await self._calls.outcome(self._call)
+            return exit_
+
+    async def signal(self, signal: str | int) -> None:
+        """Send a signal to the process group: "INT", "SIGINT" or a number. Raises `exited`, `not_found`."""
+        await self._perform("process.signal", {"signal": signal})
+
+    async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
+        """TERM (or `signal`), then KILL to the whole tree after `grace` seconds (5); return when it is gone."""
+        answer = await self._perform("process.kill", {"signal": signal, "grace": grace})
+        return parse(msgspec.json.encode(answer), WithExit).exit.exit()
+
+    def detach(self) -> None:
+        """Leave it running when the `async with` is left."""
+        self._detached = True
+
+    def close(self) -> None:
+        """Stop reading and writing. The process goes on."""
+        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
+
+    async def leave(self) -> None:
+        """The end of `async with sb.process(…)`: kill what still runs, unless `detach` was called, and `close`."""
+        try:
+            if not self._detached and not self._call.settled:
+                await self.kill()
+        except HawseError as error:
+            if error.code not in GONE:
+                raise
+        finally:
+            self.close()
+
+    async def _perform(self, method: str, params: dict[str, Any]) -> Any:
+        params = {"id": self.id, **params}
+        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))

@@ -1,0 +1,132 @@
+"""The shapes of what servers say (docs/wire.md section 9): checked on arrival, so that nothing behind is surprised."""
+
+from typing import TypeVar
+
+import msgspec
+
+from hawse.client.results import Exit, StartAt
+from hawse.wire import RemoteProtocolError
+
+T = TypeVar("T")
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """A value of an `event` or a `result`. Unknown fields are ignored."""
+
+
+class Ended(Reply, frozen=True, kw_only=True):
+    code: int | None = None
+    signal: str | None = None
+    timed_out: bool = False
+
+    def exit(self) -> Exit:
+        return Exit(self.code, self.signal, self.timed_out)
+
+
+class WithExit(Reply, frozen=True, kw_only=True):
+    """The end of a terminal, of a process, and the answer to `kill`."""
+
+    exit: Ended
+
+
+class TerminalInfo(Reply, frozen=True, kw_only=True):
+    id: str
+    instance: str
+
+
+class TerminalOpened(Reply, frozen=True, kw_only=True):
+    id: str
+    instance: str
+    start_at: StartAt
+    start: int = msgspec.field(name="from")
+    cols: int
+    rows: int
+    screen: int = 0
+    input_offset: int = 0
+    pid: int | None = None
+    title: str | None = None
+
+
+class Reseed(Reply, frozen=True, kw_only=True):
+    start: int = msgspec.field(name="from")
+    screen: int
+    cols: int
+    rows: int
+
+
+class Size(Reply, frozen=True, kw_only=True):
+    cols: int
+    rows: int
+    offset: int
+
+
+class LiveAt(Reply, frozen=True, kw_only=True):
+    offset: int
+
+
+class TerminalEnd(WithExit, frozen=True, kw_only=True):
+    offset: int
+
+
+class Offsets(Reply, frozen=True, kw_only=True):
+    stdout: int = 0
+    stderr: int = 0
+
+
+class ProcessInfo(Reply, frozen=True, kw_only=True):
+    id: str
+    instance: str
+    pid: int
+
+
+class ProcessOpened(Reply, frozen=True, kw_only=True):
+    id: str = ""
+    instance: str = ""
+    pid: int = 0
+    start: Offsets = msgspec.field(name="from", default=Offsets())
+    input_offset: int = 0
+
+
+class ProcessEnd(WithExit, frozen=True, kw_only=True):
+    stdout: int
+    stderr: int
+
+
+class ExecEnd(Ended, frozen=True, kw_only=True):
+    stdout: int
+    stderr: int
+
+
+class FileOpened(Reply, frozen=True, kw_only=True):
+    size: int
+    version: str
+    mode: int
+    mtime: float
+
+
+class InputOpened(Reply, frozen=True, kw_only=True):
+    input_offset: int = 0
+
+
+class FileDone(Reply, frozen=True, kw_only=True):
+    bytes: int
+    version: str
+
+
+class FileStat(Reply, frozen=True, kw_only=True):
+    """`type`: file, directory, symlink, …; `size` in bytes, `mtime` in seconds since 1970."""
+
+    path: str
+    type: str
+    size: int
+    mode: int
+    mtime: float
+    version: str | None = None
+
+
+def parse(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
+    """Decode a value. Raises `RemoteProtocolError` if it is not what the protocol promises."""
+    try:
+        return msgspec.json.decode(raw, type=shape)
+    except ValueError as error:
+        raise RemoteProtocolError(f"not a {shape.__name__}: {error}") from None

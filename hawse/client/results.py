@@ -1,0 +1,115 @@
+"""What the methods of the client return, and what its streams yield: frozen values without behaviour."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+StartAt = Literal["start", "resume", "snapshot"]
+StreamName = Literal["stdout", "stderr"]
+
+
+class State(Enum):
+    """What has become of the connection."""
+
+    CONNECTING = "connecting"  # an attempt is being made
+    OPEN = "open"  # calls go out
+    WAITING = "waiting"  # the line was lost; the next attempt comes after a delay
+    CLOSED = "closed"  # for good: we closed, were refused, or gave up
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How something ended: `code` is None if a signal (by name, such as "SIGKILL") ended it."""
+
+    code: int | None = None
+    signal: str | None = None
+    timed_out: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+
+@dataclass(frozen=True)
+class ExecResult(Exit):
+    """A command's end, and all that it printed, byte for byte."""
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """stdout as UTF-8; what is none becomes U+FFFD."""
+        return self.stdout.decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """A file as it was opened. `size` in bytes, `mtime` in seconds since 1970; `version` names its content."""
+
+    size: int
+    version: str
+    mode: int
+    mtime: float
+
+
+# ---- what a terminal yields, in order
+
+
+@dataclass(frozen=True)
+class Attached:
+    """We are attached, for the first time or again. Output comes from `offset` on; until `Live` it is a replay."""
+
+    start_at: StartAt
+    offset: int
+    cols: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Output:
+    """Bytes of output, of which the first is at `offset`."""
+
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Output is missing; `data` paints the screen and its scrollback as they were at `offset`, on a reset emulator."""
+
+    offset: int
+    data: bytes
+    cols: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Resized:
+    """The terminal has had this size from `offset` on."""
+
+    offset: int
+    cols: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Live:
+    """The replay is over: from here on, what an emulator answers to queries may be sent."""
+
+    offset: int
+
+
+TerminalEvent = Attached | Output | Snapshot | Resized | Live | Exit
+
+
+class Repaint(bytes):
+    """What stands for output that is missing, for who just feeds an emulator: a reset (RIS), then a snapshot."""
+
+    snapshot: Snapshot
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "Repaint":
+        painted = cls(b"\x1bc" + snapshot.data)
+        painted.snapshot = snapshot
+        return painted

@@ -1,0 +1,222 @@
+"""A sandbox: the methods that people and agents use, each a thin shell over one kind of call.
+
+Wherever a line may be lost, what is done here is done exactly once: calls that act have a key, streams resume.
+"""
+
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from hawse.client.call import Call, new_key
+from hawse.client.calls import Calls
+from hawse.client.command import Command, ExecCall, program
+from hawse.client.errors import CommandError
+from hawse.client.feed import BytesLike
+from hawse.client.files import FileReader, FileWriter, ReadCall, WriteCall
+from hawse.client.process import Process, ProcessCall
+from hawse.client.replies import FileDone, FileStat, ProcessInfo, parse
+from hawse.client.results import ExecResult, StreamName
+from hawse.client.terminal import Terminal
+from hawse.client.viewer import TerminalCall
+from hawse.wire import HawseError
+
+Env = Mapping[str, str | None]
+OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a process and its iterators
+FILE_LIMIT = 256 << 20  # bytes that `read_file` keeps: more is for `open_read`
+
+
+class Sandbox:
+    """A handle to one sandbox. It holds nothing open."""
+
+    def __init__(self, calls: Calls, id: str, *, window: int) -> None:
+        self.id = id
+        self._calls = calls
+        self._window = window
+
+    async def call(
+        self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None, timeout: float | None = None
+    ) -> Any:
+        """Call any method of this sandbox: see `Client.call`."""
+        call = Call(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
+        return await self._calls.perform(call)
+
+    # ---- commands
+
+    async def exec(
+        self,
+        command: Command,
+        *,
+        cwd: str | None = None,
+        env: Env | None = None,
+        stdin: BytesLike | None = None,
+        timeout: float | None = None,
+        check: bool = False,
+        key: str | None = None,
+        max_output: int = OUTPUT_LIMIT,
+    ) -> ExecResult:
+        """Run a command to its end. A sequence is an argv; a string is for the shell.
+
+        `env` adds to the environment, None unsets. After `timeout` seconds the whole tree is killed, and the result
+        says `timed_out`. `key`: the same key again, from anywhere, joins the same run. `max_output`: bytes of each
+        stream. Being cancelled leaves the command running. Raises `CommandError` if `check` and the code is not 0;
+        `spawn_failed`, `too_large`, `TruncatedError`, `unavailable`, and what ends a client.
+        """
+        params = program(command, cwd=cwd, env=env, timeout=timeout)
+        call = ExecCall(self.id, params, key=key, stdin=stdin is not None, window=self._window, limit=max_output)
+        try:
+            self._calls.submit(call)
+            if stdin is not None and call.feed:
+                await self._write_all(call, stdin)
+            result: ExecResult = await self._calls.outcome(call)
+        finally:
+            self._calls.abandon(call)
+        if check and not result.ok:
+            raise CommandError(result)
+        return result
+
+    # ---- processes
+
+    async def start(
+        self,
+        command: Command,
+        *,
+        id: str | None = None,
+        cwd: str | None = None,
+        env: Env | None = None,
+        stdin: bool = False,
+        timeout: float | None = None,
+    ) -> Process:
+        """Start a process and attach to it; exactly one, whatever happens to the line. It outlives the client.
+
+        Without `stdin` it reads from /dev/null. `timeout` (seconds) kills the whole tree. Raises `conflict` if one of
+        that `id` runs, `spawn_failed`, `limit_exceeded`, and what ends a client.
+        """
+        params = {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
+        answer = await self._calls.perform(Call("process.start", params, sandbox=self.id, key=new_key()))
+        info = parse(msgspec.json.encode(answer), ProcessInfo)
+        return await self.attach_process(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0})
+
+    async def attach_process(
+        self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
+    ) -> Process:
+        """Attach to a process, running or exited. `since`: offsets to begin at; by default all that is kept.
+
+        Raises `not_found`, `stale_handle` if `instance` is another, and what ends a client.
+        """
+        call = ProcessCall(self.id, id, instance=instance, since=since, window=self._window)
+        await self._calls.begin(call)
+        return Process(self._calls, call, self.id)
+
+    @asynccontextmanager
+    async def process(
+        self,
+        command: Command,
+        *,
+        id: str | None = None,
+        cwd: str | None = None,
+        env: Env | None = None,
+        stdin: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Process]:
+        """`start` for an `async with`, which kills what still runs at its end, unless `detach` was called."""
+        process = await self.start(command, id=id, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
+        try:
+            yield process
+        finally:
+            await process.leave()
+
+    # ---- terminals
+
+    def terminal(
+        self,
+        id: str | None = None,
+        *,
+        argv: list[str] | None = None,
+        cwd: str | None = None,
+        env: Env | None = None,
+        cols: int = 80,
+        rows: int = 24,
+        create: bool = True,
+        read_only: bool = False,
+        instance: str | None = None,
+        since: int | None = None,
+    ) -> Terminal:
+        """A terminal for `async with`: created unless one of that `id` runs, then attached to. Leaving detaches.
+
+        `create=False`, or an `instance`, only attaches. `since`: the offset to go on from; by default everything
+        that is kept is replayed. `read_only` viewers cannot type.
+        """
+        if id is None and (instance is not None or not create):
+            raise ValueError("which terminal? give its id")
+        wanted = None
+        if create and instance is None:
+            environment = None if env is None else dict(env)
+            wanted = {"id": id, "argv": argv, "cwd": cwd, "env": environment, "cols": cols, "rows": rows}
+        call = TerminalCall(self.id, id or "", instance=instance, since=since, read_only=read_only, window=self._window)
+        return Terminal(self._calls, self.id, call, wanted)
+
+    # ---- files
+
+    async def read_file(self, path: str, *, max_size: int = FILE_LIMIT) -> bytes:
+        """A file's content, all of one version. Raises `too_large` beyond `max_size` bytes, and as `open_read`."""
+        content = bytearray()
+        async with self.open_read(path) as file:
+            if file.info.size > max_size:
+                raise HawseError("too_large", f"{path} has {file.info.size} bytes", admitted="yes")
+            async for chunk in file:
+                content += chunk
+                if len(content) > max_size:
+                    raise HawseError("too_large", f"{path} has more than {max_size} bytes", admitted="yes")
+        return bytes(content)
+
+    def open_read(
+        self, path: str, *, offset: int = 0, length: int | None = None, version: str | None = None
+    ) -> FileReader:
+        """Stream a file's bytes `offset` to `offset + length`, of that `version` if one is given."""
+        return FileReader(
+            self._calls,
+            ReadCall(self.id, path, offset=offset, length=length, version=version, window=self._window),
+        )
+
+    async def write_file(
+        self,
+        path: str,
+        data: BytesLike | AsyncIterable[BytesLike],
+        *,
+        mode: int | None = None,
+        parents: bool = False,
+    ) -> FileDone:
+        """Replace a file, at once and atomically: `data` is bytes, or bytes to come. It keeps its mode without `mode`.
+
+        `parents` makes the folders it lacks. Returns its new size and version. Raises as `open_write`.
+        """
+        async with self.open_write(path, mode=mode, parents=parents) as file:
+            if isinstance(data, AsyncIterable):
+                async for chunk in data:
+                    await file.write(chunk)
+            else:
+                await file.write(data)
+        return file.result
+
+    def open_write(self, path: str, *, mode: int | None = None, parents: bool = False) -> FileWriter:
+        """Stream into a file that is replaced when the `async with` ends; an error inside leaves the old one."""
+        return FileWriter(self._calls, WriteCall(self.id, path, mode=mode, parents=parents))
+
+    async def stat(self, path: str) -> FileStat:
+        """Raises `not_found`, `permission_denied`."""
+        answer = await self._calls.perform(Call("file.stat", {"path": path}, sandbox=self.id, key=new_key()))
+        return parse(msgspec.json.encode(answer), FileStat)
+
+    # ---- inside
+
+    async def _write_all(self, call: ExecCall, data: BytesLike) -> None:
+        """Feed stdin while the command runs: it may end, or fail, before it has read everything."""
+        assert call.feed is not None
+        try:
+            await call.feed.write(data)
+            await call.feed.end()
+        except HawseError:
+            if not call.settled:
+                raise

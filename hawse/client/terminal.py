@@ -1,0 +1,147 @@
+"""A terminal as its user sees it: keys in, events out, and the few calls that act on it."""
+
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from hawse.client.call import Call, new_key
+from hawse.client.calls import Calls
+from hawse.client.errors import ClientClosedError
+from hawse.client.feed import BytesLike
+from hawse.client.inbox import Chunk
+from hawse.client.reader import Reader
+from hawse.client.replies import TerminalInfo, WithExit, parse
+from hawse.client.results import Exit, Output, Repaint, Snapshot, TerminalEvent
+from hawse.client.viewer import LANE, TerminalCall
+from hawse.wire import HawseError
+
+
+class Terminal:
+    """`async with sb.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches only."""
+
+    def __init__(self, calls: Calls, sandbox: str, call: TerminalCall, create: dict[str, Any] | None) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._call = call
+        self._create = create  # the parameters of `terminal.create`, None if it has to exist
+        self._taken: int | None = None
+
+    async def __aenter__(self) -> "Terminal":
+        """Raises `not_found`, `stale_handle` (another instance), `spawn_failed`, and what ends a client."""
+        if self._create is not None:
+            answer = await self._perform("terminal.create", self._create, id=None)
+            info = parse(msgspec.json.encode(answer), TerminalInfo)
+            self._call.base |= {"id": info.id, "instance": info.instance}
+        await self._calls.begin(self._call)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def id(self) -> str:
+        return str(self._call.base["id"])
+
+    @property
+    def instance(self) -> str:
+        """Which terminal of that id: new for each that is started."""
+        return str(self._call.base["instance"])
+
+    @property
+    def pid(self) -> int | None:
+        return self._call.pid
+
+    @property
+    def offset(self) -> int | None:
+        """The offset after the last byte that was taken from here: with `instance`, where another viewer goes on.
+
+        None before the first.
+        """
+        return self._taken
+
+    @property
+    def live(self) -> bool:
+        """The replay has arrived; while False, do not send what an emulator answers to queries."""
+        return self._call.live
+
+    # ---- output
+
+    def items(self) -> Reader[TerminalEvent]:
+        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Live` and at the end `Exit`, in order.
+
+        What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
+        `TruncatedError`, `stale_handle` if another terminal took the id, and what ends a client.
+        """
+        return Reader(self._call.inbox, self._next_item)
+
+    def __aiter__(self) -> Reader[bytes]:
+        """Iterate over what to feed an emulator: output, and where output is missing a `Repaint`."""
+        return Reader(self._call.inbox, self._next_bytes)
+
+    async def _next_item(self) -> TerminalEvent:
+        _, item = await self._call.inbox.get(LANE)
+        if isinstance(item, Chunk):
+            self._taken = item.offset + len(item.data)
+            return Output(item.offset, bytes(item.data))
+        if isinstance(item, Snapshot):
+            self._taken = item.offset
+        return item  # type: ignore[return-value]  # what the viewer put
+
+    async def _next_bytes(self) -> bytes:
+        while True:
+            item = await self._next_item()
+            if isinstance(item, Output):
+                return item.data
+            if isinstance(item, Snapshot):
+                return Repaint.of(item)
+
+    # ---- input
+
+    async def write(self, data: BytesLike) -> None:
+        """Type. Returns when the bytes are kept for sending; waits while the program reads slowly.
+
+        Raises `exited`, `forbidden` for a read-only viewer, and the channel's error.
+        """
+        await self._feed().write(data)
+
+    async def flush(self) -> None:
+        """Wait until the sandbox has taken everything typed."""
+        await self._feed().flush()
+
+    def _feed(self) -> Any:
+        if self._call.feed is None:
+            raise HawseError("forbidden", "this viewer is read-only")
+        return self._call.feed
+
+    # ---- acting on it
+
+    async def resize(self, cols: int, rows: int) -> None:
+        """1 to 1,000 each."""
+        await self._perform("terminal.resize", {"cols": cols, "rows": rows})
+
+    async def signal(self, signal: str | int) -> None:
+        """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
+        await self._perform("terminal.signal", {"signal": signal})
+
+    async def kill(self, *, grace: float | None = None) -> Exit:
+        """HUP to everything in it, KILL after `grace` seconds (2); return when it is gone."""
+        answer = await self._perform("terminal.kill", {"grace": grace})
+        return parse(msgspec.json.encode(answer), WithExit).exit.exit()
+
+    async def wait(self) -> Exit:
+        """Wait until it has exited and its output has come. Output that nobody reads may be dropped meanwhile."""
+        with self._call.inbox.without_readers():
+            exit_: Exit = await self._calls.outcome(self._call)
+            return exit_
+
+    def close(self) -> None:
+        """Detach. The terminal goes on."""
+        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
+
+    async def _perform(self, method: str, params: dict[str, Any], *, id: str | None = "") -> Any:
+        if id is not None:
+            params = {"id": self.id, **params}
+        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))

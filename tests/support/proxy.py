@@ -1,0 +1,182 @@
+"""`CuttingProxy`: a TCP proxy that breaks lines the way networks do, at places that a seed decides.
+
+    async with CuttingProxy(port, seed=7, cut_after=(1, 4096)) as proxy:
+        async with hawse.connect(proxy.url) as hw: ...
+
+Bytes are forwarded as they come, so a cut may fall into the midst of a frame's header.
+"""
+
+import asyncio
+import random
+import socket
+import struct
+from contextlib import suppress
+from types import TracebackType
+
+CHUNK = 64 * 1024
+LINGER_NOW = struct.pack("ii", 1, 0)  # SO_LINGER with 0 s: close sends RST and drops what is queued
+
+
+class CuttingProxy:
+    """Listens on a loopback port of its own and forwards to `port`.
+
+    `cut_after`: each connection is cut after a random number of bytes between the two bounds, in either direction,
+    whichever is reached first. `cuts_left` bounds how many cuts there are in all (None: no bound).
+    """
+
+    def __init__(
+        self,
+        port: int,
+        *,
+        host: str = "127.0.0.1",
+        seed: int = 0,
+        cut_after: tuple[int, int] | None = None,
+        cuts_left: int | None = None,
+    ) -> None:
+        self.cut_after = cut_after
+        self.cuts_left = cuts_left
+        self.connections = 0  # accepted and forwarded
+        self.refused = 0
+        self.cuts = 0  # connections that were cut, by `cut` or by `cut_after`
+        self.bytes_up = 0  # client to server
+        self.bytes_down = 0
+        self.port = 0
+        self._target = (host, port)
+        self._random = random.Random(seed)
+        self._refusing = False
+        self._stalled = asyncio.Event()
+        self._stalled.set()
+        self._pairs: set[_Pair] = set()
+        self._group = asyncio.TaskGroup()
+        self._server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> "CuttingProxy":
+        await self._group.__aenter__()
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=CHUNK)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        self.resume_reading()
+        for pair in [*self._pairs]:
+            pair.close(reset=True)
+        await self._group.__aexit__(None, None, None)
+
+    # ---- what a test does
+
+    def cut(self, *, reset: bool | None = None) -> int:
+        """Close all connections abruptly; return how many. `reset`: with RST, else FIN; by default at random."""
+        pairs = [*self._pairs]
+        for pair in pairs:
+            self._cut(pair, reset)
+        return len(pairs)
+
+    def refuse(self) -> None:
+        """Reset whoever connects from now on, and `cut`."""
+        self._refusing = True
+        self.cut()
+
+    def resume(self) -> None:
+        """Accept again."""
+        self._refusing = False
+
+    def stall(self) -> None:
+        """Forward nothing more, without closing: the line that is dead and does not say so."""
+        self._stalled.clear()
+
+    def resume_reading(self) -> None:
+        """Undo `stall`."""
+        self._stalled.set()
+
+    # ---- inside
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._refusing:
+            self.refused += 1
+            _close(writer, reset=True)
+            return
+        try:
+            up_reader, up_writer = await asyncio.open_connection(*self._target, limit=CHUNK)
+        except OSError:
+            self.refused += 1
+            _close(writer, reset=True)
+            return
+        self.connections += 1
+        pair = _Pair(writer, up_writer)
+        self._pairs.add(pair)
+        self._group.create_task(self._forward(pair, reader, up_writer, self._budget(), up=True))
+        self._group.create_task(self._forward(pair, up_reader, writer, self._budget(), up=False))
+
+    def _budget(self) -> int | None:
+        return self._random.randint(*self.cut_after) if self.cut_after else None
+
+    async def _forward(
+        self,
+        pair: "_Pair",
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        budget: int | None,
+        *,
+        up: bool,
+    ) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):
+            while data := await reader.read(CHUNK):
+                await self._stalled.wait()
+                last = budget is not None and budget <= len(data) and self._may_cut()
+                data = data[:budget] if last else data
+                budget = None if budget is None else max(budget - len(data), 0)
+                writer.write(data)
+                self._count(len(data), up)
+                if last:
+                    self._cut(pair, None)
+                    return
+                await writer.drain()
+        pair.close(reset=False)
+        self._pairs.discard(pair)
+
+    def _count(self, size: int, up: bool) -> None:
+        if up:
+            self.bytes_up += size
+        else:
+            self.bytes_down += size
+
+    def _may_cut(self) -> bool:
+        return self.cuts_left is None or self.cuts_left > 0
+
+    def _cut(self, pair: "_Pair", reset: bool | None) -> None:
+        if pair not in self._pairs:
+            return
+        self._pairs.discard(pair)
+        self.cuts += 1
+        if self.cuts_left is not None:
+            self.cuts_left -= 1
+        pair.close(reset=self._random.random() < 0.5 if reset is None else reset)
+
+
+class _Pair:
+    """The two ends of one connection through the proxy."""
+
+    def __init__(self, *writers: asyncio.StreamWriter) -> None:
+        self._writers = writers
+
+    def close(self, *, reset: bool) -> None:
+        for writer in self._writers:
+            _close(writer, reset=reset)
+
+
+def _close(writer: asyncio.StreamWriter, *, reset: bool) -> None:
+    if reset and not writer.is_closing():
+        raw = writer.get_extra_info("socket")
+        with suppress(OSError):
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOW)
+        writer.transport.abort()
+    else:
+        writer.close()
