@@ -3,6 +3,9 @@
 
 /** Milliseconds between pings: well below the 60 s after which common proxies cut an idle line. */
 export const PING_EVERY = 5_000;
+/** The first few come sooner: a page has just loaded, and its first answer says more of that than of the line. */
+const FIRST_PINGS = 4;
+const FIRST_PINGS_EVERY = 1_000;
 /** Milliseconds without a sign of life after a ping. */
 export const DEAD_AFTER = 10_000;
 /** The same, when there is reason for doubt: the laptop has just woken up. */
@@ -23,7 +26,8 @@ export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #now: () => number;
   readonly #samples: number[] = [];
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #beats = 0;
   #deadline: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: HeartbeatOptions) {
@@ -33,27 +37,21 @@ export class Heartbeat {
 
   start(): void {
     this.stop();
-    this.#timer = setInterval(() => this.beat(), PING_EVERY);
-    this.beat();
+    this.#beats = 0;
+    this.#next();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
-  }
-
-  /** Asks now. While an answer is being waited for, asking again would only move the deadline. */
-  beat(): void {
-    this.#options.ping(this.#now());
-    this.#deadline ??= setTimeout(() => this.#options.dead(), DEAD_AFTER);
   }
 
   /** Asks now, and does not wait long for the answer. */
   probe(): void {
     this.heard();
     this.#deadline = setTimeout(() => this.#options.dead(), PROBE_DEAD_AFTER);
-    this.beat();
+    this.#options.ping(this.#now());
   }
 
   /** Anything that arrives is a sign of life: on a slow line a pong may wait behind a window of output. */
@@ -66,6 +64,14 @@ export class Heartbeat {
     this.#samples.push(Math.max(0, this.#now() - t));
     if (this.#samples.length > SAMPLES) this.#samples.shift();
     this.#options.roundTrip(median(this.#samples));
+  }
+
+  #next(): void {
+    this.#options.ping(this.#now());
+    // While an answer is being waited for, asking again must not move the deadline.
+    this.#deadline ??= setTimeout(() => this.#options.dead(), DEAD_AFTER);
+    const delay = ++this.#beats < FIRST_PINGS ? FIRST_PINGS_EVERY : PING_EVERY;
+    this.#timer = setTimeout(() => this.#next(), delay);
   }
 }
 

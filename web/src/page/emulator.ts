@@ -12,7 +12,8 @@ import { useWidths } from "./widths";
 
 export const FONT_FAMILY =
   '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
-const SCROLLBACK = 10_000;
+/** Lines: as many as the server's own screen keeps, so that a snapshot brings all of them back. */
+const SCROLLBACK = 5_000;
 /** Milliseconds that the font may take: cells are measured once, so it should be there, but not at any price. */
 const FONT_PATIENCE = 1_500;
 
@@ -46,7 +47,7 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
   terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
   useWidths(terminal);
   terminal.open(host);
-  drawWithGpu(terminal);
+  if (await pixelsAreTrue(host)) drawWithGpu(terminal);
   // A subset of the font may come only when its first character is drawn; its glyphs were cached from another font.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
@@ -69,6 +70,22 @@ function drawWithGpu(terminal: Terminal): void {
   } catch {
     // The DOM renderer is there already.
   }
+}
+
+/**
+ * The WebGL renderer makes its canvas as large as the browser says in device pixels. Where that contradicts the pixel
+ * ratio (emulated phones, some remote desktops) text would come out at the wrong size; the DOM renderer does not mind.
+ */
+function pixelsAreTrue(host: HTMLElement): Promise<boolean> {
+  return new Promise(resolve => {
+    const observer = new ResizeObserver(([entry]) => {
+      observer.disconnect();
+      const said = entry?.devicePixelContentBoxSize?.[0]?.inlineSize;
+      const computed = (entry?.contentRect.width ?? 0) * devicePixelRatio;
+      resolve(said === undefined || Math.abs(said - computed) <= 2);
+    });
+    observer.observe(host);
+  });
 }
 
 function openLink(uri: string): void {

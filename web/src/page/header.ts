@@ -5,12 +5,17 @@ import { byId, setText, within } from "./dom";
 import type { Settings } from "./settings";
 import type { Status } from "./status";
 
+/** `byPointer`: then the focus belongs back in the terminal; a keyboard's user is on the way through the buttons. */
+export interface Press {
+  action: Action;
+  byPointer: boolean;
+}
 export type Action = "smaller" | "larger" | "reader" | "theme" | "link";
 const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link"];
 
 export class Header {
   readonly #disposables = new DisposableList();
-  readonly #onAction = new Emitter<Action>();
+  readonly #onAction = new Emitter<Press>();
   readonly #more = byId("more");
   readonly #tools = byId("tools");
   readonly #pill = byId("pill");
@@ -18,8 +23,11 @@ export class Header {
   readonly #viewers = byId("viewers");
 
   constructor() {
-    for (const action of ACTIONS)
-      this.#disposables.listen(byId(action), "click", () => this.#onAction.emit(action));
+    for (const action of ACTIONS) {
+      this.#disposables.listen<MouseEvent>(byId(action), "click", event =>
+        this.#onAction.emit({ action, byPointer: event.detail > 0 }),
+      );
+    }
     this.#disposables.listen(this.#more, "click", () => this.#unfold(!this.#unfolded));
     this.#disposables.listen(document, "pointerdown", event => {
       const inside =

@@ -11,7 +11,7 @@ import { copyText, handleClipboardKey } from "./clipboard";
 import { byId } from "./dom";
 import { openEmulator } from "./emulator";
 import { exposeHandle } from "./handle";
-import { type Action, Header } from "./header";
+import { Header, type Press } from "./header";
 import { KeyBar } from "./key-bar";
 import { Layout } from "./layout";
 import { Overlays } from "./overlays";
@@ -97,7 +97,6 @@ disposables.add(
   }),
   channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of input may not have arrived`)),
   terminal.onTitleChange(title => header.showTitle(title || `${address.terminal} @ ${address.sandbox}`)),
-  channel.onOpened(({ title }) => title && header.showTitle(title)),
 );
 
 // ---- what the user does
@@ -109,7 +108,8 @@ function restart(): void {
   void shell.start();
 }
 
-function act(action: Action): void {
+function act({ action, byPointer }: Press): void {
+  if (byPointer) terminal.focus();
   if (action === "smaller" || action === "larger") {
     settings.fontSize = clampFontSize(settings.fontSize + (action === "larger" ? 1 : -1));
     layout.setFontSize(settings.fontSize);

@@ -84,6 +84,7 @@ export class Overlays {
     this.#showBanner(BROKEN.has(mood), wasBroken);
     // A short break is nobody's news; being back from a long one is.
     if (!BROKEN.has(mood)) setText(byId("announcer"), mood === "signed-out" ? "Signed out" : status.text);
+    byId("terminal").inert = mood === "signed-out" || mood === "failed";
     if (mood === "signed-out") this.#token.focus();
     if (mood === "failed") byId("again").focus();
     this.#onMood.emit(mood);

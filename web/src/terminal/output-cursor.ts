@@ -12,6 +12,8 @@ export class OutputCursor {
   #screenLeft = 0;
   #screenAt = 0;
   #known = false;
+  #live = false;
+  #answers = false;
 
   constructor(sink: TerminalSink) {
     this.#sink = sink;
@@ -38,11 +40,13 @@ export class OutputCursor {
   opened(opened: Opened): boolean {
     const { start_at, from, cols, rows } = opened;
     if (start_at === "snapshot") {
+      this.#answers = opened.answers === true;
       this.snapshot(opened);
       return true;
     }
     if (start_at === "resume" && !(this.resumable && from === this.#offset)) return false;
-    this.#sink.gate(false);
+    this.#replay();
+    this.#answers = opened.answers === true;
     if (start_at === "resume") this.#sink.resize(cols, rows);
     else this.#sink.reset(cols, rows);
     this.#begin(from, 0);
@@ -50,7 +54,7 @@ export class OutputCursor {
   }
 
   snapshot({ from, screen, cols, rows }: Reseed): void {
-    this.#sink.gate(false);
+    this.#replay();
     this.#sink.reset(cols, rows);
     this.#begin(from, screen);
   }
@@ -59,8 +63,16 @@ export class OutputCursor {
     this.#sink.resize(cols, rows);
   }
 
+  /** The replay is over. */
   live(): void {
-    this.#sink.gate(true);
+    this.#live = true;
+    this.#sink.gate(this.#answers);
+  }
+
+  /** Another viewer, or this one, has been chosen to answer queries. */
+  answers(mine: boolean): void {
+    this.#answers = mine;
+    if (this.#live) this.#sink.gate(mine);
   }
 
   /** False if the frame does not belong where the cursor is. */
@@ -82,6 +94,12 @@ export class OutputCursor {
     if (known === payload.length) parsed();
     else this.#sink.write(payload.subarray(known), parsed);
     return true;
+  }
+
+  /** "Until then a client MUST NOT send what its emulator answers to queries in the replayed bytes." */
+  #replay(): void {
+    this.#live = false;
+    this.#sink.gate(false);
   }
 
   #begin(from: number, screen: number): void {

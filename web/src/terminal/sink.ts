@@ -6,7 +6,10 @@ export interface TerminalSink {
   resize(cols: number, rows: number): void;
   /** Forgets screen, scrollback and modes. */
   reset(cols: number, rows: number): void;
-  /** May what the emulator answers to queries be sent? Closed while bytes are replayed. */
+  /**
+   * May what the emulator answers to queries be sent? Closed while bytes are replayed, and while another viewer is the
+   * one that answers.
+   */
   gate(open: boolean): void;
 }
 

@@ -136,7 +136,7 @@ export class TerminalChannel implements Disposable {
   #open(): void {
     if (this.#state.phase !== "attaching" || this.#channel) return;
     clearTimeout(this.#timer);
-    const params: AttachTerminal = { id: this.address.id, input: this.#input.id };
+    const params: AttachTerminal = { id: this.address.id, input: this.#input.id, emulator: true };
     if (this.#instance !== undefined) params.instance = this.#instance;
     if (this.#cursor.resumable) params.since = this.#cursor.offset;
     const options = { sandbox: this.address.sandbox, params };
@@ -204,6 +204,9 @@ export class TerminalChannel implements Disposable {
         this.#enter({ phase: "replaying" });
         break;
       }
+      case "answers":
+        this.#cursor.answers((value as { answers: boolean }).answers);
+        break;
       case "live":
         this.#cursor.live();
         this.#backoff.reset();

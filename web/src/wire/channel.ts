@@ -8,7 +8,7 @@
 
 import { MisuseError, ProtocolViolation } from "./errors";
 
-type State = "open" | "ended" | "cancelling";
+export type State = "open" | "ended" | "cancelling";
 type Verb = "input" | "end" | "cancel" | "credit";
 
 /** state → what may be sent in it → the state that follows. */
@@ -39,6 +39,20 @@ export class ChannelLedger {
     this.#windowMax = windowMax;
   }
 
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Bytes the server may still send; below 0 when an event has overdrawn it. */
+  get incoming(): number {
+    return this.#incoming;
+  }
+
+  /** Bytes of input granted and not used, whether or not the state lets us. */
+  get outgoing(): number {
+    return this.#outgoing;
+  }
+
   get inputCredit(): number {
     return this.#state === "open" ? this.#outgoing : 0;
   }
@@ -67,7 +81,7 @@ export class ChannelLedger {
 
   receiveFrame(bytes: number): void {
     // "it MUST fit into what is left"
-    if (bytes > Math.max(0, this.#incoming)) {
+    if (bytes > this.#incoming) {
       throw new ProtocolViolation("credit_exceeded", `${bytes} bytes of data, ${this.#incoming} granted`);
     }
     this.#incoming -= bytes;
@@ -79,13 +93,19 @@ export class ChannelLedger {
     this.#incoming -= cost;
   }
 
+  /** Returns what to grant of `bytes`: nothing where nobody may. */
+  grant(bytes: number): number {
+    if (!this.may("credit")) return 0;
+    this.#incoming = Math.min(this.#incoming + bytes, this.#windowMax);
+    return bytes;
+  }
+
   /** `bytes` are dealt with. Returns what to grant now: 0 until a quarter of the window has come together. */
   consume(bytes: number): number {
     this.#owed += bytes;
-    if (this.#owed < this.#batch || !this.may("credit")) return 0;
+    if (this.#owed < this.#batch) return 0;
     const grant = Math.min(this.#owed, this.#windowMax);
     this.#owed -= grant;
-    this.#incoming += grant;
-    return grant;
+    return this.grant(grant);
   }
 }

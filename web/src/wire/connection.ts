@@ -47,7 +47,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     const { client, window } = options;
-    if (!(window > 0 && window <= DEFAULT_LIMITS.window_max)) throw new MisuseError(`a window of ${window}`);
+    if (!(window >= 0 && window <= DEFAULT_LIMITS.window_max)) throw new MisuseError(`a window of ${window}`);
     this.#window = window;
     this.#send({ type: "hello", protocol: 1, client, window });
   }
@@ -58,6 +58,11 @@ export class Connection {
 
   get limits(): Limits {
     return this.#welcome?.limits ?? DEFAULT_LIMITS;
+  }
+
+  /** An open channel's books, to look at. */
+  ledger(ch: number): Pick<ChannelLedger, "state" | "incoming" | "outgoing"> | undefined {
+    return this.#channels.get(ch);
   }
 
   dataToSend(): (string | Uint8Array<ArrayBuffer>)[] {
@@ -101,10 +106,14 @@ export class Connection {
     this.#send({ type: "cancel", ch });
   }
 
+  /** Lets the server send `bytes` more, now. */
+  grant(ch: number, bytes: number): void {
+    this.#grant(ch, this.#channels.get(ch)?.grant(bytes) ?? 0);
+  }
+
   /** Gives `bytes` of credit back, in batches. On a closed channel nobody wants them any more. */
   consume(ch: number, bytes: number): void {
-    const grant = this.#channels.get(ch)?.consume(bytes) ?? 0;
-    if (grant > 0) this.#send({ type: "credit", ch, bytes: grant });
+    this.#grant(ch, this.#channels.get(ch)?.consume(bytes) ?? 0);
   }
 
   ping(t: number): void {
@@ -183,6 +192,10 @@ export class Connection {
     const ledger = this.#channels.get(ch);
     if (!ledger) throw new MisuseError(`channel ${ch} is not open`);
     return ledger;
+  }
+
+  #grant(ch: number, bytes: number): void {
+    if (bytes > 0) this.#send({ type: "credit", ch, bytes });
   }
 
   #send(message: ClientMessage): void {

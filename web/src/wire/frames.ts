@@ -16,7 +16,8 @@ const TWO_32 = 0x1_0000_0000;
 
 export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   const { kind, ch, offset, payload } = frame;
-  if (!Number.isSafeInteger(offset) || offset < 0) throw new MisuseError(`not an offset: ${offset}`);
+  if (!Number.isSafeInteger(offset + payload.length) || offset < 0)
+    throw new MisuseError(`not an offset: ${offset}`);
   if (payload.length > MAX_PAYLOAD) throw new MisuseError(`payload of ${payload.length} bytes`);
   if (!Number.isInteger(ch) || ch < 1 || ch > MAX_CHANNEL) throw new MisuseError(`not a channel: ${ch}`);
   const bytes = new Uint8Array(HEADER_BYTES + payload.length);
@@ -41,7 +42,7 @@ export function decodeFrame(bytes: Uint8Array): Frame {
   if (ch === 0) throw new ProtocolViolation("protocol_error", "channel 0 does not exist");
   const offset = view.getUint32(5) * TWO_32 + view.getUint32(9);
   // A u64 may be more than a double holds exactly: 2^53 bytes are 285 years at 1 MB/s.
-  if (!Number.isSafeInteger(offset)) {
+  if (!Number.isSafeInteger(offset + bytes.length - HEADER_BYTES)) {
     throw new ProtocolViolation("protocol_error", "an offset beyond 2^53 - 1");
   }
   if (bytes.length - HEADER_BYTES > MAX_PAYLOAD) {

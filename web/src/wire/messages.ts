@@ -18,10 +18,13 @@ const optional =
   value =>
     value === undefined || value === null || check(value);
 
+/** Bytes in one `credit`. */
+const MAX_GRANT = 4_194_304;
+
 /** What must be true of each type's fields. `value` may be any JSON, but it has to be there. */
 const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   welcome: {
-    protocol: value => value === 1,
+    protocol: isNumber,
     server: isString,
     identity: isString,
     role: isString,
@@ -38,7 +41,10 @@ const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
     admitted: value => value === "yes" || value === "no" || value === "unknown",
     details: optional(isObject),
   },
-  credit: { ch: isChannel, bytes: value => Number.isInteger(value) && Number(value) >= 1 },
+  credit: {
+    ch: isChannel,
+    bytes: value => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_GRANT,
+  },
   ping: { t: isNumber },
   pong: { t: isNumber },
   goaway: { reason: isString, retry_after: value => isNumber(value) && Number(value) >= 0 },
@@ -63,6 +69,9 @@ export function parseServerMessage(text: string): ServerMessage {
   if (!fields) throw invalid(`an unknown type of message: ${type}`);
   for (const [field, check] of Object.entries(fields)) {
     if (!check(message[field])) throw invalid(`${type}.${field} is not what it should be`);
+  }
+  if (type === "welcome" && message.protocol !== 1) {
+    throw new ProtocolViolation("protocol_error", `The server speaks version ${message.protocol}`);
   }
   if (type === "welcome") message.limits = parseLimits(message.limits as Json);
   for (const name of ["ch", "seq", "details"]) if (message[name] === null) delete message[name];

@@ -22,8 +22,10 @@ export interface TerminalInfo {
   start: number;
   offset: number;
   viewers: number;
-  title?: string | null;
-  created?: unknown;
+  /** Seconds since 1970. */
+  started: number;
+  /** In the answer to `terminal.create`: this call has started it. */
+  created?: boolean;
 }
 
 export interface CreateTerminal {
@@ -40,6 +42,10 @@ export interface AttachTerminal {
   instance?: string;
   since?: number;
   input?: string;
+  /** Asks never to be outrun: the program waits for this viewer. */
+  lossless?: boolean;
+  /** This viewer answers the queries of programs, if it is chosen to. */
+  emulator?: boolean;
 }
 
 /** `event opened` of `terminal.attach`. */
@@ -50,6 +56,8 @@ export interface Opened extends TerminalInfo {
   /** Length of the snapshot; 0 if there is none. */
   screen: number;
   input_offset: number;
+  /** This viewer is the one that answers queries. */
+  answers?: boolean;
 }
 
 export interface Resized {

@@ -71,6 +71,7 @@ export class FakeTerminal {
       rows,
       argv: ["bash"],
       cwd: "/",
+      started: 1,
       start,
       offset,
       viewers: 1,

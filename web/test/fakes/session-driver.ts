@@ -1,0 +1,145 @@
+// Plays one dialogue of tests/vectors/sessions.json on a client's Connection: the client's steps as calls of its
+// methods, the server's as received messages.
+
+import { expect } from "vitest";
+import { Connection } from "../../src/wire/connection";
+import { MisuseError, ProtocolViolation } from "../../src/wire/errors";
+import { encodeFrame } from "../../src/wire/frames";
+import type { ClientMessage, Kind } from "../../src/wire/protocol";
+
+interface Step {
+  from: "client" | "server";
+  text?: string;
+  frame?: { kind: Kind; ch: number; offset: string; length: number };
+  ignored?: boolean;
+  answer?: Record<string, unknown>;
+  late?: boolean;
+  error?: { code: string };
+}
+
+export interface Session {
+  name: string;
+  welcomed?: boolean;
+  window?: number;
+  limits?: Record<string, number>;
+  steps: Step[];
+  after?: Record<string, { state: string; client_window?: number; server_window?: number }>;
+}
+
+const WELCOME = { type: "welcome", protocol: 1, server: "s", identity: "i", role: "r", abilities: [] };
+
+export function drive(session: Session): void {
+  new Driver(session).run();
+}
+
+class Driver {
+  readonly #session: Session;
+  readonly #connection: Connection;
+  /** The vector's channel numbers and ours, which are always the next ones. */
+  readonly #numbers = new Map<number, number>();
+
+  constructor(session: Session) {
+    this.#session = session;
+    const hello = session.steps.find(step => step.text?.includes('"hello"'));
+    const window = session.window ?? (hello?.text ? JSON.parse(hello.text).window : 0);
+    this.#connection = new Connection({ client: "test", window });
+    if (session.welcomed === false) return;
+    this.#connection.receive(JSON.stringify({ ...WELCOME, limits: session.limits ?? {} }));
+    this.#connection.dataToSend();
+  }
+
+  run(): void {
+    for (const step of this.#session.steps) {
+      if (step.from === "server") this.#server(step);
+      else if (!step.late) this.#client(step);
+    }
+    for (const [ch, expected] of Object.entries(this.#session.after ?? {})) {
+      const ledger = this.#connection.ledger(this.#ours(Number(ch)));
+      expect(ledger?.state ?? "closed").toBe(expected.state);
+      if (expected.client_window !== undefined) expect(ledger?.outgoing).toBe(expected.client_window);
+      if (expected.server_window !== undefined) expect(ledger?.incoming).toBe(expected.server_window);
+    }
+  }
+
+  #server({ text, frame, error, answer }: Step): void {
+    const receive = () => this.#connection.receive(this.#arriving(text, frame));
+    if (error) {
+      expect(receive).toThrow(expect.objectContaining({ code: error.code, constructor: ProtocolViolation }));
+      return;
+    }
+    receive();
+    const sent = this.#connection.dataToSend().map(message => JSON.parse(String(message)));
+    expect(sent).toEqual(answer ? [expect.objectContaining(answer)] : []);
+  }
+
+  #client(step: Step): void {
+    if (step.error) {
+      expect(this.#refuses(step)).toBe(true);
+      return;
+    }
+    this.#act(step);
+    expect(this.#connection.dataToSend()).toHaveLength(1);
+    if (step.answer?.type !== "error") return;
+    this.#connection.receive(
+      JSON.stringify({ message: "", ...step.answer, ch: this.#ours(Number(step.answer.ch)) }),
+    );
+  }
+
+  /** What a client must not send, it either has no way to say or refuses to. */
+  #refuses(step: Step): boolean {
+    const message: Partial<ClientMessage> = step.text ? JSON.parse(step.text) : {};
+    // Connection says hello first by itself, once, and chooses rising channel numbers.
+    if (message.type === "hello" || (message.type === "call" && this.#connection.welcome)) return true;
+    if (step.frame && step.frame.kind !== 0) return true;
+    if (this.#session.welcomed === false && message.type === "ping") return true;
+    this.#connection.dataToSend();
+    try {
+      this.#act(step);
+    } catch (problem) {
+      expect(problem).toBeInstanceOf(MisuseError);
+    }
+    return this.#connection.dataToSend().length === 0;
+  }
+
+  #act({ text, frame }: Step): void {
+    if (frame) {
+      this.#connection.input(this.#ours(frame.ch), Number(frame.offset), new Uint8Array(frame.length));
+      return;
+    }
+    const message: ClientMessage = JSON.parse(text ?? "");
+    switch (message.type) {
+      case "hello":
+        break;
+      case "call":
+        this.#numbers.set(message.ch, this.#connection.call(message.method));
+        break;
+      case "credit":
+        this.#connection.grant(this.#ours(message.ch), message.bytes);
+        break;
+      case "end":
+      case "cancel":
+        this.#connection[message.type](this.#ours(message.ch));
+        break;
+      case "ping":
+        this.#connection.ping(message.t);
+        break;
+      case "pong":
+        throw new Error("a pong is only ever an answer");
+    }
+    // A client's ping is answered by the server, which is not played here.
+  }
+
+  #arriving(text: string | undefined, frame: Step["frame"]): string | Uint8Array {
+    if (frame) {
+      const payload = new Uint8Array(frame.length);
+      const { kind, offset } = frame;
+      return encodeFrame({ kind, ch: this.#ours(frame.ch), offset: Number(offset), payload });
+    }
+    // Only the number changes: every other character counts.
+    return (text ?? "").replace(/"ch":\s*(\d+)/, (_, ch) => `"ch":${this.#ours(Number(ch))}`);
+  }
+
+  #ours(ch: number): number {
+    return this.#numbers.get(ch) ?? ch;
+  }
+}
