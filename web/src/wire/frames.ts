@@ -42,7 +42,7 @@ export function decodeFrame(bytes: Uint8Array): Frame {
   if (ch === 0) throw new ProtocolViolation("protocol_error", "channel 0 does not exist");
   const offset = view.getUint32(5) * TWO_32 + view.getUint32(9);
   // A u64 may be more than a double holds exactly: 2^53 bytes are 285 years at 1 MB/s.
-  if (!Number.isSafeInteger(offset + bytes.length - HEADER_BYTES)) {
+  if (!Number.isSafeInteger(offset + (bytes.length - HEADER_BYTES))) {
     throw new ProtocolViolation("protocol_error", "an offset beyond 2^53 - 1");
   }
   if (bytes.length - HEADER_BYTES > MAX_PAYLOAD) {
