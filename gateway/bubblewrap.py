@@ -80,7 +80,10 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", os.readlink(path), str(path))
         elif path.is_dir():
             yield from ("--ro-bind", str(path), str(path))
-    yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run", "--dir", "/var/tmp")
+    yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run")
+    for name in ("/tmp", "/var/tmp"):
+        yield from ("--perms", "1777", "--tmpfs", name)
+    yield from ("--perms", "0755", "--dir", "/etc")
     for name in ETC:
         path = Path("/etc", name)
         if path.exists():

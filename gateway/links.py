@@ -74,6 +74,7 @@ class SandboxLink:
         self._drained.append(callback)
 
     def stop(self) -> None:
+        self._link = None  # so that losing it is no news
         if self._task is not None:
             self._task.cancel()
 

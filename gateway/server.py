@@ -31,6 +31,7 @@ SPARE_CONNECTIONS: Final = 512  # sockets beside those of clients: pages, ticket
 RETRY_AFTER: Final = 1.0  # s, in the goodbye
 GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
 PING: Final = 20.0  # s between WebSocket pings, and for their answer
+TICK: Final = 1.0  # s between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -66,6 +67,7 @@ class GatewayServer(uvicorn.Server):
         super().__init__(config(app, settings))
         self._connect: Connect = app.state.connect
         self._announce = announce
+        self._leaving = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -82,16 +84,31 @@ class GatewayServer(uvicorn.Server):
                 await self._connect.empty.wait()
         await super().shutdown(sockets)
 
+    async def main_loop(self) -> None:
+        while not self.should_exit:
+            await self.on_tick(0)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TICK):
+                    await self._leaving.wait()
+
+    def leave(self) -> None:
+        """Say goodbye and end; asked again, without waiting for anybody."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+        self._leaving.set()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn's, but a signal that was obeyed is not raised again: the exit code is 0. Handlers are set even
-        where a shell's `&` had left SIGINT ignored."""
-        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        """A signal that was obeyed is not raised again, as uvicorn does: the exit code is 0. Handlers are set even
+        where a shell's `&` has left SIGINT ignored."""
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self.leave)
         try:
             yield
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
 
 
 def config(app: Starlette, settings: Settings) -> uvicorn.Config:

@@ -1,0 +1,387 @@
+"""What the gateway's tests put at its seams: a runtime, a provider, a served gateway, and clients good and bad."""
+
+import asyncio
+import base64
+import json
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from gateway.app import create_app
+from gateway.doors import Doors
+from gateway.provider import Sandbox
+from gateway.server import GatewayServer
+from gateway.settings import Settings
+from gateway.sockets import listen
+from hawse.link import StreamLink
+from hawse.wire import (
+    Call,
+    Cancel,
+    Connection,
+    Credit,
+    Data,
+    End,
+    HawseError,
+    Hello,
+    Kind,
+    Limits,
+    Message,
+    RemoteProtocolError,
+    Role,
+)
+from hawse.wire.limits import LINK_CHANNELS
+from hawse.wire.messages import from_raw
+
+TOKEN = "a token that only tests know"
+PATTERN = bytes(range(251)) * 600  # a prime period, so that a lost or doubled slice shows
+
+
+def pattern(offset: int, size: int) -> bytes:
+    """What a fake stream has at `offset`; `size` is one frame's at most."""
+    start = offset % 251
+    return PATTERN[start : start + size]
+
+
+async def eventually(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0)
+
+
+class Flood:
+    """A source of `total` pattern bytes, then a result."""
+
+    def __init__(self, total: int, slice_: int = 65_536) -> None:
+        self.total = total
+        self.slice = slice_
+        self.offset = 0
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        size = min(connection.window(ch), size, self.slice, self.total - self.offset)
+        if size > 0:
+            connection.send_data(ch, Kind.OUTPUT, self.offset, pattern(self.offset, size))
+            self.offset += size
+        if self.offset == self.total:
+            connection.send_result(ch, {"bytes": self.total})
+            return False
+        return connection.window(ch) > 0
+
+
+class Events:
+    """A source of `count` events with a value of about `size` bytes, then a result."""
+
+    def __init__(self, count: int, size: int) -> None:
+        self.left = count
+        self.value = "x" * size
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        while self.left and connection.window(ch) > 0:
+            connection.send_event(ch, "tick", self.value, seq=self.left)
+            self.left -= 1
+        if not self.left:
+            connection.send_result(ch)
+        return False
+
+
+class FakeRuntime:
+    """Speaks the wire on a Unix socket. Methods: answer, echo, eat, events, fail, flood, hang, deaf, die."""
+
+    def __init__(self, path: Path, **limits: Any) -> None:
+        self.path = path
+        self.limits = Limits(channels=LINK_CHANNELS, **limits)
+        self.links: list[StreamLink] = []
+        self.calls: dict[int, Call] = {}  # those that are open
+        self.seen: list[Call] = []
+        self.cancelled: list[int] = []
+        self.input: dict[int, bytearray] = {}
+        self.granted: dict[int, int] = {}  # bytes, by channel, since it was opened
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._server = await asyncio.get_running_loop().create_unix_server(self._accept, str(self.path))
+
+    async def stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for link in self.links:
+            link.abort()
+        await eventually(lambda: not self.links)
+        self.path.unlink(missing_ok=True)
+
+    def _accept(self) -> StreamLink:
+        link = StreamLink(Connection(Role.SERVER, self.limits), self)
+        self.links.append(link)
+        return link
+
+    def link_lost(self, link: StreamLink, error: Exception | None) -> None:
+        self.links.remove(link)
+        self.calls.clear()
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        match event:
+            case Hello():
+                link.connection.send_welcome("fake", identity="gateway", role="gateway")
+            case Call():
+                self.calls[event.ch] = event
+                self.seen.append(event)
+                self.granted[event.ch] = 0
+                self.input[event.ch] = bytearray()
+                self._call(link, event)
+            case Data():
+                self.input[event.ch] += event.payload
+                if self.calls[event.ch].method == "echo":
+                    link.connection.grant(event.ch, len(event.payload))
+                    link.connection.send_data(event.ch, Kind.OUTPUT, event.offset, event.payload)
+            case End():
+                link.connection.send_result(event.ch, {"bytes": len(self.input[event.ch])})
+            case Cancel():
+                self.cancelled.append(event.ch)
+                if self.calls[event.ch].method != "deaf":
+                    link.connection.send_error(event.ch, HawseError("cancelled"))
+            case Credit():
+                self.granted[event.ch] += event.bytes
+                link.writer.wake(event.ch)
+
+    def _call(self, link: StreamLink, call: Call) -> None:
+        params = from_raw(call.params)
+        match call.method:
+            case "answer":
+                link.connection.send_result(call.ch, params)
+            case "fail":
+                link.connection.send_error(
+                    call.ch, HawseError("conflict", "taken", admitted="yes", details={"path": "/x"})
+                )
+            case "flood":
+                link.writer.attach(call.ch, Flood(params["bytes"], params.get("slice", 65_536)))
+            case "events":
+                link.writer.attach(call.ch, Events(params["count"], params["size"]))
+            case "die":
+                link.abort()
+            case "echo" | "eat" | "hang" | "deaf":
+                pass
+            case _:
+                link.connection.send_error(call.ch, HawseError("unknown_method", call.method))
+
+
+class FakeProvider:
+    """One sandbox, `local`, whose runtime is on `path`. `starts` counts how often it was asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.starts = 0
+        self.hold: asyncio.Event | None = None  # `ensure` waits for it
+        self.error: HawseError | None = None  # `ensure` raises it
+
+    def sandboxes(self) -> list[Sandbox]:
+        return [Sandbox(id="local", state="running", isolation="none")]
+
+    def knows(self, sandbox: str) -> bool:
+        return sandbox == "local"
+
+    async def ensure(self, sandbox: str) -> Path:
+        self.starts += 1
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.error is not None:
+            raise self.error
+        return self.path
+
+
+class Gateway:
+    """A real uvicorn on loopback, in this loop."""
+
+    def __init__(self, runtime: FakeRuntime, **options: Any) -> None:
+        self.provider = FakeProvider(runtime.path)
+        origins = options.pop("origins", ())
+        limits = options.pop("limits", Limits())
+        self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
+        self.app = create_app(
+            Doors(TOKEN, hosts=["gateway.test"], origins=origins),
+            self.provider,
+            limits=limits,
+            max_connections=self.settings.max_connections,
+        )
+        self.connect = self.app.state.connect
+        self.server = GatewayServer(self.app, self.settings)
+        self._tasks = asyncio.TaskGroup()
+
+    async def __aenter__(self) -> Self:
+        self.listener = listen("127.0.0.1", 0)
+        self.port = self.listener.getsockname()[1]
+        await self._tasks.__aenter__()
+        self.task = self._tasks.create_task(self.server.serve(sockets=[self.listener]))
+        await eventually(lambda: self.server.started)
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        self.server.leave()
+        await self._tasks.__aexit__(*error)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def ws_url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}/v1/connect"
+
+    def dial(self, *, token: str | None = TOKEN, query: str = "", **options: Any) -> connect:
+        """A WebSocket from the `websockets` library."""
+        headers = dict(options.pop("headers", {}))
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        options = {"subprotocols": ["hawse.v1"], "compression": None, "max_size": None, "proxy": None} | options
+        return connect(self.ws_url + query, additional_headers=headers, **options)
+
+    def peer(self, *, window: int = 524_288, **options: Any) -> "Peer":
+        return Peer(self.dial(**options), window)
+
+
+class Peer:
+    """A client that keeps to the protocol, and sees everything that is sent to it."""
+
+    def __init__(self, dialled: connect, window: int) -> None:
+        self._dialled = dialled
+        self.connection = Connection(Role.CLIENT, window=window)
+        self.ws: ClientConnection
+
+    async def __aenter__(self) -> Self:
+        self.ws = await self._dialled.__aenter__()
+        self.connection.send_hello("test")
+        await self.flush()
+        await self.receive()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._dialled.__aexit__(*error)
+
+    async def flush(self) -> None:
+        for message in self.connection.data_to_send():
+            await self.ws.send(message)
+
+    async def call(self, method: str, params: Any = None, *, sandbox: str | None = "local", **options: Any) -> int:
+        ch = self.connection.call(method, params or {}, sandbox=sandbox, **options)
+        await self.flush()
+        return ch
+
+    async def ask(self, method: str, params: Any = None, **options: Any) -> Any:
+        """The value of the call's result; raises its error."""
+        ch = await self.call(method, params, **options)
+        return await self.outcome(ch)
+
+    async def outcome(self, ch: int) -> Any:
+        while True:
+            message: Any = await self.receive()
+            if getattr(message, "ch", None) == ch:
+                if message.type == "error":
+                    raise message.to_exception()
+                if message.type == "result":
+                    return from_raw(message.value)
+
+    async def send(self, ch: int, offset: int, data: bytes) -> None:
+        self.connection.send_data(ch, Kind.INPUT, offset, data)
+        await self.flush()
+
+    async def receive(self, seconds: float = 5.0) -> Any:
+        """The next message, with `type` and (of frames) `payload` as bytes. Raises `ConnectionClosed`."""
+        events = self.connection.events()
+        for event in events:
+            return Seen(event)
+        async with asyncio.timeout(seconds):
+            message = await self.ws.recv()
+        try:
+            if isinstance(message, str):
+                self.connection.receive_text(message)
+            else:
+                self.connection.receive_data(message)
+        except RemoteProtocolError as error:
+            raise AssertionError(f"the gateway broke the protocol: {error}") from error
+        await self.flush()
+        return await self.receive()
+
+
+class Seen:
+    """An event as tests like to look at it."""
+
+    def __init__(self, event: Message | Data) -> None:
+        self.event = event
+        self.type = "data" if isinstance(event, Data) else type(event).__name__.lower()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.event, name)
+
+
+class RawSocket:
+    """A WebSocket by hand, for what no library would do. Its receive buffer is small, and nobody reads it."""
+
+    def __init__(self, gateway: Gateway, *, receive_buffer: int = 4096) -> None:
+        self._gateway = gateway
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.setblocking(False)
+        self._loop = asyncio.get_running_loop()
+
+    async def __aenter__(self) -> Self:
+        await self._loop.sock_connect(self.socket, ("127.0.0.1", self._gateway.port))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.socket.close()
+
+    async def upgrade(self) -> None:
+        key = base64.b64encode(os.urandom(16)).decode()
+        await self.send(
+            f"GET /v1/connect HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: hawse.v1\r\n"
+            f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
+        )
+        answer = b""
+        while not answer.endswith(b"\r\n\r\n"):
+            answer += await self.receive(1)
+        assert answer.startswith(b"HTTP/1.1 101"), answer
+
+    async def hello(self, window: int = 4 << 20) -> None:
+        await self.upgrade()
+        await self.text({"type": "hello", "protocol": 1, "client": "raw", "window": window})
+
+    async def text(self, message: dict[str, Any]) -> None:
+        await self.frame(1, json.dumps(message).encode())
+
+    async def frame(self, opcode: int, payload: bytes, *, fin: bool = True) -> None:
+        await self.send(frame(opcode, payload, fin=fin))
+
+    async def send(self, data: bytes) -> None:
+        async with asyncio.timeout(5):
+            await self._loop.sock_sendall(self.socket, data)
+
+    async def receive(self, size: int = 65_536) -> bytes:
+        """Some bytes; empty when the gateway has closed. A reset counts as that."""
+        async with asyncio.timeout(15):
+            try:
+                return await self._loop.sock_recv(self.socket, size)
+            except ConnectionResetError:
+                return b""
+
+
+def frame(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:
+    """A masked frame, whose mask is zero."""
+    head = bytes([opcode | (0x80 if fin else 0)])
+    if len(payload) < 126:
+        size = bytes([0x80 | len(payload)])
+    elif len(payload) < 65_536:
+        size = bytes([0x80 | 126]) + len(payload).to_bytes(2, "big")
+    else:
+        size = bytes([0x80 | 127]) + len(payload).to_bytes(8, "big")
+    return head + size + bytes(4) + payload

@@ -1,0 +1,55 @@
+import pytest
+
+from gateway.tickets import LIFETIME, OUTSTANDING, Tickets
+from hawse.wire import HawseError
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_ticket_works_once() -> None:
+    tickets = Tickets(Clock())
+    ticket = tickets.issue()
+    assert tickets.take(ticket)
+    assert not tickets.take(ticket)
+
+
+def test_a_made_up_ticket_does_not_work() -> None:
+    tickets = Tickets(Clock())
+    tickets.issue()
+    assert not tickets.take("")
+    assert not tickets.take("x" * 43)
+    assert not tickets.take("\udcff")
+
+
+def test_a_ticket_expires() -> None:
+    clock = Clock()
+    tickets = Tickets(clock)
+    early, late = tickets.issue(), tickets.issue()
+    clock.now += LIFETIME - 0.001
+    assert tickets.take(early)
+    clock.now += 0.001
+    assert not tickets.take(late)
+
+
+def test_tickets_are_long_and_all_different() -> None:
+    tickets = Tickets(Clock())
+    made = {tickets.issue() for _ in range(100)}
+    assert len(made) == 100
+    assert min(map(len, made)) >= 43
+
+
+def test_outstanding_tickets_are_bounded_and_expired_ones_make_room() -> None:
+    clock = Clock()
+    tickets = Tickets(clock)
+    for _ in range(OUTSTANDING):
+        tickets.issue()
+    with pytest.raises(HawseError) as caught:
+        tickets.issue()
+    assert caught.value.code == "limit_exceeded"
+    clock.now += LIFETIME
+    assert tickets.take(tickets.issue())
