@@ -179,6 +179,9 @@ def test_a_source_that_says_more_and_sends_nothing_does_not_hang_the_writer() ->
     writer.attach(1, Script(lambda *_: True, lambda *_: False))
     writer.attach(2, Stock(5))
     assert frames(writer.take(1000)) == [(2, 5)]
+    assert writer.idle  # though the first has said that it has more
+    writer.wake(1)
+    assert writer.take(1000) == []
 
 
 def test_a_source_may_close_its_channel_in_its_turn() -> None:
