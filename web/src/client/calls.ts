@@ -81,8 +81,12 @@ export class Calls {
     });
   }
 
-  lineUp(): void {
+  /** There is hope again: calls may wait. */
+  resume(): void {
     this.#stopped = undefined;
+  }
+
+  lineUp(): void {
     for (const call of this.#pending) if (!call.channel) this.#send(call);
   }
 

@@ -43,7 +43,7 @@ export class HawseClient {
     line.onRoundTrip(milliseconds => {
       this.#roundTrip = milliseconds;
     });
-    line.onState(state => this.#giveUp(state));
+    line.onState(state => this.#judge(state));
   }
 
   readonly onState: (listener: (state: LineState) => void) => Disposable;
@@ -90,8 +90,9 @@ export class HawseClient {
     return this.#channels.open(method, options, handlers);
   }
 
-  #giveUp(state: LineState): void {
+  #judge(state: LineState): void {
     if (state.phase === "closed") this.#calls.stop(new HawseError("cancelled", "the client is closed"));
     else if (state.phase === "failed") this.#calls.stop(state.reason);
+    else this.#calls.resume();
   }
 }

@@ -9,11 +9,13 @@ import type { Size } from "../terminal/size-proposer";
 const LEAST_FONT = 6;
 
 export class Layout {
+  readonly #stage: HTMLElement;
   readonly #terminal: Terminal;
   readonly #fit: FitAddon;
   #wanted: number;
 
-  constructor(terminal: Terminal, fit: FitAddon, fontSize: number) {
+  constructor(stage: HTMLElement, terminal: Terminal, fit: FitAddon, fontSize: number) {
+    this.#stage = stage;
     this.#terminal = terminal;
     this.#fit = fit;
     this.#wanted = fontSize;
@@ -32,14 +34,18 @@ export class Layout {
     this.adapt();
   }
 
-  /** Chooses the font so that the whole terminal is seen. */
+  /** Chooses the font so that the whole terminal is seen, and marks the stage where it does not fill it. */
   adapt(): void {
     this.#setFont(this.#wanted);
     const fit = this.#measure();
     if (!fit) return;
     const { cols, rows } = this.#terminal;
+    this.#stage.classList.toggle("letterboxed", cols !== fit.cols || rows !== fit.rows);
     const scale = Math.min(1, fit.cols / cols, fit.rows / rows);
-    if (scale === 1) return;
+    if (scale < 1) this.#shrink(scale, cols, rows);
+  }
+
+  #shrink(scale: number, cols: number, rows: number): void {
     // Cells are whole pixels, so the first guess may be a little too large.
     for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= LEAST_FONT; size -= 0.5) {
       this.#setFont(size);

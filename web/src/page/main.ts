@@ -4,9 +4,10 @@ import "./style/base.css";
 import "./style/header.css";
 import "./style/overlays.css";
 import "./style/key-bar.css";
-import { attachXterm, DisposableList, HawseClient, SizeProposer } from "../index";
+import { attachXterm, DisposableList, HawseClient } from "../index";
 import type { HawseError } from "../wire/errors";
 import { readAddress, shareLink, withoutToken } from "./address";
+import { showBell } from "./bell";
 import { copyText, handleClipboardKey } from "./clipboard";
 import { byId } from "./dom";
 import { openEmulator } from "./emulator";
@@ -17,6 +18,7 @@ import { Layout } from "./layout";
 import { Overlays } from "./overlays";
 import { clampFontSize, loadSettings, loadToken, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
+import { Sizing } from "./sizing";
 import { statusOf } from "./status";
 import { CONTRAST, THEMES } from "./themes";
 import { followViewport } from "./viewport";
@@ -41,7 +43,7 @@ header.showSettings(settings);
 disposables.add(header, overlays, followViewport());
 
 const { terminal, fit } = await openEmulator(byId("terminal"), settings);
-const layout = new Layout(terminal, fit, settings.fontSize);
+const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
 const keys = new KeyBar(byId("keys"), terminal);
 const attached = attachXterm(
   terminal,
@@ -51,13 +53,8 @@ const attached = attachXterm(
 );
 const { channel } = attached;
 const shell = new Shell(client, channel, () => layout.fitting());
-const sizes = new SizeProposer({
-  fitting: () => layout.fitting(),
-  current: () => ({ cols: terminal.cols, rows: terminal.rows }),
-  inUse: () => document.hasFocus(),
-  propose: size => shell.proposeSize(size),
-});
-disposables.add(keys, attached, shell, sizes);
+const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
+disposables.add(keys, attached, shell, sizing, showBell(terminal, byId("stage")));
 exposeHandle(terminal, client, channel);
 
 // ---- states: from the line and the terminal to the bar and the overlays
@@ -113,7 +110,7 @@ function act({ action, byPointer }: Press): void {
   if (action === "smaller" || action === "larger") {
     settings.fontSize = clampFontSize(settings.fontSize + (action === "larger" ? 1 : -1));
     layout.setFontSize(settings.fontSize);
-    sizes.nudge();
+    sizing.nudge();
   } else if (action === "theme") {
     settings.theme = settings.theme === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = settings.theme;
@@ -141,8 +138,8 @@ disposables.add(
   header.onAction(act),
   overlays.onRestart(restart),
   overlays.onRetry(() => {
-    if (failure || channel.state.phase === "failed") restart();
     client.retryNow();
+    if (failure || channel.state.phase === "failed") restart();
   }),
   overlays.onSignIn(token => {
     saveToken(() => sessionStorage, token);
@@ -154,41 +151,7 @@ disposables.add(
   }),
 );
 
-// ---- the size: ours to propose while we are in use, everybody's to follow
-
-let sizeIsOthers = false;
-disposables.add(
-  terminal.onResize(() => layout.adapt()),
-  channel.onResized(({ cols, rows }) => {
-    const fitting = layout.fitting();
-    sizeIsOthers = fitting !== undefined && (fitting.cols !== cols || fitting.rows !== rows);
-  }),
-  attached.onUserInput(() => {
-    if (sizeIsOthers) sizes.nudge();
-    sizeIsOthers = false;
-  }),
-  channel.onState(({ phase }) => phase === "live" && sizes.nudge()),
-);
-disposables.listen(window, "focus", () => sizes.nudge());
-const observer = new ResizeObserver(() => {
-  layout.adapt();
-  sizes.nudge();
-});
-observer.observe(byId("terminal"));
-disposables.defer(() => observer.disconnect());
-
-// ---- the bell is seen, not heard
-
-disposables.add(
-  terminal.onBell(() => {
-    const stage = byId("stage");
-    stage.classList.remove("bell");
-    requestAnimationFrame(() => stage.classList.add("bell"));
-  }),
-);
-disposables.listen(byId("stage"), "animationend", () => byId("stage").classList.remove("bell"));
 disposables.listen(byId("terminal"), "pointerup", () => terminal.focus());
-
 refresh();
 terminal.focus();
 void shell.start();

@@ -9,7 +9,7 @@ import { HawseError } from "../wire/errors";
 import type { CreateTerminal, TerminalInfo } from "../wire/methods";
 
 /** Milliseconds between two looks at how many others are here. */
-const LOOK_EVERY = 15_000;
+const LOOK_EVERY = 5_000;
 
 export class Shell implements Disposable {
   readonly #client: HawseClient;

@@ -3,6 +3,9 @@
 
 import type { Emulator, TerminalSink } from "./sink";
 
+/** CAN ends whatever sequence has begun (ECMA-48, and the state diagram of DEC's terminals). */
+const ABANDON = Uint8Array.of(0x18);
+
 type Operation = { bytes: Uint8Array; parsed: () => void } | { run: () => void };
 
 export class OrderedWriter implements TerminalSink {
@@ -27,6 +30,8 @@ export class OrderedWriter implements TerminalSink {
   }
 
   reset(cols: number, rows: number): void {
+    // xterm's reset leaves its parser where it is, perhaps within a sequence that would swallow what comes next.
+    this.#push({ bytes: ABANDON, parsed: () => {} });
     this.#push({
       run: () => {
         this.#emulator.reset();

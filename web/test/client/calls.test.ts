@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { bench } from "../fakes/bench";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** The outcome, as soon as there is one. */
+function watch(promise: Promise<unknown>): { outcome: unknown } {
+  const watched: { outcome: unknown } = { outcome: "pending" };
+  promise.then(
+    value => (watched.outcome = { value }),
+    error => (watched.outcome = { code: error.code, admitted: error.admitted }),
+  );
+  return watched;
+}
+
+test("a call waits for the line and gets its answer", async () => {
+  const { gateway, client, settle } = bench();
+  gateway.answer = call => ({ value: { method: call.method } });
+  const call = watch(client.call("runtime.info", {}, { sandbox: "local" }));
+  client.connect();
+  await settle();
+  expect(call.outcome).toEqual({ value: { method: "runtime.info" } });
+  expect(gateway.calls[0]).toMatchObject({ method: "runtime.info", sandbox: "local", params: {} });
+});
+
+test("a typed error comes out as it came in", async () => {
+  const { gateway, client, settle } = bench();
+  const error = { code: "not_found", message: "no such thing", retryable: false, admitted: "no" };
+  gateway.answer = () => ({ error });
+  client.connect();
+  const call = watch(client.call("terminal.get", { id: "x" }));
+  await settle();
+  expect(call.outcome).toEqual({ code: "not_found", admitted: "no" });
+});
+
+test("a call without a key that was on its way is interrupted, and never asked twice", async () => {
+  const { gateway, client, settle } = bench();
+  gateway.answer = () => undefined;
+  client.connect();
+  await settle();
+  const call = watch(client.call("exec", { command: "rm x" }));
+  await settle();
+  gateway.socket.cut();
+  await settle(1_000);
+  expect(call.outcome).toEqual({ code: "interrupted", admitted: "unknown" });
+  expect(gateway.calls).toHaveLength(1);
+});
+
+test("a call with a key is repeated, the same, until it has an outcome", async () => {
+  const { gateway, client, settle } = bench();
+  gateway.answer = () => undefined;
+  client.connect();
+  await settle();
+  const call = watch(client.call("exec", { command: "rm x" }, { key: "k" }));
+  await settle();
+  for (let cut = 0; cut < 3; cut++) {
+    gateway.socket.cut();
+    await settle(2_000);
+  }
+  gateway.answer = () => ({ value: "done" });
+  gateway.socket.cut();
+  await settle(5_000);
+  expect(call.outcome).toEqual({ value: "done" });
+  expect(gateway.calls.length).toBeGreaterThanOrEqual(5);
+  for (const repeat of gateway.calls) expect({ ...repeat, ch: 0 }).toEqual({ ...gateway.calls[0], ch: 0 });
+});
+
+test("a keyed call survives a sandbox that cannot be reached for a while", async () => {
+  const { gateway, client, settle } = bench();
+  const error = { code: "unavailable", message: "", retryable: true, admitted: "no" };
+  gateway.answer = () => ({ error });
+  client.connect();
+  const call = watch(client.call("terminal.create", { id: "main" }, { key: "k" }));
+  await settle(300);
+  expect(call.outcome).toBe("pending");
+  gateway.answer = () => ({ value: 1 });
+  await settle(15_000);
+  expect(call.outcome).toEqual({ value: 1 });
+});
+
+test("a timeout counts the waiting for a line, and the server is told what is left", async () => {
+  const { gateway, client, settle } = bench();
+  gateway.answer = () => undefined;
+  const call = watch(client.call("exec", {}, { timeout: 5, key: "k" }));
+  await settle(2_000);
+  client.connect();
+  await settle(100);
+  expect(gateway.calls[0]?.timeout).toBeLessThanOrEqual(3);
+  await settle(5_000);
+  expect(call.outcome).toEqual({ code: "deadline_exceeded", admitted: "unknown" });
+});
+
+test("closing ends every call that waits", async () => {
+  const { client, settle } = bench();
+  const call = watch(client.call("x", {}, { key: "k" }));
+  client.close();
+  await settle();
+  expect(call.outcome).toEqual({ code: "cancelled", admitted: "no" });
+  const late = watch(client.call("y"));
+  await settle();
+  expect(late.outcome).toEqual({ code: "cancelled", admitted: "no" });
+});
+
+test("after a failure that somebody mends, calls wait again", async () => {
+  const { gateway, client, settle } = bench();
+  client.connect();
+  await settle();
+  gateway.socket.cut(1008);
+  const early = watch(client.call("x"));
+  await settle();
+  expect(early.outcome).toMatchObject({ code: "unavailable" });
+  client.retryNow();
+  const late = watch(client.call("y"));
+  await settle();
+  expect(late.outcome).toEqual({ value: {} });
+});

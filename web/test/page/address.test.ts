@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { readAddress, shareLink, withoutToken } from "../../src/page/address";
+
+test("sandbox and terminal have defaults, the token comes from the fragment", () => {
+  expect(readAddress("http://x/#token=a%2Bb")).toEqual({ sandbox: "local", terminal: "main", token: "a+b" });
+  expect(readAddress("http://x/?sandbox=s&terminal=t")).toEqual({
+    sandbox: "s",
+    terminal: "t",
+    token: undefined,
+  });
+});
+
+test("the token leaves the address, the rest stays", () => {
+  expect(withoutToken("http://x/?terminal=t#token=secret")).toBe("http://x/?terminal=t");
+  expect(withoutToken("http://x/#a=1&token=secret")).toBe("http://x/#a=1");
+  expect(withoutToken("http://x/?q=%20#other")).toBe("http://x/?q=%20#other");
+});
+
+test("a link for others names the terminal and holds no secret", () => {
+  expect(shareLink("http://x/#token=secret")).toBe("http://x/?sandbox=local&terminal=main");
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { clampFontSize, loadSettings, loadToken, saveSettings, saveToken } from "../../src/page/settings";
+
+function memory(): Storage {
+  const map = new Map<string, string>();
+  return {
+    getItem: (key: string) => map.get(key) ?? null,
+    setItem: (key: string, value: string) => void map.set(key, value),
+    removeItem: (key: string) => void map.delete(key),
+  } as unknown as Storage;
+}
+
+test("settings are remembered, and what is not remembered is as usual", () => {
+  const storage = memory();
+  expect(loadSettings(() => storage, "light")).toEqual({ theme: "light", fontSize: 14, screenReader: false });
+  saveSettings(() => storage, { theme: "dark", fontSize: 20, screenReader: true });
+  expect(loadSettings(() => storage, "light")).toEqual({ theme: "dark", fontSize: 20, screenReader: true });
+});
+
+test("nonsense in the storage is not believed", () => {
+  const storage = memory();
+  for (const text of ["", "[", "null", '{"theme":"pink","fontSize":"big","screenReader":1}']) {
+    storage.setItem("hawse.settings", text);
+    expect(loadSettings(() => storage, "dark")).toEqual({ theme: "dark", fontSize: 14, screenReader: false });
+  }
+  expect([clampFontSize(1), clampFontSize(99)]).toEqual([8, 32]);
+});
+
+test("a storage that is forbidden is as good as an empty one", () => {
+  const forbidden = () => {
+    throw new Error("SecurityError");
+  };
+  expect(loadToken(forbidden)).toBeUndefined();
+  saveToken(forbidden, "x");
+  expect(loadSettings(forbidden, "dark").theme).toBe("dark");
+});

@@ -1,0 +1,74 @@
+import { Terminal } from "@xterm/headless";
+import { expect, test } from "vitest";
+import { OrderedWriter } from "../../src/terminal/ordered-writer";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function line(terminal: Terminal, y: number): string {
+  return terminal.buffer.active.getLine(y)?.translateToString(true) ?? "";
+}
+
+test("real xterm: a resize between two writes wraps each at the width it was meant for", async () => {
+  const terminal = new Terminal({ cols: 10, rows: 5, allowProposedApi: true });
+  const writer = new OrderedWriter(terminal, () => {});
+  const widths: number[] = [];
+  terminal.parser.registerCsiHandler({ final: "z" }, () => {
+    widths.push(terminal.cols);
+    return true;
+  });
+  await new Promise<void>(resolve => {
+    writer.write(bytes("\x1b[z"), () => {});
+    writer.resize(20, 5);
+    writer.write(bytes("\x1b[z"), () => {});
+    writer.resize(30, 5);
+    writer.resize(40, 5);
+    writer.write(bytes("\x1b[z"), resolve);
+  });
+  expect(widths).toEqual([10, 20, 40]);
+});
+
+test.each([
+  ["a control sequence", "old\x1b[31"],
+  ["an escape", "old\x1b"],
+  ["a title", "old\x1b]0;tit"],
+  ["a device control string", "old\x1bP$q"],
+  ["a privacy message", "old\x1b^x"],
+  ["a character", "old\xe2\x82"],
+])(
+  "real xterm: a reset within %s forgets what was before it and nothing of what comes after",
+  async (_, old) => {
+    const terminal = new Terminal({ cols: 10, rows: 5, allowProposedApi: true });
+    const writer = new OrderedWriter(terminal, () => {});
+    await new Promise<void>(resolve => {
+      writer.write(
+        Uint8Array.from(old, char => char.charCodeAt(0)),
+        () => {},
+      );
+      writer.reset(12, 4);
+      writer.write(bytes("new"), resolve);
+    });
+    expect([terminal.cols, terminal.rows, line(terminal, 0)]).toEqual([12, 4, "new"]);
+  },
+);
+
+test("the gate turns when everything before it has been parsed", () => {
+  const log: string[] = [];
+  const parse: (() => void)[] = [];
+  const emulator = {
+    cols: 1,
+    rows: 1,
+    write: (_: Uint8Array, parsed?: () => void) => void parse.push(parsed ?? (() => {})),
+    resize: () => {},
+    reset: () => {},
+  };
+  const writer = new OrderedWriter(emulator, open => log.push(open ? "open" : "closed"));
+  writer.write(bytes("a"), () => log.push("a"));
+  writer.gate(false);
+  writer.write(bytes("b"), () => log.push("b"));
+  writer.gate(true);
+  expect(log).toEqual([]);
+  parse.shift()?.();
+  expect(log).toEqual(["a", "closed"]);
+  parse.shift()?.();
+  expect(log).toEqual(["a", "closed", "b", "open"]);
+});

@@ -1,0 +1,210 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Bench, bench } from "../fakes/bench";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const shown = ({ sink }: Bench) => new TextDecoder().decode(Uint8Array.from(sink.bytes));
+
+async function attached(options?: Parameters<typeof bench>[0]): Promise<Bench> {
+  const made = bench(options);
+  made.gateway.terminal("main");
+  made.client.connect();
+  made.channel.attach();
+  await made.settle();
+  return made;
+}
+
+test("it attaches as a viewer that types and can answer, and says what it has on the next line", async () => {
+  const made = await attached();
+  made.gateway.terminal("main").print(bytes("hello"));
+  await made.settle();
+  made.gateway.socket.cut();
+  await made.settle(1_000);
+  const [first, second] = made.gateway.calls.map(call => call.params as Record<string, unknown>);
+  expect(first).toEqual({ id: "main", input: made.channel.input.id, emulator: true });
+  expect(second).toEqual({ ...first, instance: "main-1", since: 5 });
+  expect(shown(made)).toBe("hello");
+});
+
+test("a resize takes effect between the bytes where it happened", async () => {
+  const made = await attached();
+  const terminal = made.gateway.terminal("main");
+  terminal.print(bytes("abc"));
+  terminal.resize(100, 30);
+  terminal.print(bytes("def"));
+  await made.settle();
+  expect(made.sink.log).toContain("resize 100x30 at 3");
+});
+
+test("answers pass only when the replay is over and this viewer was chosen", async () => {
+  const made = await attached();
+  expect(made.sink.log).toEqual(["gate closed", "reset 80x24", "gate closed"]);
+  const say = (value: object) => {
+    const message = { type: "event", ch: 1, name: "answers", value };
+    made.gateway.socket.toClient.push(JSON.stringify(message));
+  };
+  say({ answers: true });
+  await made.settle();
+  expect(made.sink.gateOpen).toBe(true);
+  say({ answers: false });
+  await made.settle();
+  expect(made.sink.gateOpen).toBe(false);
+});
+
+test("a snapshot cut short is asked for again, from nothing", async () => {
+  const made = bench();
+  made.gateway.slice = 4;
+  const terminal = made.gateway.terminal("main");
+  terminal.print(bytes("gone"));
+  terminal.start = 4;
+  made.client.connect();
+  made.channel.attach();
+  await vi.advanceTimersByTimeAsync(0);
+  made.gateway.socket.deliver("toServer");
+  made.gateway.socket.deliver("toClient");
+  await vi.advanceTimersByTimeAsync(0);
+  made.gateway.socket.deliver("toServer");
+  made.gateway.pump();
+  made.gateway.socket.deliver("toClient", 3);
+  expect(shown(made)).toBe("<scr");
+  made.gateway.socket.cut();
+  await made.settle(1_000);
+  expect(made.gateway.calls.at(-1)?.params).not.toHaveProperty("since");
+  expect(shown(made)).toBe("<screen at 4>");
+});
+
+test("after a snapshot the offset is that of the output", async () => {
+  const made = await attached();
+  const terminal = made.gateway.terminal("main");
+  terminal.print(bytes("0123456789"));
+  made.gateway.reseed();
+  terminal.print(bytes("after"));
+  await made.settle();
+  expect(made.channel.offset).toBe(15);
+  expect(shown(made)).toBe("<screen at 10>after");
+});
+
+test("the last output comes before the end, and the end says how", async () => {
+  const made = await attached();
+  const terminal = made.gateway.terminal("main");
+  terminal.print(bytes("bye"));
+  terminal.exit = { code: 3, signal: null };
+  await made.settle();
+  expect(shown(made)).toBe("bye");
+  expect(made.channel.state).toEqual({ phase: "ended", why: "exited", exit: { code: 3, signal: null } });
+  expect(made.channel.send(bytes("x"))).toBe(false);
+});
+
+test("an end that came while nobody was connected is learned with the rest of the output", async () => {
+  const made = await attached();
+  const terminal = made.gateway.terminal("main");
+  terminal.print(bytes("one "));
+  await made.settle();
+  made.gateway.socket.cut();
+  terminal.print(bytes("two"));
+  terminal.exit = { code: null, signal: "SIGKILL" };
+  await made.settle(1_000);
+  expect(shown(made)).toBe("one two");
+  expect(made.channel.state).toMatchObject({ why: "exited", exit: { signal: "SIGKILL" } });
+});
+
+test("another instance is never taken for ours: nothing is typed into it", async () => {
+  const made = await attached();
+  made.gateway.socket.cut();
+  made.channel.send(bytes("rm -rf x"));
+  const terminal = made.gateway.terminal("main");
+  terminal.instance = "main-2";
+  await made.settle(1_000);
+  expect(made.channel.state).toEqual({ phase: "ended", why: "replaced" });
+  made.channel.follow();
+  await made.settle();
+  expect(made.channel.state.phase).toBe("live");
+  expect(terminal.typed).toEqual([]);
+});
+
+test("a terminal that is not there any more has gone", async () => {
+  const made = await attached();
+  made.gateway.socket.cut();
+  made.gateway.terminals.clear();
+  await made.settle(1_000);
+  expect(made.channel.state).toEqual({ phase: "ended", why: "gone" });
+});
+
+test.each(["unavailable", "interrupted", "input_overflow", "limit_exceeded", "input_gap"])(
+  "%s on the channel is mended by attaching again on the same line",
+  async code => {
+    const made = await attached();
+    made.gateway.terminal("main").print(bytes("abc"));
+    made.channel.send(bytes("keys"));
+    await made.settle();
+    const retryable = code !== "input_gap";
+    const message = { type: "error", ch: 1, code, message: "", retryable, admitted: "unknown" };
+    made.gateway.socket.toClient.push(JSON.stringify(message));
+    made.gateway.socket.deliver("toClient");
+    expect(made.channel.state.phase).toBe("attaching");
+    made.channel.send(bytes(" more"));
+    await made.settle(500);
+    expect(made.channel.state.phase).toBe("live");
+    expect(made.gateway.sockets).toHaveLength(1);
+    expect(Buffer.from(made.gateway.terminal("main").typed).toString()).toBe("keys more");
+    expect(shown(made)).toBe("abc");
+  },
+);
+
+test("what is not to be mended is a failure, with its reason", async () => {
+  const made = await attached();
+  const message = { type: "error", ch: 1, code: "forbidden", message: "", retryable: false, admitted: "no" };
+  made.gateway.socket.toClient.push(JSON.stringify(message));
+  await made.settle(5_000);
+  expect(made.channel.state).toMatchObject({ phase: "failed", reason: { code: "forbidden" } });
+});
+
+test("a server that has forgotten the input stream is told a new one, and the user is told", async () => {
+  const made = await attached();
+  const lost: number[] = [];
+  made.channel.onInputLost(count => lost.push(count));
+  made.channel.send(bytes("abc"));
+  await made.settle();
+  const old = made.channel.input.id;
+  made.gateway.terminal("main").inputs.clear();
+  made.gateway.socket.cut();
+  made.channel.send(bytes("de"));
+  await made.settle(1_000);
+  expect(lost).toEqual([2]);
+  expect(made.channel.input.id).not.toBe(old);
+  made.channel.send(bytes("fg"));
+  await made.settle();
+  expect(Buffer.from(made.gateway.terminal("main").typed).toString()).toBe("abcfg");
+});
+
+test("a large paste goes out under credit, in frames of at most 64 KiB, and arrives whole", async () => {
+  const made = await attached();
+  const paste = Uint8Array.from({ length: 1_000_003 }, (_, i) => i % 251);
+  made.channel.send(paste);
+  await made.settle();
+  expect(made.gateway.faults).toEqual([]);
+  expect(Buffer.from(made.gateway.terminal("main").typed).equals(paste)).toBe(true);
+});
+
+test("never more than the window is with the emulator", async () => {
+  const made = await attached({ window: 1_000 });
+  made.gateway.terminal("main").print(new Uint8Array(5_000));
+  made.gateway.settle();
+  expect(made.sink.bytes.length).toBeLessThanOrEqual(1_000);
+  await made.settle(1_000);
+  expect(made.sink.bytes.length).toBe(5_000);
+});
+
+test("detaching leaves the channel, and nothing of it comes through any more", async () => {
+  const made = await attached();
+  made.channel.detach();
+  made.gateway.terminal("main").print(bytes("unseen"));
+  await made.settle(1_000);
+  expect(shown(made)).toBe("");
+  expect(made.channel.state.phase).toBe("detached");
+  made.channel.attach();
+  await made.settle();
+  expect(shown(made)).toBe("unseen");
+});

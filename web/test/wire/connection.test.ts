@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { Connection } from "../../src/wire/connection";
+import { MisuseError, ProtocolViolation } from "../../src/wire/errors";
+import { encodeFrame } from "../../src/wire/frames";
+
+const WELCOME = {
+  type: "welcome",
+  protocol: 1,
+  server: "s",
+  identity: "i",
+  role: "r",
+  limits: {},
+  abilities: [],
+};
+
+function connected(window = 1_000): Connection {
+  const connection = new Connection({ client: "test", window });
+  connection.receive(JSON.stringify(WELCOME));
+  connection.dataToSend();
+  return connection;
+}
+
+const sent = (connection: Connection) => connection.dataToSend().map(message => JSON.parse(String(message)));
+const output = (ch: number, offset: number, length: number) =>
+  encodeFrame({ kind: 1, ch, offset, payload: new Uint8Array(length) });
+
+test("hello is the first thing sent, and the only one before welcome", () => {
+  const connection = new Connection({ client: "test/1", window: 5 });
+  expect(sent(connection)).toEqual([{ type: "hello", protocol: 1, client: "test/1", window: 5 }]);
+  expect(() => connection.call("m")).toThrow(MisuseError);
+});
+
+test("channel numbers rise and are never used again", () => {
+  const connection = connected();
+  expect(connection.call("a")).toBe(1);
+  connection.receive('{"type":"result","ch":1,"value":null}');
+  expect(connection.call("b", { sandbox: "s", params: { x: 1 }, key: "k", timeout: 2 })).toBe(2);
+  expect(sent(connection).at(-1)).toEqual({
+    type: "call",
+    ch: 2,
+    method: "b",
+    sandbox: "s",
+    params: { x: 1 },
+    key: "k",
+    timeout: 2,
+  });
+});
+
+test("credit is given back in quarters of the window, and only for what is dealt with", () => {
+  const connection = connected(1_000);
+  const ch = connection.call("m");
+  connection.dataToSend();
+  connection.receive(output(ch, 0, 900));
+  connection.consume(ch, 249);
+  expect(sent(connection)).toEqual([]);
+  connection.consume(ch, 1);
+  expect(sent(connection)).toEqual([{ type: "credit", ch, bytes: 250 }]);
+  expect(connection.ledger(ch)?.incoming).toBe(350);
+});
+
+test("nothing is granted on a channel that has closed", () => {
+  const connection = connected(100);
+  const ch = connection.call("m");
+  connection.receive(output(ch, 0, 100));
+  connection.receive(`{"type":"result","ch":${ch},"value":1}`);
+  connection.dataToSend();
+  connection.consume(ch, 100);
+  expect(connection.dataToSend()).toEqual([]);
+});
+
+test("input beyond the credit is our own mistake and is not sent", () => {
+  const connection = connected();
+  const ch = connection.call("m");
+  connection.dataToSend();
+  expect(connection.inputCredit(ch)).toBe(262_144);
+  for (let i = 0; i < 4; i++) connection.input(ch, i * 65_536, new Uint8Array(65_536));
+  connection.dataToSend();
+  expect(() => connection.input(ch, 262_144, new Uint8Array(1))).toThrow(MisuseError);
+  expect(connection.dataToSend()).toEqual([]);
+});
+
+test("input stops at end, and the books say so", () => {
+  const connection = connected();
+  const ch = connection.call("m");
+  connection.end(ch);
+  expect(connection.inputCredit(ch)).toBe(0);
+  expect(() => connection.input(ch, 0, new Uint8Array(1))).toThrow(MisuseError);
+});
+
+test("an error without a channel is about the connection", () => {
+  const connection = connected();
+  const text = '{"type":"error","code":"backlog","message":"m","retryable":true,"admitted":"unknown"}';
+  expect(connection.receive(text)).toMatchObject({ kind: "fatal", error: { code: "backlog" } });
+});
+
+test("whatever the server should not have sent is its violation, never our crash", () => {
+  for (const text of [
+    "",
+    "null",
+    "{",
+    '{"type":"welcome"}',
+    '{"type":"event","ch":9,"name":"n","value":1}',
+  ]) {
+    expect(() => connected().receive(text)).toThrow(ProtocolViolation);
+  }
+  for (const bytes of [new Uint8Array(0), new Uint8Array(13), output(7, 0, 1)]) {
+    expect(() => connected().receive(bytes)).toThrow(ProtocolViolation);
+  }
+});
