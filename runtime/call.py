@@ -10,6 +10,8 @@ from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
 from hawse.wire import HawseError, Source
 
+ACK_DELAY = 0.05  # seconds that applied input may wait to be told
+
 
 class Stream(Source, Protocol):
     """What serves a channel that carries bytes. `pull` (of `Source`) sends, and closes the channel in the end."""
@@ -40,7 +42,8 @@ class Call:
         self.timer: asyncio.TimerHandle | None = None
         self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once
         self._link = link
-        self._grant = 0
+        self._grant = 0  # applied, not yet told
+        self._ack: asyncio.TimerHandle | None = None
 
     @property
     def open(self) -> bool:
@@ -66,18 +69,34 @@ class Call:
         self._link.wake(self.ch)
 
     def applied(self, size: int) -> None:
-        """Input of `size` bytes has been used up: let the client send as much more, in steps of a quarter window."""
+        """Input of `size` bytes has been used up: let the client send as much more.
+
+        Told by the quarter window, or after ACK_DELAY: a client that waits for its input to be applied, or keeps
+        it for resending, is not left waiting.
+        """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:
-            self._link.connection.grant(self.ch, self._grant)
-            self._grant = 0
-            self._link.flush()
+            self._acknowledge()
+        elif self._ack is None and self._grant and self.open:
+            self._ack = asyncio.get_running_loop().call_later(ACK_DELAY, self._acknowledge)
+
+    def _acknowledge(self) -> None:
+        self._forget_ack()
+        grant, self._grant = self._grant, 0
+        self._link.connection.grant(self.ch, grant)
+        self._link.flush()
+
+    def _forget_ack(self) -> None:
+        if self._ack is not None:
+            self._ack.cancel()
+            self._ack = None
 
     def finish(self) -> None:
         """The channel has had its last word, or its line: let go of everything. Again, it does nothing."""
         on_finish, self.on_finish = self.on_finish, None
         if on_finish is not None:
             on_finish(self.ch)
+        self._forget_ack()
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None

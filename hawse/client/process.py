@@ -26,7 +26,8 @@ class ProcessCall(Call):
     def __init__(
         self, sandbox: str, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, window: int
     ) -> None:
-        super().__init__("process.attach", {"id": id, "instance": instance}, sandbox=sandbox, repeats=True)
+        params = {"id": id, "instance": instance, "lossless": True}
+        super().__init__("process.attach", params, sandbox=sandbox, repeats=True)
         self.info: ProcessOpened | None = None  # since the first `opened`
         self.cursors = {kind: Cursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
         self._exact = since is not None  # bytes that are no longer kept are missed, not just never asked for

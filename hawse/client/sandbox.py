@@ -140,13 +140,15 @@ class Sandbox:
         rows: int = 24,
         create: bool = True,
         read_only: bool = False,
+        lossless: bool = False,
         instance: str | None = None,
         since: int | None = None,
     ) -> Terminal:
         """A terminal for `async with`: created unless one of that `id` runs, then attached to. Leaving detaches.
 
         `create=False`, or an `instance`, only attaches. `since`: the offset to go on from; by default everything
-        that is kept is replayed. `read_only` viewers cannot type.
+        that is kept is replayed. `read_only` viewers cannot type. `lossless`: never a snapshot instead of output,
+        because the program waits for this reader: up to 30 s while it makes no progress or its line is broken.
         """
         if id is None and (instance is not None or not create):
             raise ValueError("which terminal? give its id")
@@ -154,7 +156,15 @@ class Sandbox:
         if create and instance is None:
             environment = None if env is None else dict(env)
             wanted = {"id": id, "argv": argv, "cwd": cwd, "env": environment, "cols": cols, "rows": rows}
-        call = TerminalCall(self.id, id or "", instance=instance, since=since, read_only=read_only, window=self._window)
+        call = TerminalCall(
+            self.id,
+            id or "",
+            instance=instance,
+            since=since,
+            read_only=read_only,
+            lossless=lossless,
+            window=self._window,
+        )
         return Terminal(self._calls, self.id, call, wanted)
 
     # ---- files

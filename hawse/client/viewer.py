@@ -24,9 +24,18 @@ class TerminalCall(Call):
     """A viewer of one terminal, over as many channels as it takes."""
 
     def __init__(
-        self, sandbox: str, id: str, *, instance: str | None, since: int | None, read_only: bool, window: int
+        self,
+        sandbox: str,
+        id: str,
+        *,
+        instance: str | None,
+        since: int | None,
+        read_only: bool,
+        lossless: bool,
+        window: int,
     ) -> None:
-        super().__init__("terminal.attach", {"id": id, "instance": instance}, sandbox=sandbox, repeats=True)
+        params = {"id": id, "instance": instance, "lossless": lossless or None}
+        super().__init__("terminal.attach", params, sandbox=sandbox, repeats=True)
         self.live = False  # the replay is over
         self.pid: int | None = None
         self.inbox: Inbox = Inbox(window, self.grant)

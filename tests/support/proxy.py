@@ -38,6 +38,7 @@ class CuttingProxy:
         self.connections = 0  # accepted and forwarded
         self.refused = 0
         self.cuts = 0  # connections that were cut, by `cut` or by `cut_after`
+        self.spent = asyncio.Event()  # `cuts_left` has come to 0
         self.bytes_up = 0  # client to server
         self.bytes_down = 0
         self.port = 0
@@ -158,6 +159,8 @@ class CuttingProxy:
         self.cuts += 1
         if self.cuts_left is not None:
             self.cuts_left -= 1
+            if self.cuts_left == 0:
+                self.spent.set()
         pair.close(reset=self._random.random() < 0.5 if reset is None else reset)
 
 

@@ -1,0 +1,72 @@
+"""What the browser tests stand on: a real gateway, a real Chromium, pages on real terminals."""
+
+import os
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from e2e.view import View
+from tests.support.stack import Stack
+
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    known = os.environ.get("HAWSE_CHROMIUM")
+    return known or subprocess.check_output([ROOT / "scripts/find_chromium.sh"], text=True).strip()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium_path: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium_path, args=SWITCHES)
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
+    """A gateway of its own, with the isolation a user of this machine would get."""
+    async with Stack(tmp_path / "state", isolation="auto") as stack:
+        yield stack
+
+
+class Open:
+    """Opens pages on terminals, each in a browser context of its own, as another person would."""
+
+    def __init__(self, browser: Browser, stack: Stack, exits: AsyncExitStack) -> None:
+        self._browser = browser
+        self._stack = stack
+        self._exits = exits
+
+    async def __call__(
+        self, terminal: str = "main", *, port: int | None = None, width: int = 1024, height: int = 768
+    ) -> View:
+        """`port`: of a proxy to come by."""
+        context = await self._browser.new_context(viewport={"width": width, "height": height})
+        self._exits.push_async_callback(context.close)
+        page = await context.new_page()
+        view = View(page)
+        base = f"http://127.0.0.1:{port or self._stack.port}"
+        await page.goto(f"{base}/?terminal={terminal}#token={self._stack.token}")
+        await view.until_live()
+        return view
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_page(browser: Browser, stack: Stack) -> AsyncIterator[Open]:
+    async with AsyncExitStack() as exits:
+        yield Open(browser, stack, exits)

@@ -1,0 +1,191 @@
+"""Full-screen and line programs work in the browser as they do in a native terminal, cell by cell."""
+
+import hashlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Open
+from e2e.view import View
+from tests.support.native import Native
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+POEM = "\n".join(f"line {n}: the quick brown fox jumps over the lazy dog" for n in range(1, 201)) + "\n"
+
+
+def workspace(stack: Stack) -> Path:
+    return stack.state / "sandboxes" / "local" / "workspace"
+
+
+async def size_of(view: View) -> tuple[int, int]:
+    state = await view.state()
+    return state["cols"], state["rows"]
+
+
+async def prompt(view: View) -> None:
+    """Wait for the shell, with an empty screen and a prompt that is the same everywhere."""
+    await view.run("PS1='$ '; clear; echo read''y")
+    await view.until_text("ready")
+    await view.run("clear")
+    await view.until("() => window.hawse.terminal.buffer.active.cursorY === 0")
+
+
+async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    await prompt(view)
+    (workspace(stack) / "poem.txt").write_text(POEM)
+    before = await view.screen()
+    cols, rows = await size_of(view)
+    keys = ["/line 42\r", "oinserted by vim \u6f22\u5b57\x1b", ":set number\r"]
+    await view.run("vim -u NONE -N poem.txt")
+    await view.until_text("line 1:")
+    with Native("vim -u NONE -N poem.txt", cols=cols, rows=rows, cwd=str(workspace(stack))) as native:
+        native.until_text("line 1:")
+        for key in keys:
+            native.send(key)
+            for part in key.split("\x1b"):
+                await view.type(part.rstrip("\r"))
+                await view.press("Enter" if part.endswith("\r") else "Shift")
+            if "\x1b" in key:
+                await view.press("Escape")
+        native.until_text(" 43 inserted by vim")
+        await view.until_text(" 43 inserted by vim")
+        await view.settled()
+        assert (await view.screen())[:-1] == native.screen()[:-1]  # the last row tells of the swap file of the other
+        native.send(":q!\r")
+    await view.run(":wq")
+    await view.until("() => window.hawse.terminal.buffer.active.type === 'normal'")
+    assert "inserted by vim \u6f22\u5b57" in (workspace(stack) / "poem.txt").read_text()
+    assert (await view.screen())[: len(before) // 2][0].startswith("$ vim")
+
+
+async def test_less_pages_and_searches_as_in_a_native_terminal(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    await prompt(view)
+    (workspace(stack) / "poem.txt").write_text(POEM)
+    cols, rows = await size_of(view)
+    await view.run("less poem.txt")
+    await view.until_text("line 1:")
+    with Native("less poem.txt", cols=cols, rows=rows, cwd=str(workspace(stack))) as native:
+        native.until_text("line 1:")
+        native.send(" ")
+        native.send("/line 150\r")
+        await view.type(" ")
+        await view.run("/line 150")
+        native.until_text("line 150:")
+        await view.until_text("line 150:")
+        await view.settled()
+        assert await view.screen() == native.screen()
+    await view.type("q")
+    await view.until("() => window.hawse.terminal.buffer.active.type === 'normal'")
+
+
+async def test_top_draws_its_table_and_leaves_the_shell_as_it_was(open_page: Open) -> None:
+    view = await open_page()
+    await prompt(view)
+    await view.run("htop")
+    await view.until_text("PID")
+    await view.until_text("F10")
+    assert (await view.cells())["kind"] == "alternate"
+    await view.press("F10")
+    await view.until("() => window.hawse.terminal.buffer.active.type === 'normal'")
+    await view.run("echo still $((40 + 2))")
+    await view.until_text("still 42")
+
+
+async def test_python_has_history_and_line_editing(open_page: Open) -> None:
+    view = await open_page()
+    await prompt(view)
+    await view.run(f"{sys.executable} -q")
+    await view.until_text(">>>")
+    await view.run("2 ** 100")
+    await view.until_text("1267650600228229401496703205376")
+    await view.press("ArrowUp")
+    await view.until_text(">>> 2 ** 100\n1267650600228229401496703205376\n>>> 2 ** 100")
+    await view.press("Backspace")
+    await view.run("1")
+    await view.until_text("2535301200456458802993406410752")
+    await view.press("Control+d")
+    await view.run("echo back")
+    await view.until_text("back")
+
+
+async def test_256_colours_and_true_colour_reach_the_cells(open_page: Open) -> None:
+    view = await open_page()
+    await prompt(view)
+    await view.run(
+        r"for i in 1 99 200 255; do printf '\033[48;5;%dm%3d\033[0m' $i $i; done; printf '\033[38;2;1;2;3mRGB\033[0m\n'"
+    )
+    await view.until_text("  1 99200255RGB")
+    colours = await view.page.evaluate(
+        """() => {
+          const { active } = window.hawse.terminal.buffer;
+          for (let y = 0; y < active.length; y++) {
+            const line = active.getLine(y);
+            if (!line.translateToString().startsWith("  1 99200255RGB")) continue;
+            return [0, 3, 6, 9].map(x => line.getCell(x).getBgColor()).concat(line.getCell(12).getFgColor());
+          }
+        }"""
+    )
+    assert colours == [1, 99, 200, 255, 0x010203]
+
+
+async def test_wide_characters_and_emoji_take_their_cells(open_page: Open) -> None:
+    view = await open_page()
+    await prompt(view)
+    await view.run("printf '|\u6f22\u5b57|\U0001f600|e\u0301|\uac00|\\n'")
+    await view.until_text("\n|\u6f22\u5b57|\U0001f600|e\u0301|\uac00|")
+    widths = await view.page.evaluate(
+        """() => {
+          const { active } = window.hawse.terminal.buffer;
+          for (let y = 0; y < active.length; y++) {
+            const line = active.getLine(y);
+            if (!line.translateToString().startsWith("|")) continue;
+            return Array.from({ length: 13 }, (_, x) => line.getCell(x).getWidth());
+          }
+        }"""
+    )
+    assert widths == [1, 2, 0, 2, 0, 1, 2, 0, 1, 1, 1, 2, 0]
+    await view.run("cat")
+    await view.type("\u00e4\u20ac\U0001f680")  # typed, not printed: the line discipline echoes it
+    await view.until_text("\u00e4\u20ac\U0001f680")
+    await view.press("Control+c")
+
+
+async def test_a_paste_of_1_mb_arrives_whole(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    await prompt(view)
+    text = "".join(f"{n:07d} pasted \u20ac\n" for n in range(56_000))  # 1.06 MB
+    expected = text.replace("\n", "\r").encode()  # xterm.js, like every terminal, pastes line ends as Return
+    await view.run(f"stty raw -echo; head -c {len(expected)} > pasted; stty sane; echo paste''d")
+    await view.until("() => true")
+    await view.page.evaluate("text => window.hawse.terminal.paste(text)", text)
+    await view.until_text("pasted")
+    got = (workspace(stack) / "pasted").read_bytes()
+    assert hashlib.sha256(got).hexdigest() == hashlib.sha256(expected).hexdigest()
+
+
+async def test_the_program_learns_of_a_resize(open_page: Open) -> None:
+    view = await open_page()
+    await prompt(view)
+    before = await size_of(view)
+    await view.page.set_viewport_size({"width": 700, "height": 500})
+    await view.until("old => window.hawse.terminal.cols < old", before[0])
+    await view.settled()
+    cols, rows = await size_of(view)
+    await view.run("stty size")
+    await view.until_text(f"{rows} {cols}")
+
+
+async def test_ctrl_c_stops_a_program(open_page: Open) -> None:
+    view = await open_page()
+    await prompt(view)
+    await view.run("sleep 1000; echo gone $?")
+    await view.until_text("sleep 1000")
+    await view.press("Control+c")
+    await view.run("echo prompt $((1 + 1))")
+    await view.until_text("prompt 2")
+    assert view.errors == []

@@ -1,0 +1,86 @@
+"""A page with a terminal, as the tests see and use it. Waits are for conditions, never for time."""
+
+from typing import Any
+
+from playwright.async_api import Page
+
+WAIT = 30_000  # ms; a condition that takes longer has failed
+
+_SCREEN = """() => {
+  const { active } = window.hawse.terminal.buffer;
+  const { rows } = window.hawse.terminal;
+  return Array.from({ length: rows }, (_, y) =>
+    active.getLine(active.baseY + y)?.translateToString(true) ?? "");
+}"""
+
+# Every cell with its width, attributes and colours, the cursor and the modes: what "the same screen" means.
+_CELLS = """() => {
+  const { buffer, modes, cols, rows } = window.hawse.terminal;
+  const lines = [];
+  for (let y = 0; y < buffer.active.length; y++) {
+    const line = buffer.active.getLine(y);
+    let text = line.isWrapped ? "~" : "";
+    for (let x = 0; x < cols; x++) {
+      const cell = line.getCell(x);
+      const style = [cell.isBold(), cell.isItalic(), cell.isDim(), cell.isUnderline(), cell.isInverse(),
+        cell.isInvisible(), cell.isStrikethrough(), cell.getFgColor(), cell.getBgColor(), cell.getWidth()];
+      text += (cell.getChars() || " ") + (style.some(v => v !== 0 && v !== -1 && v !== 1) ? `{${style}}` : "");
+    }
+    lines.push(text.trimEnd());
+  }
+  return { lines, cols, rows, kind: buffer.active.type, x: buffer.active.cursorX, y: buffer.active.cursorY,
+    modes: { ...modes } };
+}"""
+
+
+class View:
+    """One browser on one terminal."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    async def state(self) -> dict[str, Any]:
+        return await self.page.evaluate("() => window.hawse.state()")
+
+    async def until_live(self) -> None:
+        await self.page.wait_for_function("() => window.hawse?.state().terminal === 'live'", timeout=WAIT)
+
+    async def until(self, expression: str, argument: Any = None) -> None:
+        """Wait until a JavaScript function of the page returns something true."""
+        await self.page.wait_for_function(expression, arg=argument, timeout=WAIT, polling=50)
+
+    async def until_text(self, text: str) -> None:
+        """Wait until the screen shows `text`."""
+        await self.until(f"text => ({_SCREEN})().join('\\n').includes(text)", text)
+
+    async def type(self, text: str) -> None:
+        """Type at the keyboard, as a person does."""
+        await self.page.keyboard.type(text)
+
+    async def press(self, key: str) -> None:
+        await self.page.keyboard.press(key)
+
+    async def run(self, command: str) -> None:
+        await self.type(command)
+        await self.press("Enter")
+
+    async def screen(self) -> list[str]:
+        """The rows that are shown, without trailing blanks."""
+        return await self.page.evaluate(_SCREEN)
+
+    async def cells(self) -> dict[str, Any]:
+        """Everything in the buffer: see `_CELLS`."""
+        return await self.page.evaluate(_CELLS)
+
+    async def settled(self) -> None:
+        """Wait until all that was typed has been applied, and all output that the server has is on the screen."""
+        await self.until(
+            """async () => {
+              const { client, channel, state } = window.hawse;
+              if (state().inputOffset < state().inputEnd && false) return false;
+              const info = await client.call("terminal.get", { id: channel.id }, { sandbox: channel.sandbox });
+              return info.offset === state().offset;
+            }"""
+        )

@@ -1,0 +1,38 @@
+"""What the integration tests stand on: a real gateway and runtime, and a log that a terminal's program writes."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.support import flood
+from tests.support.stack import Stack
+
+
+@pytest_asyncio.fixture
+async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
+    """Plain processes: the tests read /proc and files by the same names as the sandbox does."""
+    async with Stack(tmp_path / "state") as stack:
+        yield stack
+
+
+class Flood:
+    """A program that prints numbered lines and notes what is typed: see tests/support/flood.py."""
+
+    def __init__(self, log: Path, lines: int, burst: int, pause: float) -> None:
+        self.log = log
+        self.argv = [sys.executable, flood.__file__, str(log), str(lines), str(burst), str(pause)]
+        self.output = flood.READY + b"".join(flood.LINE % n for n in range(lines))
+
+    def typed(self) -> bytes:
+        return self.log.read_bytes() if self.log.exists() else b""
+
+
+@pytest.fixture
+def make_flood(tmp_path: Path):
+    def make(lines: int, *, burst: int = 100, pause: float = 0.005) -> Flood:
+        return Flood(tmp_path / "typed", lines, burst, pause)
+
+    return make

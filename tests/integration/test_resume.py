@@ -1,0 +1,123 @@
+"""Promise 1: output and input resume exactly, across any disconnect and a gateway restart."""
+
+import asyncio
+
+import pytest
+
+import hawse
+from hawse.client import Options, Output, Snapshot, Terminal
+from tests.support.flood import END, READY
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
+
+CUTS = 200
+QUICK = Options(backoff_cap=0.1)
+
+
+async def read_all(term: Terminal, seen: asyncio.Event | None = None, until: int = 0) -> bytes:
+    """All output to the end, each byte at its offset; a snapshot would be a loss here. `seen` is set at `until` bytes."""
+    output = bytearray()
+    async for item in term.items():
+        assert not isinstance(item, Snapshot)
+        if isinstance(item, Output):
+            assert item.offset == len(output)
+            output += item.data
+            if seen is not None and len(output) >= until:
+                seen.set()
+    return bytes(output)
+
+
+async def type_numbers(term: Terminal, done: asyncio.Event) -> bytes:
+    """Type numbered words until `done`, then the end mark; return all that was typed."""
+    typed = bytearray()
+    number = 0
+    while not done.is_set():
+        word = b"k%07d." % number
+        await term.write(word)
+        typed += word
+        number += 1
+        if number % 20 == 0:
+            await term.flush()  # goes at the pace of the line
+    await term.write(END)
+    return bytes(typed + END)
+
+
+@pytest.mark.timeout(180)
+async def test_a_line_cut_200_times_loses_and_doubles_nothing_in_either_direction(stack: Stack, make_flood) -> None:
+    flood = make_flood(2_500_000, burst=1000, pause=0.002)
+    async with (
+        CuttingProxy(stack.port, seed=5, cut_after=(1, 200_000), cuts_left=CUTS) as proxy,
+        hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
+        hw.sandbox().terminal("flood", argv=flood.argv, lossless=True) as term,
+        asyncio.TaskGroup() as tasks,
+    ):
+        ready = asyncio.Event()
+        reading = tasks.create_task(read_all(term, ready, len(READY)))
+        await ready.wait()
+        typed = await type_numbers(term, proxy.spent)
+        output = await reading
+    assert proxy.cuts == CUTS
+    assert output == flood.output
+    assert flood.typed() == typed
+
+
+@pytest.mark.timeout(120)
+async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack: Stack, make_flood) -> None:
+    flood = make_flood(300_000, burst=500, pause=0.005)
+    typing_over = asyncio.Event()
+    async with (
+        hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
+        hw.sandbox().terminal("flood", argv=flood.argv, lossless=True) as term,
+        asyncio.TaskGroup() as tasks,
+    ):
+        pid = term.pid
+        flowing = asyncio.Event()
+        reading = tasks.create_task(read_all(term, flowing, len(flood.output) // 4))
+        await flowing.wait()
+        typing = tasks.create_task(type_numbers(term, typing_over))
+        await term.flush()
+        await stack.kill()
+        await stack.start()
+        info = await hw.sandbox().call("terminal.get", {"id": "flood"}, key="a")
+        assert info["pid"] == pid
+        assert info["instance"] == term.instance
+        typing_over.set()
+        assert await reading == flood.output
+        assert flood.typed() == await typing
+        assert hw.lines == 2
+
+
+async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_under_it(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
+        hw.sandbox().process(["sh", "-c", "echo begun >> runs; read x; seq 200000; exit 9"], stdin=True) as process,
+        asyncio.TaskGroup() as tasks,
+    ):
+        slow = "echo ran >> execs; until test -e go; do sleep 0.02; done; seq 300000; echo bad >&2; exit 5"
+        running = tasks.create_task(hw.sandbox().exec(slow))
+        while not (stack.state / "sandboxes/local/workspace/execs").exists():
+            await hw.call("sandbox.list")
+        await stack.kill()
+        await stack.start()
+        await hw.sandbox().write_file("go", b"")
+        result = await running
+        assert (result.code, result.stderr) == (5, b"bad\n")
+        assert result.stdout == b"".join(b"%d\n" % n for n in range(1, 300_001))
+        await process.write(b"\n")
+        output = b"".join([chunk async for stream, chunk in process.output() if stream == "stdout"])
+        assert output == b"".join(b"%d\n" % n for n in range(1, 200_001))
+        assert (await process.wait()).code == 9
+        assert await hw.sandbox().read_file("execs") == b"ran\n"
+        assert await hw.sandbox().read_file("runs") == b"begun\n"
+
+
+@pytest.mark.timeout(120)
+async def test_a_file_goes_up_and_comes_down_whole_over_a_line_that_keeps_breaking(stack: Stack) -> None:
+    content = b"".join(b"%015d\n" % n for n in range(500_000))  # 8 MB
+    async with (
+        CuttingProxy(stack.port, seed=9, cut_after=(100_000, 1_500_000), cuts_left=12) as proxy,
+        hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
+    ):
+        await hw.sandbox().write_file("big", content)
+        assert await hw.sandbox().read_file("big") == content
+        assert proxy.cuts == 12
