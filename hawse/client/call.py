@@ -6,22 +6,15 @@ Nothing here waits or opens anything: `Calls` opens, and tells a call what happe
 
 import asyncio
 import secrets
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
+from hawse.client.channel import Channel
 from hawse.client.feed import Feed
 from hawse.client.inbox import Inbox
 from hawse.wire import Data, Event, HawseError, RemoteProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD
-
-
-class OpenChannel(Protocol):
-    """The channel that a call has on the present line."""
-
-    def grant(self, size: int) -> None: ...
-
-    def wake(self) -> None: ...
 
 
 def new_key() -> str:
@@ -54,7 +47,7 @@ class Call:
         self.key = key
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
-        self.channel: OpenChannel | None = None  # set by Calls while it is open
+        self.channel: Channel | None = None  # set by Calls while it is open
         self.sent = False  # it went out at least once
         self.feed: Feed | None = None  # what it sends
         self.inbox: Inbox | None = None  # what it receives, if somebody is to read it

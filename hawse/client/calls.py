@@ -9,22 +9,20 @@ Everything here is synchronous but `perform` and `begin`, which wait for an outc
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from hawse.client.backoff import Backoff
 from hawse.client.call import Call
+from hawse.client.channel import Channel, Line
 from hawse.client.errors import ClientClosedError, GaveUpError, fresh
 from hawse.client.options import Options
+from hawse.client.patience import Patience
 from hawse.wire import (
-    Connection,
     Credit,
     Data,
     Error,
     Event,
-    FairWriter,
     HawseError,
     Message,
     RemoteProtocolError,
@@ -35,51 +33,6 @@ RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can b
 ENVELOPE = 1024  # bytes a `call` needs beside its parameters, at most
 
 
-class Line(Protocol):
-    """What calls go out on."""
-
-    connection: Connection
-    writer: FairWriter
-
-    def kick(self) -> None:
-        """There is something to write."""
-        ...
-
-
-class Channel:
-    """A channel on one line: `hawse.client.call.OpenChannel`."""
-
-    def __init__(self, line: Line, ch: int) -> None:
-        self.ch = ch
-        self._line = line
-
-    def grant(self, size: int) -> None:
-        if self._line.connection.grant(self.ch, size):
-            self._line.kick()
-
-    def wake(self) -> None:
-        self._line.writer.wake(self.ch)
-        self._line.kick()
-
-    def cancel(self) -> None:
-        self.detach()
-        self._line.connection.cancel(self.ch)
-        self._line.kick()
-
-    def detach(self) -> None:
-        """Nothing more is to be pulled for it."""
-        self._line.writer.detach(self.ch)
-
-
-@dataclass
-class Trouble:
-    """A call that is tried again, or that was never sent: what is known about its waiting."""
-
-    backoff: Backoff
-    since: float  # when the trouble began
-    timer: asyncio.TimerHandle | None = None
-
-
 class Calls:
     """The table of one client's calls."""
 
@@ -88,13 +41,12 @@ class Calls:
         self._line: Line | None = None
         self._waiting: deque[Call] = deque()
         self._open: dict[int, Call | None] = {}  # by channel; None: abandoned, its last word is awaited
-        self._trouble: dict[Call, Trouble] = {}
+        self._patience = Patience(options)
         self._closed: HawseError | None = None
 
     def __len__(self) -> int:
         """How many calls are not settled."""
-        paused = sum(1 for call in self._trouble if call.channel is None and call not in self._waiting)
-        return len(self._waiting) + sum(1 for call in self._open.values() if call) + paused
+        return len(self._pending())
 
     # ---- the callers' side
 
@@ -141,8 +93,8 @@ class Calls:
         """Nobody is interested in `call` any more: say so to the server, and settle it. Again, it does nothing."""
         if call in self._waiting:
             self._waiting.remove(call)
-        self._forget_trouble(call)
-        if isinstance(channel := call.channel, Channel):
+        self._patience.forget(call)
+        if channel := call.channel:
             call.channel = None
             self._open[channel.ch] = None
             channel.cancel()
@@ -152,11 +104,11 @@ class Calls:
     def close(self, error: HawseError) -> None:
         """Settle everything with `error`; so will every later call be."""
         self._closed = self._closed or error
-        pending = [*filter(None, self._open.values()), *self._waiting, *self._trouble]
+        pending = self._pending()
         self._open.clear()
         self._waiting.clear()
-        for call in dict.fromkeys(pending):
-            self._forget_trouble(call)
+        for call in pending:
+            self._patience.forget(call)
             call.channel = None
             last = fresh(error)
             last.admitted = "unknown" if call.sent else "no"
@@ -191,7 +143,7 @@ class Calls:
         match event:
             case Result(ch=ch):
                 if call := self._last_word(ch):
-                    self._forget_trouble(call)
+                    self._patience.forget(call)
                     call.settle(event.value)
             case Error(ch=int(ch)):
                 if call := self._last_word(ch):
@@ -207,7 +159,7 @@ class Calls:
                     call.receive_data(event)
                 case Event():
                     if event.name == "opened":
-                        self._forget_trouble(call)
+                        self._patience.forget(call)
                     call.receive_event(event)
                 case Credit() if call.feed:
                     call.feed.credited(event.bytes)
@@ -219,9 +171,12 @@ class Calls:
 
     # ---- inside
 
+    def _pending(self) -> list[Call]:
+        return list(dict.fromkeys([*filter(None, self._open.values()), *self._waiting, *self._patience]))
+
     def _last_word(self, ch: int) -> Call | None:
         call = self._open.pop(ch, None)
-        if call and isinstance(call.channel, Channel):
+        if call and call.channel:
             call.channel.detach()
             call.channel = None
         if self._waiting:
@@ -244,7 +199,7 @@ class Calls:
         if len(params) + ENVELOPE > line.connection.limits.text:
             raise HawseError("too_large", f"{len(params)} bytes of parameters")
         if not call.sent:
-            self._forget_trouble(call)
+            self._patience.forget(call)
         ch = line.connection.call(
             call.method,
             msgspec.Raw(params),
@@ -262,17 +217,9 @@ class Calls:
 
     def _failed(self, call: Call, error: HawseError) -> None:
         """An `error` came. What can be resumed is opened again after a pause, for a bounded time."""
-        if not (call.repeats and error.code in RETRIED):
-            self._forget_trouble(call)
+        if not (call.repeats and error.code in RETRIED and self._patience.retry(call, self._try_again)):
+            self._patience.forget(call)
             call.fail(error)
-            return
-        trouble = self._trouble.setdefault(call, self._new_trouble())
-        if self._options.clock() - trouble.since >= self._options.unavailable_give_up:
-            self._forget_trouble(call)
-            call.fail(error)
-            return
-        loop = asyncio.get_running_loop()
-        trouble.timer = loop.call_later(trouble.backoff.next(), self._try_again, call)
 
     def _try_again(self, call: Call) -> None:
         self._waiting.append(call)
@@ -280,26 +227,13 @@ class Calls:
 
     def _limit_waiting(self) -> None:
         """Without a line, a call that was never sent waits as long as one attempt to connect may take."""
-        if self._line is not None:
-            return
-        loop = asyncio.get_running_loop()
-        for call in self._waiting:
-            if not call.sent and call not in self._trouble:
-                trouble = self._trouble[call] = self._new_trouble()
-                trouble.timer = loop.call_later(self._options.connect_timeout, self._expire, call)
+        if self._line is None:
+            for call in self._waiting:
+                if not call.sent:
+                    self._patience.limit(call, self._expire)
 
     def _expire(self, call: Call) -> None:
-        self._forget_trouble(call)
+        self._patience.forget(call)
         if call in self._waiting:
             self._waiting.remove(call)
             call.fail(GaveUpError(f"no connection within {self._options.connect_timeout} s"))
-
-    def _new_trouble(self) -> Trouble:
-        options = self._options
-        backoff = Backoff(base=options.backoff_base, cap=options.backoff_cap, dice=options.dice)
-        return Trouble(backoff, options.clock())
-
-    def _forget_trouble(self, call: Call) -> None:
-        trouble = self._trouble.pop(call, None)
-        if trouble and trouble.timer:
-            trouble.timer.cancel()
