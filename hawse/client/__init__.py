@@ -13,6 +13,7 @@ from hawse.client.options import Options
 from hawse.client.process import Process
 from hawse.client.replies import FileDone, FileStat
 from hawse.client.results import (
+    Answers,
     Attached,
     ExecResult,
     Exit,
@@ -30,6 +31,7 @@ from hawse.client.terminal import Terminal
 from hawse.wire import HawseError
 
 __all__ = [
+    "Answers",
     "Attached",
     "BusyError",
     "Client",

@@ -11,8 +11,6 @@ import asyncio
 from collections import deque
 from typing import Any
 
-import msgspec
-
 from hawse.client.call import Call
 from hawse.client.channel import Channel, Line
 from hawse.client.errors import ClientClosedError, GaveUpError, fresh
@@ -24,13 +22,13 @@ from hawse.wire import (
     Error,
     Event,
     HawseError,
+    LocalProtocolError,
     Message,
     RemoteProtocolError,
     Result,
 )
 
 RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can be resumed comes back from
-ENVELOPE = 1024  # bytes a `call` needs beside its parameters, at most
 
 
 class Calls:
@@ -88,6 +86,11 @@ class Calls:
         self._waiting.append(call)
         self._open_waiting()
         self._limit_waiting()
+
+    def post(self, call: Call) -> None:
+        """Make a call whose outcome nobody waits for. On a client that is closed it does nothing."""
+        if not self._closed:
+            self.submit(call)
 
     def abandon(self, call: Call, error: HawseError | None = None) -> None:
         """Nobody is interested in `call` any more: say so to the server, and settle it. Again, it does nothing."""
@@ -159,7 +162,7 @@ class Calls:
                     call.receive_data(event)
                 case Event():
                     if event.name == "opened":
-                        self._patience.forget(call)
+                        self._patience.opened(call)
                     call.receive_event(event)
                 case Credit() if call.feed:
                     call.feed.credited(event.bytes)
@@ -191,18 +194,15 @@ class Calls:
                 self._open_on(line, call)
             except HawseError as error:
                 call.fail(error)
-            except (TypeError, ValueError, OverflowError, RecursionError) as error:
-                call.fail(HawseError("invalid_params", f"not JSON: {error}"))
+            except (LocalProtocolError, TypeError, ValueError, OverflowError, RecursionError) as error:
+                call.fail(HawseError("invalid_params", str(error)))
 
     def _open_on(self, line: Line, call: Call) -> None:
-        params = msgspec.json.encode(call.params())
-        if len(params) + ENVELOPE > line.connection.limits.text:
-            raise HawseError("too_large", f"{len(params)} bytes of parameters")
         if not call.sent:
             self._patience.forget(call)
         ch = line.connection.call(
             call.method,
-            msgspec.Raw(params),
+            call.params(),
             sandbox=call.sandbox,
             key=call.key,
             timeout=call.timeout,

@@ -1,13 +1,13 @@
 """`connect`: the way in. A client is one WebSocket that is kept, and all the calls that go over it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 from hawse.client.call import Call
 from hawse.client.calls import Calls
-from hawse.client.dial import address
+from hawse.client.dial import address, token_in
 from hawse.client.options import Options
 from hawse.client.results import State
 from hawse.client.sandbox import Sandbox
@@ -29,7 +29,7 @@ class Client:
         on_state: Callable[[State], None] | None = None,
     ) -> None:
         self._uri = address(url)
-        self._token = token
+        self._token = token if token is not None else token_in(url)
         self._options = options or Options()
         self._on_state = on_state
         self._group: asyncio.TaskGroup | None = None
@@ -108,9 +108,29 @@ class Client:
         """How many connections there were so far: 1 if none was lost."""
         return self._supervisor.lines
 
-    def states(self) -> AsyncIterator[State]:
-        """The state now and its changes; a state that did not last until you looked is left out. Ends with CLOSED."""
-        return self._supervisor.states()
+    def states(self) -> "States":
+        """Iterate over the state now and its changes; one that did not last until you looked is left out.
+
+        Ends after `CLOSED`.
+        """
+        return States(self._supervisor)
+
+
+class States:
+    """An async iterator over the states of one client."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        self._seen: State | None = None
+
+    def __aiter__(self) -> "States":
+        return self
+
+    async def __anext__(self) -> State:
+        if self._seen is State.CLOSED:
+            raise StopAsyncIteration
+        self._seen = await self._supervisor.changed_from(self._seen)
+        return self._seen
 
 
 def connect(
@@ -122,7 +142,8 @@ def connect(
 ) -> Client:
     """A client for the gateway at `url` (`http(s)://` or `ws(s)://host[:port]`), to be entered with `async with`.
 
-    `token`: a string, or an async function that gets a fresh one for each attempt. `on_state` is called from the
+    `token`: a string, or an async function that gets a fresh one for each attempt; without
+    it, the one in the address that `hawse serve` prints (`…/#token=…`). `on_state` is called from the
     event loop. Raises `ValueError` for a wrong address; entering raises `RefusedError` or `GaveUpError`.
     """
     return Client(url, token=token, options=options, on_state=on_state)

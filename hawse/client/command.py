@@ -13,7 +13,7 @@ from hawse.client.call import Call, event_cost, new_key
 from hawse.client.cursor import Cursor
 from hawse.client.errors import TruncatedError
 from hawse.client.feed import Feed
-from hawse.client.replies import ExecEnd, ProcessOpened, parse
+from hawse.client.replies import ExecEnd, Offsets, ProcessEnd, ProcessOpened, Truncated, parse
 from hawse.client.results import ExecResult, StreamName
 from hawse.wire import Data, Event, HawseError, Kind, Limits
 
@@ -28,6 +28,13 @@ def program(
     """The parameters that `exec` and `process.start` share: a string is the shell's, a sequence an argv."""
     what = {"command": command} if isinstance(command, str) else {"argv": [*command]}
     return {**what, "cwd": cwd, "env": None if env is None else dict(env), "timeout": timeout}
+
+
+def check_complete(cursors: Mapping[Kind, Cursor], reached: Offsets | ExecEnd | ProcessEnd) -> None:
+    """Raise `TruncatedError` if a stream is further, as the server says, than what came of it."""
+    for kind, name in STREAMS.items():
+        if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
+            raise TruncatedError(name, missing)
 
 
 class ExecCall(Call):
@@ -59,12 +66,14 @@ class ExecCall(Call):
     def receive_event(self, event: Event) -> None:
         if event.name == "opened":
             opened = parse(event.value, ProcessOpened)
-            for kind, name in STREAMS.items():
-                if missing := getattr(opened.start, name) - self._cursors[kind].offset:
-                    raise TruncatedError(name, missing)
+            check_complete(self._cursors, opened.start)
             if self.feed:
                 self.feed.opened(opened.input_offset)
             self.mark_opened()
+        elif event.name == "truncated":
+            lost = parse(event.value, Truncated)
+            cursor = next(self._cursors[kind] for kind, name in STREAMS.items() if name == lost.stream)
+            raise TruncatedError(lost.stream, lost.start - cursor.offset)
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:
@@ -83,8 +92,6 @@ class ExecCall(Call):
 
     def finished(self, value: msgspec.Raw) -> ExecResult:
         end = parse(value, ExecEnd)
-        for kind, name in STREAMS.items():
-            if missing := getattr(end, name) - self._cursors[kind].offset:
-                raise TruncatedError(name, missing)
+        check_complete(self._cursors, end)
         stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
         return ExecResult(end.code, end.signal, end.timed_out, stdout, stderr)

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
@@ -42,6 +42,11 @@ def address(url: str) -> str:
         raise ValueError(f"not an address of a gateway: {url!r}; such as http://127.0.0.1:8080")
     path = parts.path.rstrip("/")
     return urlunsplit((scheme, parts.netloc, path if path.endswith(PATH) else path + PATH, "", ""))
+
+
+def token_in(url: str) -> str | None:
+    """The token in an address as `hawse serve` prints it: `http://127.0.0.1:8080/#token=…`."""
+    return next(iter(parse_qs(urlsplit(url).fragment).get("token", [])), None)
 
 
 def client_name() -> str:

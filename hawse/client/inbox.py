@@ -91,6 +91,12 @@ class Inbox:
         while len(queue) > found:
             self._release(_cost(queue.pop()))
 
+    def drop_tail(self, lane: str, obsolete: Callable[[object], bool]) -> None:
+        """Drop the last items as long as they are `obsolete`."""
+        queue = self._lanes.get(lane)
+        while queue and obsolete(queue[-1].item):
+            self._release(_cost(queue.pop()))
+
     def finish(self, error: HawseError | None) -> None:
         """Nothing more will come: what lies here can still be read, then readers end, or raise `error`."""
         if not self._over:

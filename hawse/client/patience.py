@@ -16,6 +16,7 @@ class Trouble:
     backoff: Backoff
     since: float  # when it began, by the options' clock
     timer: asyncio.TimerHandle | None = None
+    opened: float | None = None  # when it was over, as far as one could see
 
 
 class Patience:
@@ -32,6 +33,11 @@ class Patience:
         """Call `again` after a pause; False if `call` has been in trouble for too long."""
         options = self._options
         trouble = self._troubles.setdefault(call, self._begin())
+        if trouble.opened is not None:
+            trouble.since = options.clock()
+            if trouble.since - trouble.opened >= options.stable:
+                trouble.backoff.reset()
+            trouble.opened = None
         if options.clock() - trouble.since >= options.unavailable_give_up:
             self.forget(call)
             return False
@@ -44,8 +50,13 @@ class Patience:
             trouble = self._troubles[call] = self._begin()
             trouble.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
+    def opened(self, call: Call) -> None:
+        """It works again. If that does not last, the pauses go on growing."""
+        if trouble := self._troubles.get(call):
+            trouble.opened = self._options.clock()
+
     def forget(self, call: Call) -> None:
-        """The trouble is over."""
+        """The call is settled, or was sent for the first time."""
         trouble = self._troubles.pop(call, None)
         if trouble and trouble.timer:
             trouble.timer.cancel()

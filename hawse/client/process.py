@@ -7,13 +7,13 @@ import msgspec
 
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
-from hawse.client.command import STREAMS
+from hawse.client.command import STREAMS, check_complete
 from hawse.client.cursor import Cursor
 from hawse.client.errors import ClientClosedError, TruncatedError
 from hawse.client.feed import BytesLike, Feed
 from hawse.client.inbox import Chunk, Inbox
 from hawse.client.reader import Reader
-from hawse.client.replies import ProcessEnd, ProcessOpened, WithExit, parse
+from hawse.client.replies import ProcessEnd, ProcessOpened, Truncated, WithExit, parse
 from hawse.client.results import Exit, StreamName
 from hawse.wire import Data, Event, HawseError, Limits
 
@@ -41,21 +41,29 @@ class ProcessCall(Call):
     def receive_event(self, event: Event) -> None:
         if event.name == "opened":
             self._opened(parse(event.value, ProcessOpened))
+        elif event.name == "truncated":
+            lost = parse(event.value, Truncated)
+            self._skip_to(lost.stream, lost.start)
         self.spend(event_cost(event))
 
     def _opened(self, opened: ProcessOpened) -> None:
         self.base["instance"] = opened.instance
         for kind, name in STREAMS.items():
-            cursor = self.cursors[kind]
-            start = getattr(opened.start, name)
-            if start > cursor.offset:
-                if self._exact:
-                    self.inbox.put(name, TruncatedError(name, start - cursor.offset))
-                cursor.offset = start
+            if self._exact:
+                self._skip_to(name, getattr(opened.start, name))
+            else:
+                self.cursors[kind].offset = max(self.cursors[kind].offset, getattr(opened.start, name))
         self._exact = True
         self.info = self.info or opened
         self.feed.opened(opened.input_offset)
         self.mark_opened()
+
+    def _skip_to(self, name: StreamName, offset: int) -> None:
+        """The journal begins at `offset` now: what it lost before is told where it would have been read."""
+        cursor = next(self.cursors[kind] for kind, other in STREAMS.items() if other == name)
+        if offset > cursor.offset:
+            self.inbox.put(name, TruncatedError(name, offset - cursor.offset))
+            cursor.offset = offset
 
     def receive_data(self, data: Data) -> None:
         name = STREAMS.get(data.kind)
@@ -66,9 +74,7 @@ class ProcessCall(Call):
 
     def finished(self, value: msgspec.Raw) -> Exit:
         end = parse(value, ProcessEnd)
-        for kind, name in STREAMS.items():
-            if missing := getattr(end, name) - self.cursors[kind].offset:
-                raise TruncatedError(name, missing)
+        check_complete(self.cursors, end)
         return end.exit.exit()
 
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from hawse.client.results import Exit, StartAt
+from hawse.client.results import Exit, StartAt, StreamName
 from hawse.wire import RemoteProtocolError
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class TerminalOpened(Reply, frozen=True, kw_only=True):
     screen: int = 0
     input_offset: int = 0
     pid: int | None = None
-    title: str | None = None
+    answers: bool = False
 
 
 class Reseed(Reply, frozen=True, kw_only=True):
@@ -62,6 +62,10 @@ class Size(Reply, frozen=True, kw_only=True):
 
 class LiveAt(Reply, frozen=True, kw_only=True):
     offset: int
+
+
+class Chosen(Reply, frozen=True, kw_only=True):
+    answers: bool
 
 
 class TerminalEnd(WithExit, frozen=True, kw_only=True):
@@ -85,6 +89,11 @@ class ProcessOpened(Reply, frozen=True, kw_only=True):
     pid: int = 0
     start: Offsets = msgspec.field(name="from", default=Offsets())
     input_offset: int = 0
+
+
+class Truncated(Reply, frozen=True, kw_only=True):
+    stream: StreamName
+    start: int = msgspec.field(name="from")
 
 
 class ProcessEnd(WithExit, frozen=True, kw_only=True):

@@ -100,7 +100,14 @@ class Live:
     offset: int
 
 
-TerminalEvent = Attached | Output | Snapshot | Resized | Live | Exit
+@dataclass(frozen=True)
+class Answers:
+    """Whether this viewer's emulator is the one that answers a program's queries: only of `emulator` viewers."""
+
+    answers: bool
+
+
+TerminalEvent = Answers | Attached | Output | Snapshot | Resized | Live | Exit
 
 
 class Repaint(bytes):

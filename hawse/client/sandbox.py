@@ -3,6 +3,7 @@
 Wherever a line may be lost, what is done here is done exactly once: calls that act have a key, streams resume.
 """
 
+import secrets
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -121,7 +122,13 @@ class Sandbox:
         timeout: float | None = None,
     ) -> AsyncIterator[Process]:
         """`start` for an `async with`, which kills what still runs at its end, unless `detach` was called."""
-        process = await self.start(command, id=id, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
+        name = id or f"p-{secrets.token_hex(6)}"
+        try:
+            process = await self.start(command, id=name, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
+        except BaseException:
+            if id is None:  # it may have been started, and nobody else can know it
+                self._calls.post(Call("process.kill", {"id": name}, sandbox=self.id, key=new_key()))
+            raise
         try:
             yield process
         finally:
@@ -141,6 +148,7 @@ class Sandbox:
         create: bool = True,
         read_only: bool = False,
         lossless: bool = False,
+        emulator: bool = False,
         instance: str | None = None,
         since: int | None = None,
     ) -> Terminal:
@@ -149,6 +157,7 @@ class Sandbox:
         `create=False`, or an `instance`, only attaches. `since`: the offset to go on from; by default everything
         that is kept is replayed. `read_only` viewers cannot type. `lossless`: never a snapshot instead of output,
         because the program waits for this reader: up to 30 s while it makes no progress or its line is broken.
+        `emulator`: what reads this answers a program's queries, whenever `Terminal.answers` says that it is its turn.
         """
         if id is None and (instance is not None or not create):
             raise ValueError("which terminal? give its id")
@@ -163,6 +172,7 @@ class Sandbox:
             since=since,
             read_only=read_only,
             lossless=lossless,
+            emulator=emulator,
             window=self._window,
         )
         return Terminal(self._calls, self.id, call, wanted)

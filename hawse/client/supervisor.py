@@ -5,7 +5,7 @@ One task, owned by `Client`. Between lines it tells `Calls` what to wait for; at
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 from hawse.client.backoff import Backoff
 from hawse.client.calls import Calls
@@ -79,30 +79,25 @@ class Supervisor:
         """Wait for the first line. Raises `RefusedError`, or `GaveUpError` after the connect timeout."""
         try:
             async with asyncio.timeout(self._options.connect_timeout):
-                async for state in self.states():
-                    if state is State.OPEN:
-                        return
+                while self.state not in (State.OPEN, State.CLOSED):
+                    await self._changed.wait()
         except TimeoutError:
             limit = self._options.connect_timeout
             raise GaveUpError(f"no connection within {limit} s: {self._problem}") from None
-        raise fresh(self._final or ClientClosedError())
+        if self._final:
+            raise fresh(self._final)
 
-    async def states(self) -> AsyncIterator[State]:
-        """The state now, then each change as far as it is still true when you look; ends with `CLOSED`."""
-        seen = None
-        while seen is not State.CLOSED:
-            changed = self._changed
-            if self.state is not seen:
-                seen = self.state
-                yield seen
-            else:
-                await changed.wait()
+    async def changed_from(self, seen: State | None) -> State:
+        """Wait until the state is another than `seen`, and return it."""
+        while self.state is seen:
+            await self._changed.wait()
+        return self.state
 
     async def _one_line(self) -> Ending:
         options = self._options
         try:
             async with asyncio.timeout(options.connect_timeout):
-                token = await self._token() if callable(self._token) else self._token
+                token = await self._get_token()
                 websocket = await dial(self._uri, token=token, timeout=options.connect_timeout)
         except RefusedError as error:
             return Ending(str(error), final=error)
@@ -122,6 +117,15 @@ class Supervisor:
             self._enter(State.OPEN)
             self._calls.line_up(line)
             return await line.run(ping_interval=options.ping_interval, sleep=options.sleep)
+
+    async def _get_token(self) -> str | None:
+        if not callable(self._token):
+            return self._token
+        try:
+            return await self._token()
+        except Exception as error:
+            log.warning("! no token", exc_info=True)
+            raise DialError(f"no token: {error}") from error
 
     def _receive(self, event: Message | Data) -> None:
         if isinstance(event, Goaway):

@@ -67,10 +67,15 @@ class Terminal:
         """The replay has arrived; while False, do not send what an emulator answers to queries."""
         return self._call.live
 
+    @property
+    def answers(self) -> bool:
+        """This viewer's emulator is to answer queries; only with `emulator=True`, and only while `live`."""
+        return self._call.answers
+
     # ---- output
 
     def items(self) -> Reader[TerminalEvent]:
-        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Live` and at the end `Exit`, in order.
+        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
         What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
         `TruncatedError`, `stale_handle` if another terminal took the id, and what ends a client.

@@ -12,8 +12,8 @@ from hawse.client.call import Call, event_cost
 from hawse.client.cursor import Cursor
 from hawse.client.feed import Feed
 from hawse.client.inbox import Inbox
-from hawse.client.replies import Ended, LiveAt, Reseed, Size, TerminalEnd, TerminalOpened, parse
-from hawse.client.results import Attached, Exit, Live, Resized, Snapshot, TerminalEvent
+from hawse.client.replies import Chosen, Ended, LiveAt, Reseed, Size, TerminalEnd, TerminalOpened, parse
+from hawse.client.results import Answers, Attached, Exit, Live, Resized, Snapshot, TerminalEvent
 from hawse.client.screen import Assembly
 from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
 
@@ -32,11 +32,13 @@ class TerminalCall(Call):
         since: int | None,
         read_only: bool,
         lossless: bool,
+        emulator: bool = False,
         window: int,
     ) -> None:
-        params = {"id": id, "instance": instance, "lossless": lossless or None}
+        params = {"id": id, "instance": instance, "lossless": lossless or None, "emulator": emulator or None}
         super().__init__("terminal.attach", params, sandbox=sandbox, repeats=True)
         self.live = False  # the replay is over
+        self.answers = False  # our emulator is the one that answers
         self.pid: int | None = None
         self.inbox: Inbox = Inbox(window, self.grant)
         self.feed: Feed | None = None if read_only else Feed(Limits().input_window, self.wake)
@@ -75,6 +77,8 @@ class TerminalCall(Call):
             case "live":
                 self.live = True
                 cost = self._put(Live(parse(event.value, LiveAt).offset), cost)
+            case "answers":
+                cost = self._answers(parse(event.value, Chosen).answers, cost)
             case "exit":
                 cost = self._put(parse(event.value, Ended).exit(), cost)
         self.spend(cost)
@@ -85,7 +89,9 @@ class TerminalCall(Call):
             raise RemoteProtocolError(f"attached to instance {opened.instance}, asked for {known}")
         self.base["instance"], self.pid = opened.instance, opened.pid
         size = (opened.cols, opened.rows)
+        self.inbox.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))  # nobody saw the last attempt
         self._put(Attached(opened.start_at, opened.start, *size))
+        self._answers(opened.answers)
         if opened.start_at == "snapshot":
             self._expect_snapshot(Assembly(opened.start, opened.screen, *size))
         else:
@@ -137,6 +143,12 @@ class TerminalCall(Call):
             return cost
         self._size = size
         return self._put(Resized(offset, *size), cost)
+
+    def _answers(self, answers: bool, cost: int = 0) -> int:
+        if answers is self.answers:
+            return cost
+        self.answers = answers
+        return self._put(Answers(answers), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
         """Hand an item on, with its cost; return what is still to be spent."""
