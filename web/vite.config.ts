@@ -1,15 +1,31 @@
+import { readFileSync } from "node:fs";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 // The gateway serves what is built here, under a Content-Security-Policy without inline scripts.
 const gateway = process.env.HAWSE_GATEWAY ?? "http://127.0.0.1:8080";
 
+/** `build.license` collects those of scripts; the font's has to go with it as well. */
+function fontLicense(): Plugin {
+  const path = new URL("node_modules/@fontsource/jetbrains-mono/LICENSE", import.meta.url);
+  return {
+    name: "hawse-font-license",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: "font-license.txt", source: readFileSync(path, "utf8") });
+    },
+  };
+}
+
 export default defineConfig({
   base: "./",
+  plugins: [fontLicense()],
   build: {
     outDir: "../gateway/_web",
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,
+    // Half a megabyte is xterm.js with its WebGL renderer: wanted at once, so in one file.
+    chunkSizeWarningLimit: 600,
     modulePreload: { polyfill: false },
     license: { fileName: "licenses.md" },
   },

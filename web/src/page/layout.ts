@@ -29,6 +29,12 @@ export class Layout {
     return this.#withFont(this.#wanted, () => this.#measure());
   }
 
+  /** Before anybody has said what size the terminal has: as it would be if it were ours alone. */
+  fill(): void {
+    const fit = this.#measure();
+    if (fit) this.#terminal.resize(fit.cols, fit.rows);
+  }
+
   setFontSize(size: number): void {
     this.#wanted = size;
     this.adapt();

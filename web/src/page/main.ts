@@ -44,6 +44,7 @@ disposables.add(header, overlays, followViewport());
 
 const { terminal, fit } = await openEmulator(byId("terminal"), settings);
 const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
+layout.fill();
 const keys = new KeyBar(byId("keys"), terminal);
 const attached = attachXterm(
   terminal,
