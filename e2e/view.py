@@ -79,8 +79,9 @@ class View:
         await self.until(
             """async () => {
               const { client, channel, state } = window.hawse;
-              if (state().inputOffset < state().inputEnd && false) return false;
-              const info = await client.call("terminal.get", { id: channel.id }, { sandbox: channel.sandbox });
+              if (state().inputOffset < state().inputEnd) return false;
+              const { id, sandbox } = channel.address;
+              const info = await client.call("terminal.get", { id }, { sandbox });
               return info.offset === state().offset;
             }"""
         )

@@ -21,18 +21,17 @@ async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
 class Flood:
     """A program that prints numbered lines and notes what is typed: see tests/support/flood.py."""
 
-    def __init__(self, log: Path, lines: int, burst: int, pause: float) -> None:
+    def __init__(self, log: Path, burst: int, pause: float) -> None:
         self.log = log
-        self.argv = [sys.executable, flood.__file__, str(log), str(lines), str(burst), str(pause)]
-        self.output = flood.READY + b"".join(flood.LINE % n for n in range(lines))
+        self.argv = [sys.executable, flood.__file__, str(log), str(burst), str(pause)]
 
     def typed(self) -> bytes:
-        return self.log.read_bytes() if self.log.exists() else b""
+        return self.log.read_bytes()
 
 
 @pytest.fixture
 def make_flood(tmp_path: Path):
-    def make(lines: int, *, burst: int = 100, pause: float = 0.005) -> Flood:
-        return Flood(tmp_path / "typed", lines, burst, pause)
+    def make(*, burst: int = 500, pause: float = 0.002) -> Flood:
+        return Flood(tmp_path / "typed", burst, pause)
 
     return make

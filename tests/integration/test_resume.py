@@ -6,7 +6,7 @@ import pytest
 
 import hawse
 from hawse.client import Options, Output, Snapshot, Terminal
-from tests.support.flood import END, READY
+from tests.support.flood import END, READY, check
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
@@ -44,7 +44,7 @@ async def type_numbers(term: Terminal, done: asyncio.Event) -> bytes:
 
 @pytest.mark.timeout(180)
 async def test_a_line_cut_200_times_loses_and_doubles_nothing_in_either_direction(stack: Stack, make_flood) -> None:
-    flood = make_flood(2_500_000, burst=1000, pause=0.002)
+    flood = make_flood(burst=500)
     async with (
         CuttingProxy(stack.port, seed=5, cut_after=(1, 200_000), cuts_left=CUTS) as proxy,
         hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
@@ -57,13 +57,13 @@ async def test_a_line_cut_200_times_loses_and_doubles_nothing_in_either_directio
         typed = await type_numbers(term, proxy.spent)
         output = await reading
     assert proxy.cuts == CUTS
-    assert output == flood.output
+    assert check(output) > 1_000_000
     assert flood.typed() == typed
 
 
 @pytest.mark.timeout(120)
 async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack: Stack, make_flood) -> None:
-    flood = make_flood(300_000, burst=500, pause=0.005)
+    flood = make_flood()
     typing_over = asyncio.Event()
     async with (
         hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
@@ -72,7 +72,7 @@ async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack:
     ):
         pid = term.pid
         flowing = asyncio.Event()
-        reading = tasks.create_task(read_all(term, flowing, len(flood.output) // 4))
+        reading = tasks.create_task(read_all(term, flowing, 1_000_000))
         await flowing.wait()
         typing = tasks.create_task(type_numbers(term, typing_over))
         await term.flush()
@@ -82,8 +82,9 @@ async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack:
         assert info["pid"] == pid
         assert info["instance"] == term.instance
         typing_over.set()
-        assert await reading == flood.output
-        assert flood.typed() == await typing
+        typed = await typing
+        check(await reading)
+        assert flood.typed() == typed
         assert hw.lines == 2
 
 

@@ -1,12 +1,13 @@
-"""Runs in a terminal: floods it with numbered lines and notes every byte that is typed.
+"""Runs in a terminal: floods it with numbered lines and notes every byte that is typed, until a `!` is.
 
-    python flood.py LOG LINES BURST PAUSE
+    python flood.py LOG BURST PAUSE
 
-prints LINES lines (line n is n as 8 digits), BURST at a time with PAUSE seconds between, and appends what it reads to LOG.
-It ends when all is printed and a `!` was typed, or at the end of its input.
+prints `ready`, numbered lines (BURST at a time with PAUSE seconds between), and after the `!` how many there were. What it reads
+is appended to LOG.
 """
 
 import os
+import re
 import select
 import sys
 import termios
@@ -15,40 +16,56 @@ import tty
 
 LINE = b"%08d\r\n"
 READY = b"ready\r\n"
+DONE = b"done %d\r\n"
 END = b"!"
 
 
+def check(output: bytes) -> int:
+    """How many lines a finished flood printed; raises AssertionError unless `output` is exactly that flood."""
+    end = re.search(rb"done (\d+)\r\n\Z", output)
+    assert end is not None, output[-100:]
+    count = int(end[1])
+    expected = READY + b"".join(LINE % n for n in range(count)) + DONE % count
+    assert len(output) == len(expected)
+    assert output == expected
+    return count
+
+
 def main() -> None:
-    log_path, lines, burst, pause = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+    log_path, burst, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     before = termios.tcgetattr(0)
     tty.setraw(0)
     os.write(1, READY)
     try:
         with open(log_path, "ab", buffering=0) as log:
-            flood(log, lines, burst, pause)
+            count = flood(log, burst, pause)
+        write_all(DONE % count)
     finally:
         termios.tcsetattr(0, termios.TCSADRAIN, before)
 
 
-def flood(log, lines: int, burst: int, pause: float) -> None:
-    printed, ended, waiting = 0, False, b""
+def flood(log, burst: int, pause: float) -> int:
+    printed, waiting, ended = 0, b"", False
     due = time.monotonic()
-    while printed < lines or waiting or not ended:
+    while waiting or not ended:
         now = time.monotonic()
-        if not waiting and printed < lines and now >= due:
-            stop = min(printed + burst, lines)
-            waiting = b"".join(LINE % n for n in range(printed, stop))
-            printed, due = stop, now + pause
-        more = printed < lines
-        timeout = max(0.0, due - now) if more else None
+        if not waiting and not ended and now >= due:
+            waiting = b"".join(LINE % n for n in range(printed, printed + burst))
+            printed, due = printed + burst, now + pause
+        timeout = None if waiting else max(0.0, due - now)
         readable, writable, _ = select.select([0], [1] if waiting else [], [], timeout)
         if readable:
             data = os.read(0, 65536)
             log.write(data)
-            if not data or END in data:
-                ended = True
+            ended = ended or not data or END in data
         if writable:
             waiting = waiting[os.write(1, waiting) :]
+    return printed
+
+
+def write_all(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
 
 
 if __name__ == "__main__":

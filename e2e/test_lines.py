@@ -1,0 +1,148 @@
+"""The browser's line is cut, its gateway killed, its network gone: nothing is lost, nothing doubled, the screen is right."""
+
+import asyncio
+import base64
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Open
+from e2e.view import View
+from tests.support import flood
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CUTS = 200
+
+# Notes all bytes that xterm.js is given from now on, and types numbered words until told to stop.
+_RECORD = """() => {
+  const { terminal, channel } = window.hawse;
+  const write = terminal.write.bind(terminal);
+  window.record = { parts: [], resets: 0, typed: "", stop: false };
+  terminal.write = (data, done) => {
+    window.record.parts.push(typeof data === "string" ? new TextEncoder().encode(data) : data.slice());
+    write(data, done);
+  };
+  const reset = terminal.reset.bind(terminal);
+  terminal.reset = () => { window.record.resets++; reset(); };
+}"""
+
+_TYPE = """() => {
+  const { record, hawse } = window;
+  let number = 0;
+  const type = text => { record.typed += text; hawse.terminal.input(text, true); };
+  const timer = setInterval(() => {
+    if (record.stop) { clearInterval(timer); type("!"); record.done = true; return; }
+    type(`k${String(number++).padStart(7, "0")}.`);
+  }, 10);
+}"""
+
+_READ = """async () => {
+  const blob = new Blob(window.record.parts);
+  const url = await new Promise(done => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result);
+    reader.readAsDataURL(blob);
+  });
+  return url.slice(url.indexOf(",") + 1);
+}"""
+
+
+def workspace(stack: Stack) -> Path:
+    return stack.state / "sandboxes" / "local" / "workspace"
+
+
+async def start_flood(view: View, stack: Stack, *, burst: int, pause: float) -> None:
+    (workspace(stack) / "flood.py").write_text(Path(flood.__file__).read_text())
+    await view.page.evaluate(_RECORD)
+    await view.run(f"clear; {sys.executable} flood.py typed {burst} {pause}")
+    await view.until("() => window.record.parts.some(part => new TextDecoder().decode(part).includes('ready'))")
+
+
+async def finish_flood(view: View, stack: Stack) -> int:
+    """Stop typing, let the flood end, and compare every byte in both directions. Returns the number of lines."""
+    await view.page.evaluate("() => { window.record.stop = true; }")
+    await view.until_text("done ")
+    await view.settled()
+    output = base64.b64decode(await view.page.evaluate(_READ))
+    start = output.index(flood.READY)
+    end = output.index(b"\r\n", output.index(b"done ", start)) + 2
+    assert await view.page.evaluate("() => window.record.resets") == 0
+    typed = await view.page.evaluate("() => window.record.typed")
+    assert (workspace(stack) / "typed").read_bytes() == typed.encode()
+    return flood.check(output[start:end])
+
+
+@pytest.mark.timeout(300)
+async def test_a_line_cut_200_times_under_a_flood_and_typing_loses_and_doubles_nothing(
+    open_page: Open, stack: Stack
+) -> None:
+    async with CuttingProxy(stack.port, seed=11) as proxy:
+        view = await open_page(port=proxy.port)
+        await start_flood(view, stack, burst=100, pause=0.001)
+        await view.page.evaluate(_TYPE)
+        proxy.cuts_left = CUTS
+        proxy.cut_after = (2_000, 200_000)
+        proxy.cut()
+        async with asyncio.timeout(240):
+            await proxy.spent.wait()
+        proxy.cut_after = None
+        assert await finish_flood(view, stack) > 10_000
+        assert proxy.cuts == CUTS
+
+
+@pytest.mark.timeout(120)
+async def test_a_gateway_killed_under_a_flood_and_typing_costs_nothing(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    before = await view.state()
+    await start_flood(view, stack, burst=100, pause=0.002)
+    await view.page.evaluate(_TYPE)
+    offset = (await view.state())["offset"]
+    await view.until("offset => window.hawse.state().offset > offset + 1000000", offset)
+    await stack.kill()
+    await view.until("() => window.hawse.state().line !== 'up'")
+    await stack.start()
+    await view.until_live()
+    await view.until("offset => window.hawse.state().offset > offset + 3000000", offset)
+    assert await finish_flood(view, stack) > 10_000
+    after = await view.state()
+    assert (after["pid"], after["instance"]) == (before["pid"], before["instance"])
+    shell = await view.page.evaluate(
+        """() => window.hawse.client.call("terminal.get", { id: "main" }, { sandbox: "local" })"""
+    )
+    assert shell["pid"] == before["pid"]
+
+
+@pytest.mark.timeout(120)
+async def test_after_10_s_offline_under_a_flood_the_screen_is_that_of_a_browser_that_never_left(
+    open_page: Open, stack: Stack
+) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        stayed = await open_page()
+        left = await open_page(port=proxy.port)
+        await stayed.run("clear; seq 100000000 | sed 's/$/ \u6f22 flood/'")
+        await left.until_text("flood")
+        proxy.refuse()
+        offset = (await stayed.state())["offset"]
+        await left.page.get_by_text("Reconnecting").first.wait_for()
+        await asyncio.get_running_loop().run_in_executor(None, _ten_seconds)
+        await stayed.until("offset => window.hawse.state().offset > offset + 9000000", offset)  # past the journal
+        proxy.resume()
+        await left.until_live()
+        await stayed.press("Control+c")
+        await stayed.run("echo the en''d")
+        for view in (stayed, left):
+            await view.until_text("the end")
+            await view.settled()
+        one, other = await stayed.cells(), await left.cells()
+        assert one == other
+
+
+def _ten_seconds() -> None:
+    """What the test is about: how long the line is gone."""
+    import time
+
+    time.sleep(10)
