@@ -59,7 +59,7 @@ class Connect:
         self._methods = methods
         self._limits = limits
         self._max_connections = max_connections
-        self._sessions: set[Session] = set()
+        self.open: set[Session] = set()  # those that were let in
         self.empty = asyncio.Event()  # nobody is connected
         self.empty.set()
 
@@ -83,12 +83,12 @@ class Connect:
 
     def go_away(self, reason: str, retry_after: float) -> None:
         """Ask all clients to reconnect later, and let them go."""
-        for session in list(self._sessions):
+        for session in list(self.open):
             session.go_away(reason, retry_after)
 
     @property
     def sessions(self) -> int:
-        return len(self._sessions)
+        return len(self.open)
 
     async def _serve(self, scope: Scope, carrier: AsgiCarrier) -> None:
         name = _peer(scope)
@@ -99,15 +99,15 @@ class Connect:
             log.info("< %s refused: %s", name, refused.reason)
             await session.say(refused)
             return
-        self._sessions.add(session)
+        self.open.add(session)
         self.empty.clear()
-        log.info("< %s connected, %d now", name, len(self._sessions))
+        log.info("< %s connected, %d now", name, len(self.open))
         try:
             closing = await session.run()
             log.info("= %s closed: %s %s", name, closing.code or "", closing.reason)
         finally:
-            self._sessions.discard(session)
-            if not self._sessions:
+            self.open.discard(session)
+            if not self.open:
                 self.empty.set()
 
     def _refusal(self, scope: Scope) -> Closing | None:
@@ -116,7 +116,7 @@ class Connect:
         if not (self._doors.token_given(scope["headers"]) or any(map(self._tickets.take, tickets[:1]))):
             error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
             return Closing(4401, "unauthenticated", error)
-        if len(self._sessions) >= self._max_connections:
+        if len(self.open) >= self._max_connections:
             return Closing(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
         return None
 

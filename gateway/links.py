@@ -166,8 +166,11 @@ class SandboxLink:
     def _start_waiting(self, link: RuntimeLink) -> None:
         now = asyncio.get_running_loop().time()
         for bridge, timer in list(self._waiting.items()):
+            timeout = bridge.call.timeout
+            if timer is not None and timeout is not None:
+                timeout = min(timeout, max(timer.when() - now, 0.001))
             self._stop_waiting(bridge)
-            self._start(bridge, link, max(timer.when() - now, 0.001) if timer else None)
+            self._start(bridge, link, timeout)
 
     def _expire(self, bridge: Bridge) -> None:
         self._stop_waiting(bridge)

@@ -77,7 +77,7 @@ class Session:
         self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
         self._work = asyncio.Event()  # there is something to write
         self._used: set[SandboxLink] = set()  # that this client has called
-        self._input = 0  # bytes that wait toward runtimes
+        self.input_waiting = 0  # bytes toward runtimes
         self._flowing = asyncio.Event()  # there is room toward them again
 
     async def run(self) -> Closing:
@@ -95,6 +95,10 @@ class Session:
             self._bridges.clear()
         await self.say(closing)
         return closing
+
+    @property
+    def closing(self) -> bool:
+        return self._closing.done()
 
     def close(self, closing: Closing) -> None:
         """End the connection; the first reason holds."""
@@ -116,7 +120,7 @@ class Session:
             self.close(Closing(4429, "backlog", error))
 
     def count_input(self, change: int) -> None:
-        self._input += change
+        self.input_waiting += change
         if change < 0:
             self._flowing.set()
 
@@ -167,7 +171,7 @@ class Session:
 
     async def _room(self) -> None:
         """Wait while too much of this client's waits for a runtime that does not read."""
-        while self._input > INPUT_HIGH or self._congested():
+        while self.input_waiting > INPUT_HIGH or self._congested():
             self._flowing.clear()
             await self._flowing.wait()
 

@@ -225,9 +225,9 @@ class Gateway:
         await eventually(lambda: self.server.started)
         return self
 
-    async def __aexit__(self, *error: Any) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.server.leave()
-        await self._tasks.__aexit__(*error)
+        await self._tasks.__aexit__(None, None, None)
 
     @property
     def url(self) -> str:

@@ -1,0 +1,76 @@
+import httpx
+import pytest
+
+from gateway import VERSION
+from tests.gateway.fakes import TOKEN, Gateway
+
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+async def request(gateway: Gateway, method: str, path: str, **headers: str) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
+        return await http.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+async def test_health_is_told_to_everybody_and_says_no_more_than_the_version(gateway: Gateway) -> None:
+    answer = await request(gateway, "GET", "/healthz", Host="probe.internal")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "version": VERSION})
+
+
+async def test_a_ticket_is_made_for_whoever_has_the_token(gateway: Gateway) -> None:
+    answer = await request(gateway, "POST", "/v1/tickets", **BEARER)
+    assert answer.status_code == 201
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.json().keys() == {"ticket", "expires_in"}
+    assert answer.json()["expires_in"] == 30
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({}, 401, "unauthenticated"),
+        ({"Authorization": "Bearer wrong"}, 401, "unauthenticated"),
+        (BEARER | {"Origin": "http://evil.example"}, 403, "origin_denied"),
+        (BEARER | {"Host": "evil.example"}, 403, "origin_denied"),
+    ],
+)
+async def test_a_ticket_is_refused_to_others(
+    gateway: Gateway, headers: dict[str, str], status: int, code: str
+) -> None:
+    answer = await request(gateway, "POST", "/v1/tickets", **headers)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.json().keys() == {"code", "message", "retryable", "admitted"}
+    assert TOKEN not in answer.text
+
+
+async def test_too_many_tickets_are_refused(gateway: Gateway) -> None:
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
+        codes = [(await http.post("/v1/tickets", headers=BEARER)).status_code for _ in range(1025)]
+    assert codes == [201] * 1024 + [429]
+
+
+async def test_a_ticket_is_posted_for_not_got(gateway: Gateway) -> None:
+    assert (await request(gateway, "GET", "/v1/tickets", **BEARER)).status_code in (404, 405)
+
+
+async def test_a_foreign_name_gets_no_page(gateway: Gateway) -> None:
+    assert (await request(gateway, "GET", "/", Host="evil.example")).status_code == 403
+    assert (await request(gateway, "GET", "/", Host="gateway.test")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/v1/tickets", "/nope"])
+async def test_every_answer_carries_the_security_headers(gateway: Gateway, path: str) -> None:
+    answer = await request(gateway, "GET", path)
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert "server" not in answer.headers
+
+
+async def test_no_foreign_page_is_told_that_it_may_read(gateway: Gateway) -> None:
+    answer = await request(gateway, "OPTIONS", "/v1/tickets", Origin="http://evil.example")
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+async def test_connect_without_an_upgrade_is_not_found(gateway: Gateway) -> None:
+    assert (await request(gateway, "GET", "/v1/connect", **BEARER)).status_code in (404, 426)

@@ -1,0 +1,139 @@
+import asyncio
+import json
+import logging
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, eventually
+
+
+async def ticket(gateway: Gateway) -> str:
+    async with httpx.AsyncClient(trust_env=False) as http:
+        answer = await http.post(f"{gateway.url}/v1/tickets", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert answer.status_code == 201
+    made: str = answer.json()["ticket"]
+    return made
+
+
+async def refusal(gateway: Gateway, **options: object) -> tuple[int, str]:
+    """The HTTP status and the error's code of an upgrade that is denied."""
+    with pytest.raises(InvalidStatus) as caught:
+        async with gateway.dial(**options):
+            pass
+    response = caught.value.response
+    assert response.headers["content-type"] == "application/json"
+    return response.status_code, json.loads(response.body)["code"]
+
+
+async def closing(gateway: Gateway, **options: object) -> tuple[str, int | None]:
+    """The error's code and the close code of a connection that is refused after the upgrade."""
+    async with gateway.dial(**options) as ws:
+        error = json.loads(await ws.recv())
+        assert error["type"] == "error"
+        with pytest.raises(ConnectionClosed):
+            await ws.recv()
+        return error["code"], ws.close_code
+
+
+async def test_the_subprotocol_is_agreed_on(gateway: Gateway) -> None:
+    async with gateway.dial(subprotocols=["other", "hawse.v1"]) as ws:
+        assert ws.subprotocol == "hawse.v1"
+        assert ws.response is not None
+        assert "Sec-WebSocket-Extensions" not in ws.response.headers
+
+
+async def test_no_message_is_compressed_even_if_the_client_offers_it(gateway: Gateway) -> None:
+    async with gateway.dial(compression="deflate") as ws:
+        assert ws.protocol.extensions == []
+
+
+@pytest.mark.parametrize("subprotocols", [None, ["hawse.v2"], ["HAWSE.V1"]])
+async def test_without_the_subprotocol_the_upgrade_is_a_bad_request(
+    gateway: Gateway, subprotocols: list[str] | None
+) -> None:
+    assert await refusal(gateway, subprotocols=subprotocols) == (400, "protocol_error")
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+async def test_a_foreign_page_is_denied_even_with_the_token(gateway: Gateway, origin: str) -> None:
+    assert await refusal(gateway, origin=origin) == (403, "origin_denied")
+
+
+async def test_a_foreign_name_for_our_address_is_denied(gateway: Gateway) -> None:
+    """DNS rebinding: the page is of evil.example, and so is, for the browser, this gateway."""
+    headers = {"Host": f"evil.example:{gateway.port}", "Origin": f"http://evil.example:{gateway.port}"}
+    assert await refusal(gateway, headers=headers) == (403, "origin_denied")
+
+
+async def test_our_own_page_and_an_allowed_one_are_let_in(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, origins=["https://app.example"]) as gateway:
+        for origin in (gateway.url, "https://app.example"):
+            async with gateway.peer(origin=origin) as peer:
+                await peer.ask("answer")
+
+
+async def test_without_a_token_or_with_a_wrong_one_it_is_said_after_the_upgrade(gateway: Gateway) -> None:
+    for token in (None, "wrong", "", TOKEN + "x"):
+        assert await closing(gateway, token=token) == ("unauthenticated", 4401)
+    assert gateway.connect.sessions == 0
+
+
+async def test_a_ticket_lets_in_once(gateway: Gateway) -> None:
+    made = await ticket(gateway)
+    async with gateway.peer(token=None, query=f"?ticket={made}") as peer:
+        await peer.ask("answer")
+    assert await closing(gateway, token=None, query=f"?ticket={made}") == ("unauthenticated", 4401)
+
+
+@pytest.mark.parametrize("query", ["?ticket=", "?ticket=wrong", "?ticket=%00%ff", "?x=y", "?" + "a" * 4000])
+async def test_a_wrong_ticket_lets_nobody_in(gateway: Gateway, query: str) -> None:
+    assert await closing(gateway, token=None, query=query) == ("unauthenticated", 4401)
+
+
+async def test_of_several_tickets_only_the_first_is_looked_at(gateway: Gateway) -> None:
+    made = await ticket(gateway)
+    assert await closing(gateway, token=None, query=f"?ticket=x&ticket={made}") == ("unauthenticated", 4401)
+
+
+async def test_a_ticket_is_not_used_up_by_an_upgrade_that_is_denied(gateway: Gateway) -> None:
+    made = await ticket(gateway)
+    query = f"?ticket={made}"
+    assert await refusal(gateway, token=None, query=query, origin="http://evil.example") == (403, "origin_denied")
+    async with gateway.peer(token=None, query=query) as peer:
+        await peer.ask("answer")
+
+
+async def test_connections_are_limited(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, max_connections=2) as gateway:
+        async with gateway.peer(), gateway.peer() as second:
+            assert await closing(gateway) == ("limit_exceeded", 4429)
+            await second.ask("answer")
+        await eventually(lambda: not gateway.connect.sessions)
+        async with gateway.peer():
+            pass
+
+
+async def test_everybody_is_told_before_the_gateway_goes(gateway: Gateway) -> None:
+    async with gateway.peer() as first, gateway.peer() as second:
+        gateway.connect.go_away("the gateway restarts", 2.5)
+        for peer in (first, second):
+            said = await peer.receive()
+            assert (said.type, said.reason, said.retry_after) == ("goaway", "the gateway restarts", 2.5)
+            with pytest.raises(ConnectionClosed):
+                await peer.receive()
+            assert peer.ws.close_code == 1012
+        await asyncio.wait_for(gateway.connect.empty.wait(), 5)
+
+
+async def test_no_token_and_no_ticket_is_logged(gateway: Gateway, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="gateway"):
+        made = await ticket(gateway)
+        async with gateway.peer(token=None, query=f"?ticket={made}") as peer:
+            await peer.ask("answer")
+        await closing(gateway, token=None, query=f"?ticket={made}")
+        await eventually(lambda: not gateway.connect.sessions)
+    assert "connected" in caplog.text
+    assert made not in caplog.text
+    assert TOKEN not in caplog.text

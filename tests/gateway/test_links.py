@@ -1,0 +1,159 @@
+import asyncio
+
+import pytest
+
+from gateway import links
+from hawse.wire import HawseError
+from tests.gateway.fakes import FakeProvider, FakeRuntime, Gateway, eventually
+
+
+async def code_of(asked: object) -> tuple[str, str, bool]:
+    with pytest.raises(HawseError) as caught:
+        await asked  # type: ignore[misc]
+    return caught.value.code, caught.value.admitted, caught.value.retryable
+
+
+async def test_no_link_is_made_before_the_first_call(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        await peer.ask("sandbox.list", sandbox=None)
+        assert not runtime.links
+        await peer.ask("answer")
+        assert len(runtime.links) == 1
+
+
+async def test_calls_on_a_link_that_breaks_are_interrupted_and_the_next_makes_a_new_one(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    async with gateway.peer() as peer, gateway.peer() as other:
+        hanging = [await peer.call("hang"), await peer.call("hang"), await other.call("hang")]
+        await eventually(lambda: len(runtime.seen) == 3)
+        runtime.links[0].abort()
+        for client, ch in ((peer, hanging[0]), (peer, hanging[1]), (other, hanging[2])):
+            assert await code_of(client.outcome(ch)) == ("interrupted", "unknown", True)
+        assert await peer.ask("answer", {"a": 1}) == {"a": 1}
+        assert gateway.provider.starts == 2
+
+
+async def test_what_came_before_the_break_is_delivered_before_the_error(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    async with gateway.peer(window=1 << 20) as peer:
+        ch = await peer.call("flood", {"bytes": 2 << 20})  # half of it is granted
+        await eventually(lambda: runtime.granted.get(1) == 1 << 20)
+        came = 0
+        while came < 1 << 20:
+            came += len((await peer.receive()).payload)
+        runtime.links[0].abort()
+        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+
+
+async def test_calls_that_wait_for_a_sandbox_go_out_when_it_is_there_with_what_followed_them(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        ch = await peer.call("echo")
+        await peer.send(ch, 0, b"early")
+        peer.connection.end(ch)
+        peer.connection.ping(1.0)
+        await peer.flush()
+        await peer.receive()  # the pong: all of it has arrived
+        assert not runtime.seen
+        gateway.provider.hold.set()
+        assert await peer.outcome(ch) == {"bytes": 5}
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_was_not_begun(gateway: Gateway, runtime: FakeRuntime) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        ch = await peer.call("echo")
+        peer.connection.cancel(ch)
+        await peer.flush()
+        assert await code_of(peer.outcome(ch)) == ("cancelled", "no", False)
+        gateway.provider.hold.set()
+        await peer.ask("answer")
+    assert [call.method for call in runtime.seen] == ["answer"]
+
+
+async def test_a_call_whose_time_is_up_while_it_waits_was_not_begun(gateway: Gateway, runtime: FakeRuntime) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("echo", timeout=0.05)) == ("deadline_exceeded", "no", False)
+        gateway.provider.hold.set()
+        await peer.ask("answer")
+    assert [call.method for call in runtime.seen] == ["answer"]
+
+
+async def test_the_calls_of_a_client_that_went_while_they_waited_are_not_made(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        await peer.call("echo")
+        await eventually(lambda: gateway.provider.starts)
+    await eventually(lambda: not gateway.connect.sessions)
+    gateway.provider.hold.set()
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+    assert [call.method for call in runtime.seen] == ["answer"]
+
+
+async def test_a_sandbox_that_can_not_be_had_is_unavailable_and_tried_again(gateway: Gateway) -> None:
+    gateway.provider.error = HawseError("unavailable", "no disk")
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
+        gateway.provider.error = None
+        await peer.ask("answer")
+
+
+async def test_a_runtime_that_is_away_for_a_moment_is_waited_for(gateway: Gateway, runtime: FakeRuntime) -> None:
+    await runtime.stop()
+    async with gateway.peer() as peer:
+        ch = await peer.call("answer", {"a": 1})
+        await eventually(lambda: gateway.provider.starts == 2)
+        await runtime.start()
+        assert await peer.outcome(ch) == {"a": 1}
+
+
+async def test_a_runtime_that_stays_away_is_unavailable_after_a_few_attempts(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    await runtime.stop()
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
+    assert gateway.provider.starts == 1 + len(links.RETRY_DELAYS)
+    await runtime.start()
+
+
+async def test_a_bug_in_a_provider_ends_the_calls_and_not_the_gateway(gateway: Gateway) -> None:
+    gateway.provider.error = KeyError("a bug")  # type: ignore[assignment]
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer")) == ("internal", "no", False)
+        gateway.provider.error = None
+        await peer.ask("answer")
+
+
+async def test_a_runtime_that_breaks_the_protocol_loses_its_link(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        ch = await peer.call("hang")
+        await eventually(lambda: runtime.links and runtime.links[0].connection.channels)
+        runtime.links[0]._transport.write(b"\0\0\0\x01\xff")  # type: ignore[union-attr]
+        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+        await peer.ask("answer")
+
+
+async def test_a_goaway_of_the_runtime_ends_the_link(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        ch = await peer.call("hang")
+        await eventually(lambda: runtime.seen)
+        runtime.links[0].connection.goaway("restart", 0)
+        runtime.links[0].flush()
+        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+
+
+async def test_an_unknown_sandbox_is_not_found(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        table = links.Links(FakeProvider(runtime.path), tasks)
+        with pytest.raises(HawseError, match="no sandbox 'other'"):
+            table.get("other")
+        assert table.get("local") is table.get("local")
