@@ -1,0 +1,104 @@
+"""Promise 3: a flood, a thousand calls and typing share a socket; one that stops reading costs the others nothing."""
+
+import asyncio
+import json
+
+import psutil
+import pytest
+import websockets
+
+import hawse
+from hawse.client import Output, Terminal
+from tests.support.stack import Stack
+
+MIB = 1 << 20
+ENDLESS = ["sh", "-c", "exec yes a line of a flood that never ends"]
+
+
+def memory(stack: Stack) -> dict[str, int]:
+    """Resident bytes of the gateway and the runtime."""
+    (runtime,) = stack.runtimes()
+    return {"gateway": psutil.Process(stack.pid).memory_info().rss, "runtime": runtime.memory_info().rss}
+
+
+async def drain(term: Terminal, counted: list[int], enough: asyncio.Event, at: int) -> None:
+    async for item in term.items():
+        if isinstance(item, Output):
+            counted[0] += len(item.data)
+            if counted[0] >= at:
+                enough.set()
+
+
+async def type_and_see(term: Terminal, count: int) -> None:
+    """Type numbers into `cat` one by one, each when the one before was echoed."""
+    items = term.items()
+    seen = b""
+    for number in range(count):
+        word = b"w%05d" % number
+        await term.write(word + b"\n")
+        while word not in seen:
+            item = await anext(items)
+            if isinstance(item, Output):
+                seen = seen[-64:] + item.data
+
+
+async def test_beside_a_flood_a_thousand_calls_and_typing_complete_in_bounded_memory(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        sb = hw.sandbox()
+        async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
+            counted, warm, enough = [0], asyncio.Event(), asyncio.Event()
+            async with asyncio.TaskGroup() as tasks:
+                reader = tasks.create_task(drain(flooding, counted, warm, 40 * MIB))
+                await warm.wait()
+                before = memory(stack)
+                calls = [tasks.create_task(sb.call("runtime.info")) for _ in range(500)]
+                calls += [tasks.create_task(sb.exec(["echo", str(n)])) for n in range(500)]
+                await type_and_see(typing, 200)
+                results = await asyncio.gather(*calls)
+                assert [r.stdout for r in results[500:]] == [b"%d\n" % n for n in range(500)]
+                more = tasks.create_task(drain_until(counted, counted[0] + 40 * MIB, enough))
+                await enough.wait()
+                more.cancel()
+                reader.cancel()
+        after = memory(stack)
+        for name in before:
+            assert after[name] - before[name] < 48 * MIB, (name, before, after)
+        await sb.call("terminal.kill", {"id": "flood"})
+
+
+async def drain_until(counted: list[int], at: int, enough: asyncio.Event) -> None:
+    while counted[0] < at:
+        await asyncio.sleep(0)
+    enough.set()
+
+
+@pytest.mark.timeout(120)
+async def test_a_client_that_stops_reading_costs_the_others_nothing(stack: Stack) -> None:
+    headers = {"Authorization": f"Bearer {stack.token}"}
+    uri = f"ws://127.0.0.1:{stack.port}/v1/connect"
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        sb = hw.sandbox()
+        async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
+            counted, warm, enough = [0], asyncio.Event(), asyncio.Event()
+            async with asyncio.TaskGroup() as tasks:
+                reader = tasks.create_task(drain(flooding, counted, warm, 10 * MIB))
+                await warm.wait()
+                before = memory(stack)
+                async with websockets.connect(
+                    uri, subprotocols=["hawse.v1"], additional_headers=headers, max_queue=1, ping_interval=None
+                ) as stalled:
+                    await stalled.send(json.dumps({"type": "hello", "protocol": 1, "client": "stalled", "window": 4 * MIB}))
+                    for ch in range(1, 41):
+                        attach = {"type": "call", "ch": ch, "method": "terminal.attach", "sandbox": "local"}
+                        await stalled.send(json.dumps(attach | {"params": {"id": "flood"}}))
+                    # It never reads. The others go on, and what is kept for it is bounded.
+                    more = tasks.create_task(drain_until(counted, counted[0] + 60 * MIB, enough))
+                    await type_and_see(typing, 100)
+                    await enough.wait()
+                    more.cancel()
+                    after = memory(stack)
+                    stalled.transport.abort()
+                reader.cancel()
+        assert after["gateway"] - before["gateway"] < 64 * MIB, (before, after)
+        assert after["runtime"] - before["runtime"] < 64 * MIB, (before, after)
+        await sb.call("terminal.kill", {"id": "flood"})
