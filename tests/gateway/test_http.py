@@ -1,0 +1,123 @@
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.http import HEADERS_COUNT, HEADERS_SIZE, HttpProtocol
+from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpProtocol, "headers_timeout", 0.1)
+
+
+@pytest.fixture
+async def raw(gateway: Gateway) -> AsyncIterator[RawSocket]:
+    async with RawSocket(gateway, receive_buffer=1 << 16) as opened:
+        yield opened
+
+
+async def test_a_request_in_pieces_is_answered(raw: RawSocket) -> None:
+    for byte in GET + b"\r\n":
+        await raw.send(bytes([byte]))
+    assert (await raw.receive()).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("sent", [b"", b"G", GET, GET + b"X-A: b\r\n"])
+async def test_whoever_does_not_finish_the_headers_in_time_is_cut_off(raw: RawSocket, sent: bytes) -> None:
+    await raw.send(sent)
+    assert await raw.receive() == b""
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_header_a_moment_does_not_buy_time(raw: RawSocket) -> None:
+    """Slow loris: the time is for all of the headers, not for the next byte."""
+
+    async def drip() -> None:
+        await raw.send(GET)
+        while True:
+            await raw.send(b"X-A: b\r\n")
+            await asyncio.sleep(0.01)
+
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        async with asyncio.timeout(5):
+            await drip()
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_the_second_request_of_a_connection_has_no_more_time(raw: RawSocket) -> None:
+    await raw.send(GET + b"\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 200 OK")
+    await raw.send(GET)
+    assert await raw.receive() == b""
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket) -> None:
+    await raw.send(b"POST /v1/tickets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 401")
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        async with asyncio.timeout(5):
+            while True:
+                await raw.send(b"x")
+                await asyncio.sleep(0.01)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_websocket_outlives_the_time_for_headers(gateway: Gateway) -> None:
+    async with gateway.peer() as peer:
+        async with RawSocket(gateway) as silent:
+            assert await silent.receive() == b""
+        assert await peer.ask("answer", {"still": "here"}) == {"still": "here"}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"X-A: " + b"a" * HEADERS_SIZE,
+        b"".join(b"X-%d: a\r\n" % number for number in range(HEADERS_COUNT + 1)),
+        b"X-A: " + b"a" * (HEADERS_SIZE // 2) + b"\r\nX-B: " + b"b" * (HEADERS_SIZE // 2),
+    ],
+)
+@pytest.mark.parametrize("upgrade", [b"", b"Connection: Upgrade\r\nUpgrade: websocket\r\n"])
+async def test_headers_beyond_the_bounds_are_a_bad_request(raw: RawSocket, headers: bytes, upgrade: bytes) -> None:
+    await raw.send(GET + upgrade + headers + b"\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_a_header_that_never_ends_is_not_kept(raw: RawSocket) -> None:
+    await raw.send(GET + b"X-A: ")
+    await raw.send(b"a" * HEADERS_SIZE)
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_an_address_that_never_ends_is_not_kept(raw: RawSocket) -> None:
+    await raw.send(b"GET /")
+    await raw.send(b"a" * (HEADERS_SIZE + 1))
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_what_is_no_http_is_a_bad_request(raw: RawSocket) -> None:
+    await raw.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_sockets_beyond_the_limit_are_not_served(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, max_connections=1) as gateway:
+        gateway.server.config.limit_concurrency = 3
+        opened = [RawSocket(gateway) for _ in range(6)]
+        for raw in opened:
+            await raw.__aenter__()
+        ends = [asyncio.ensure_future(raw.receive()) for raw in opened]
+        await eventually(lambda: sum(end.done() for end in ends) == 3)
+        for end in ends:
+            end.cancel()
+        for raw in opened:
+            await raw.__aexit__()
+        await eventually(lambda: not gateway.server.server_state.connections)
+        async with gateway.peer() as peer:
+            await peer.ask("answer")
