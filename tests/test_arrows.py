@@ -1,6 +1,7 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
-`hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`. Nothing else, in
+`hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`; and the carrier that both
+ends of a link share, `hawse.wire <- hawse.link <- runtime` and `<- gateway`. Nothing else, in
 functions and under TYPE_CHECKING as well: an arrow is about what a module knows, not about when it loads it.
 """
 
@@ -44,8 +45,9 @@ RULES = {
     ),
     # Loading hawse.wire loads hawse first, so what `hawse` itself imports eagerly, everybody does.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
-    "runtime": Rule(ours=("hawse.wire", "runtime")),
-    "gateway": Rule(ours=("hawse.wire", "gateway")),
+    "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
+    "runtime": Rule(ours=("hawse.wire", "hawse.link", "runtime")),
+    "gateway": Rule(ours=("hawse.wire", "hawse.link", "gateway")),
 }
 
 
