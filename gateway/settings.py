@@ -42,11 +42,13 @@ class Settings:
             raise SettingsError(f"a token that others may try to guess has {TOKEN_MIN} characters or more")
         if self.token is not None and (not self.token or not self.token.isascii() or not self.token.isprintable()):
             raise SettingsError("a token is printable ASCII")
+        if self.max_connections < 1:
+            raise SettingsError("--max-connections is 1 or more")
         for origin in self.origins:
             try:
                 split_origin(origin)
             except ValueError as error:
-                raise SettingsError(f"--origin: {error}; it looks like https://example.org") from error
+                raise SettingsError(f"--allow-origin: {error}; it looks like https://example.org") from error
 
 
 def is_loopback(host: str) -> bool:
