@@ -115,17 +115,16 @@ class Inbox:
             raise BusyError
         self._busy.add(lane)
         try:
-            while (queue := self._next(lane)) is None:
+            while (name := self._next(lane)) is None:
                 if self._over:
+                    self._tell_of_dropped(*([lane] if lane else [*self._dropped]))
                     raise StopAsyncIteration if self._end is None else fresh(self._end)
                 self._arrived.clear()
                 await self._arrived.wait()
         finally:
             self._busy.discard(lane)
-        name = next(name for name, other in self._lanes.items() if other is queue)
-        if missing := self._dropped.pop(name, 0):
-            raise TruncatedError(name, missing)
-        entry = queue.popleft()
+        self._tell_of_dropped(name)
+        entry = self._lanes[name].popleft()
         self._release(_cost(entry))
         return name, entry.item
 
@@ -153,10 +152,17 @@ class Inbox:
 
     # ---- inside
 
-    def _next(self, lane: str | None) -> deque[Entry] | None:
+    def _next(self, lane: str | None = None) -> str | None:
+        """The lane of what is to be read next, if there is anything."""
         if lane is not None:
-            return self._lanes.get(lane) or None
-        return min((queue for queue in self._lanes.values() if queue), key=lambda q: q[0].number, default=None)
+            return lane if self._lanes.get(lane) else None
+        full = (name for name, queue in self._lanes.items() if queue)
+        return min(full, key=lambda name: self._lanes[name][0].number, default=None)
+
+    def _tell_of_dropped(self, *lanes: str) -> None:
+        for name in lanes:
+            if missing := self._dropped.pop(name, 0):
+                raise TruncatedError(name, missing)
 
     def _came(self, cost: int) -> None:
         self._held += cost
@@ -169,10 +175,9 @@ class Inbox:
 
     def _trim(self) -> None:
         while self._waiting and not self._readers and self._held * 2 > self._window:
-            name, queue = min(
-                ((name, queue) for name, queue in self._lanes.items() if queue), key=lambda pair: pair[1][0].number
-            )
-            cost = _cost(queue.popleft())
+            name = self._next()
+            assert name is not None
+            cost = _cost(self._lanes[name].popleft())
             self._dropped[name] = self._dropped.get(name, 0) + cost
             self._release(cost)
 

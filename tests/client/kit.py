@@ -1,0 +1,90 @@
+"""Two ends back to back without a socket: a line for `Calls`, and the server's end of it for the test to play."""
+
+from typing import Any
+
+from hawse.client.calls import Calls
+from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
+from hawse.wire.messages import from_raw
+
+
+class MemoryLine:
+    """`hawse.client.channel.Line`. `pump` carries what either end has to say."""
+
+    def __init__(self, calls: Calls, limits: Limits | None = None) -> None:
+        self.connection = Connection(Role.CLIENT)
+        self.writer = FairWriter(self.connection)
+        self.server = Connection(Role.SERVER, limits)
+        self.heard: list[Message | Data] = []  # by the server
+        self.kicks = 0
+        self._calls = calls
+        self.connection.send_hello("test")
+        self.pump()
+        self.server.send_welcome("test", identity="me", role="owner")
+        self.pump()
+        calls.line_up(self)
+
+    def kick(self) -> None:
+        self.kicks += 1
+
+    def pump(self) -> None:
+        """Carry messages until both are silent."""
+        while True:
+            up, down = self.writer.take(1 << 20), self.server.data_to_send()
+            if not up and not down:
+                return
+            for message in up:
+                _receive(self.server, message)
+                for event in self.server.events():
+                    self.heard.append(event._replace(payload=bytes(event.payload)) if isinstance(event, Data) else event)
+            for message in down:
+                _receive(self.connection, message)
+                for event in self.connection.events():
+                    if getattr(event, "ch", None) is not None:
+                        self._calls.receive(event)
+
+    @property
+    def calls(self) -> list[Call]:
+        """What was called, in order."""
+        self.pump()
+        return [event for event in self.heard if isinstance(event, Call)]
+
+    @property
+    def call(self) -> Call:
+        return self.calls[-1]
+
+    @property
+    def params(self) -> Any:
+        return from_raw(self.call.params)
+
+    def inputs(self) -> list[tuple[int, bytes]]:
+        """The input frames, as (offset, payload)."""
+        self.pump()
+        return [(event.offset, bytes(event.payload)) for event in self.heard if isinstance(event, Data)]
+
+    def of(self, kind: type[Message]) -> list[Any]:
+        self.pump()
+        return [event for event in self.heard if isinstance(event, kind)]
+
+    def event(self, name: str, value: Any = None) -> None:
+        """From the server, on the latest channel."""
+        self.server.send_event(self.call.ch, name, value)
+        self.pump()
+
+    def data(self, kind: int, offset: int, payload: bytes) -> None:
+        self.server.send_data(self.call.ch, kind, offset, payload)  # type: ignore[arg-type]
+        self.pump()
+
+    def result(self, value: Any = None) -> None:
+        self.server.send_result(self.call.ch, value)
+        self.pump()
+
+    def error(self, error: Any) -> None:
+        self.server.send_error(self.call.ch, error)
+        self.pump()
+
+
+def _receive(connection: Connection, message: str | bytes) -> None:
+    if isinstance(message, str):
+        connection.receive_text(message)
+    else:
+        connection.receive_data(message)

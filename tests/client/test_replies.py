@@ -1,0 +1,26 @@
+"""What servers say is checked on arrival."""
+
+import pytest
+
+from hawse.client import replies
+from hawse.client.replies import parse
+from hawse.client.results import Exit
+from hawse.wire import RemoteProtocolError
+
+
+def test_unknown_fields_are_ignored() -> None:
+    assert parse(b'{"offset": 3, "later": [1]}', replies.LiveAt).offset == 3
+
+
+@pytest.mark.parametrize("raw", [b"{}", b'{"offset": "3"}', b"3", b"{", b"\xff"])
+def test_what_is_not_as_promised_is_the_servers_error(raw: bytes) -> None:
+    with pytest.raises(RemoteProtocolError):
+        parse(raw, replies.LiveAt)
+
+
+def test_from_is_spelled_as_on_the_wire() -> None:
+    assert parse(b'{"from": {"stdout": 4}}', replies.ProcessOpened).start == replies.Offsets(stdout=4)
+
+
+def test_an_exit_may_leave_out_what_does_not_apply() -> None:
+    assert parse(b'{"exit": {"signal": "SIGHUP"}}', replies.WithExit).exit.exit() == Exit(None, "SIGHUP")
