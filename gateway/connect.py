@@ -1,6 +1,5 @@
 """`GET /v1/connect`: who may come in, and the WebSocket as a session's carrier (docs/wire.md section 1)."""
 
-import asyncio
 import logging
 from typing import Any
 from urllib.parse import parse_qs
@@ -55,13 +54,11 @@ class Connect:
     ) -> None:
         self.links: Links | None = None  # set while the application runs
         self._doors = doors
-        self._tickets = tickets
+        self.tickets = tickets
         self._methods = methods
         self._limits = limits
         self._max_connections = max_connections
         self.open: set[Session] = set()  # those that were let in
-        self.empty = asyncio.Event()  # nobody is connected
-        self.empty.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if SUBPROTOCOL not in scope["subprotocols"]:
@@ -100,20 +97,17 @@ class Connect:
             await session.say(refused)
             return
         self.open.add(session)
-        self.empty.clear()
         log.info("< %s connected, %d now", name, len(self.open))
         try:
             closing = await session.run()
             log.info("= %s closed: %s %s", name, closing.code or "", closing.reason)
         finally:
             self.open.discard(session)
-            if not self.open:
-                self.empty.set()
 
     def _refusal(self, scope: Scope) -> Closing | None:
         """Said after the upgrade, so that a browser can tell it from a dead network."""
         tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
-        if not (self._doors.token_given(scope["headers"]) or any(map(self._tickets.take, tickets[:1]))):
+        if not (self._doors.token_given(scope["headers"]) or any(map(self.tickets.take, tickets[:1]))):
             error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
             return Closing(4401, "unauthenticated", error)
         if len(self.open) >= self._max_connections:

@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import quote
@@ -31,6 +32,8 @@ SPARE_CONNECTIONS: Final = 512  # sockets beside those of clients: pages, ticket
 RETRY_AFTER: Final = 1.0  # s, in the goodbye
 GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
 PING: Final = 20.0  # s between WebSocket pings, and for their answer
+CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
+POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -74,15 +77,26 @@ class GatewayServer(uvicorn.Server):
         self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept nobody, say goodbye, and leave. Runtimes stay."""
+        """Accept nobody, say goodbye, and leave; whoever does not take it is cut off. Runtimes stay."""
         for server in self.servers:
             server.close()
         log.info("= leaving, %d clients", self._connect.sessions)
         self._connect.go_away("the gateway restarts", RETRY_AFTER)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GOODBYE_TIMEOUT):
-                await self._connect.empty.wait()
-        await super().shutdown(sockets)
+        await self._wait(GOODBYE_TIMEOUT, lambda: not self._connect.sessions)
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
+        for connection in self.server_state.connections:
+            connection.transport.abort()
+        for task in self.server_state.tasks:
+            task.cancel("the gateway ends")
+        await self.lifespan.shutdown()
+
+    async def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
+        """Until `condition` holds, or for `seconds`, or until we were asked twice to leave."""
+        deadline = time.monotonic() + seconds
+        while not (condition() or self.force_exit or time.monotonic() > deadline):  # noqa: ASYNC110  # uvicorn's sets
+            await asyncio.sleep(POLL)
 
     async def main_loop(self) -> None:
         while not self.should_exit:
@@ -127,7 +141,6 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         proxy_headers=False,  # nobody is believed about who somebody else is
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
-        timeout_graceful_shutdown=1,
         backlog=sockets.BACKLOG,
     )
 

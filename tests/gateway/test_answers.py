@@ -7,7 +7,7 @@ from hawse.wire import HawseError
 def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> None:
     response = error_response(HawseError("limit_exceeded", "too many", details={"secret": 1}))
     assert response.status_code == 429
-    assert json.loads(response.body) == {
+    assert json.loads(bytes(response.body)) == {
         "code": "limit_exceeded",
         "message": "too many",
         "retryable": True,

@@ -308,7 +308,7 @@ def test_an_abandoned_channel_is_cancelled_and_keeps_nothing(rig: Rig) -> None:
 
 def test_a_link_without_a_free_channel_is_an_error_and_nothing_is_tied() -> None:
     rig = Rig()
-    rig.inner.client.channels.update({n: rig.inner.client.channels[1] for n in range(2, 1025)})
+    rig.inner.client.channels.update(dict.fromkeys(range(2, 1025), rig.inner.client.channels[1]))
     with pytest.raises(HawseError, match="limit_exceeded"):
         rig.start()
     assert rig.bridge.link is None

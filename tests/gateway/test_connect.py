@@ -1,6 +1,6 @@
-import asyncio
 import json
 import logging
+from typing import Any
 
 import httpx
 import pytest
@@ -17,7 +17,7 @@ async def ticket(gateway: Gateway) -> str:
     return made
 
 
-async def refusal(gateway: Gateway, **options: object) -> tuple[int, str]:
+async def refusal(gateway: Gateway, **options: Any) -> tuple[int, str]:
     """The HTTP status and the error's code of an upgrade that is denied."""
     with pytest.raises(InvalidStatus) as caught:
         async with gateway.dial(**options):
@@ -27,7 +27,7 @@ async def refusal(gateway: Gateway, **options: object) -> tuple[int, str]:
     return response.status_code, json.loads(response.body)["code"]
 
 
-async def closing(gateway: Gateway, **options: object) -> tuple[str, int | None]:
+async def closing(gateway: Gateway, **options: Any) -> tuple[str, int | None]:
     """The error's code and the close code of a connection that is refused after the upgrade."""
     async with gateway.dial(**options) as ws:
         error = json.loads(await ws.recv())
@@ -124,7 +124,7 @@ async def test_everybody_is_told_before_the_gateway_goes(gateway: Gateway) -> No
             with pytest.raises(ConnectionClosed):
                 await peer.receive()
             assert peer.ws.close_code == 1012
-        await asyncio.wait_for(gateway.connect.empty.wait(), 5)
+        await eventually(lambda: not gateway.connect.sessions)
 
 
 async def test_no_token_and_no_ticket_is_logged(gateway: Gateway, caplog: pytest.LogCaptureFixture) -> None:

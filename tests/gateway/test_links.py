@@ -34,9 +34,7 @@ async def test_calls_on_a_link_that_breaks_are_interrupted_and_the_next_makes_a_
         assert gateway.provider.starts == 2
 
 
-async def test_what_came_before_the_break_is_delivered_before_the_error(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
+async def test_what_came_before_the_break_is_delivered_before_the_error(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer(window=1 << 20) as peer:
         ch = await peer.call("flood", {"bytes": 2 << 20})  # half of it is granted
         await eventually(lambda: runtime.granted.get(1) == 1 << 20)

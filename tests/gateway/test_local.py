@@ -72,8 +72,6 @@ def make(state: State) -> Iterator[Make]:
             child.wait()
 
 
-
-
 async def test_a_sandbox_is_started_when_it_is_needed_and_then_found(make: Make) -> None:
     provider = make()
     assert provider.sandboxes()[0].state == "stopped"

@@ -1,8 +1,9 @@
 import pytest
+from msgspec import Raw
 
 from gateway.outbox import CHUNKS, Outbox, send_message
 from hawse.wire import Call, Connection, Data, Event, HawseError, Kind, RemoteProtocolError, Result, Role
-from hawse.wire.messages import Error, Raw, to_raw
+from hawse.wire.messages import Error, to_raw
 
 LIMIT = 65_536
 

@@ -1,5 +1,6 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -63,7 +64,13 @@ async def test_what_has_its_hash_in_its_name_is_kept_for_good(http: httpx.AsyncC
 async def test_no_path_leads_outside(web: Path, path: str) -> None:
     app = pages(web)
     sent = []
-    scope = {"type": "http", "method": "GET", "path": httpx.URL("http://x" + path).path, "headers": [], "root_path": ""}
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "path": httpx.URL("http://x" + path).path,
+        "headers": [],
+        "root_path": "",
+    }
     scope["raw_path"] = path.encode()
 
     async def send(message: dict) -> None:

@@ -51,7 +51,7 @@ def test_a_stale_socket_and_a_full_one_are_told_apart(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(0)
-        waiting = []
+        waiting: list[socket.socket] = []
         while answers(path) and len(waiting) < 3:
             waiting.append(socket.socket(socket.AF_UNIX))
             waiting[-1].setblocking(False)

@@ -35,7 +35,7 @@ def test_an_empty_token_lets_nobody_in(tmp_path: Path) -> None:
 
 def test_a_directory_that_can_not_be_made_is_said_clearly(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StateError, match="--state .*file.*"):
+    with pytest.raises(StateError, match="--state "):
         State(tmp_path / "file" / "state")
 
 

@@ -132,9 +132,7 @@ async def test_a_peer_that_never_closes_its_side_is_not_waited_for_without_end(
         await eventually(lambda: not protocols(gateway))
 
 
-async def test_a_client_that_answers_no_ping_is_let_go(
-    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_client_that_answers_no_ping_is_let_go(runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(websocket, "LINGER", 0.05)
     async with Gateway(runtime) as gateway:
         gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.05

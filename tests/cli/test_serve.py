@@ -1,0 +1,92 @@
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from hawse.cli import main
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]:
+    """What the gateway would be started with."""
+    seen: list[tuple[dict[str, Any], bool]] = []
+    server, settings = ModuleType("gateway.server"), ModuleType("gateway.settings")
+
+    def serve(settings: dict[str, Any], *, verbose: bool) -> int:
+        seen.append((settings, verbose))
+        return 7
+
+    server.serve = serve  # type: ignore[attr-defined]
+    settings.Settings = dict  # type: ignore[attr-defined]
+    settings.DEFAULT_STATE = "~/default"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gateway.server", server)
+    monkeypatch.setitem(sys.modules, "gateway.settings", settings)
+    for name in ("HAWSE_TOKEN", "HAWSE_STATE"):
+        monkeypatch.delenv(name, raising=False)
+    return seen
+
+
+def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any], bool]]) -> None:
+    assert main(["serve"]) == 7
+    ((settings, verbose),) = served
+    assert settings == {
+        "state": Path("~/default"),
+        "host": "127.0.0.1",
+        "port": 8080,
+        "token": None,
+        "isolation": "auto",
+        "hosts": [],
+        "origins": [],
+        "max_connections": 1024,
+    }
+    assert not verbose
+
+
+def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) -> None:
+    main(
+        "serve --host 0.0.0.0 --port 0 --token t --state /s --isolation none --allow-host a --allow-host b "
+        "--allow-origin https://c --max-connections 3 -v".split()
+    )
+    ((settings, verbose),) = served
+    assert settings == {
+        "state": Path("/s"),
+        "host": "0.0.0.0",
+        "port": 0,
+        "token": "t",
+        "isolation": "none",
+        "hosts": ["a", "b"],
+        "origins": ["https://c"],
+        "max_connections": 3,
+    }
+    assert verbose
+
+
+def test_the_environment_stands_for_options_and_options_win(
+    served: list[tuple[dict[str, Any], bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HAWSE_TOKEN", "from the environment")
+    monkeypatch.setenv("HAWSE_STATE", "/from/the/environment")
+    main(["serve"])
+    main(["serve", "--token", "t", "--state", "/s"])
+    assert [(s["token"], s["state"]) for s, _ in served] == [
+        ("from the environment", Path("/from/the/environment")),
+        ("t", Path("/s")),
+    ]
+
+
+def test_an_empty_token_in_the_environment_is_none(
+    served: list[tuple[dict[str, Any], bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HAWSE_TOKEN", "")
+    main(["serve"])
+    assert served[0][0]["token"] is None
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
+def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["serve", "--port", port])
+    assert caught.value.code == 2
+    assert "--port" in capsys.readouterr().err

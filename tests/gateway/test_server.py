@@ -1,0 +1,200 @@
+"""The process as users start it: `hawse serve` in a child, its lines, its signals, and what outlives it."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from gateway.server import GatewayServer
+from gateway.sockets import answers
+from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually
+from tests.gateway.test_local import pid_behind
+
+SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
+
+
+class Served:
+    """A gateway in a process of its own."""
+
+    def __init__(self, state: Path, *options: str, preexec: Any = None, **environment: str) -> None:
+        self.state = state
+        self.process = subprocess.Popen(
+            [*SERVE, "--port", "0", "--state", str(state), *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment,
+            preexec_fn=preexec,  # noqa: PLW1509
+        )
+        assert self.process.stdout is not None
+        self.isolation = self.process.stdout.readline()
+        self.url = self.process.stdout.readline().strip()
+        parts = urlsplit(self.url)
+        self.port = parts.port
+        self.token = parse_qs(parts.fragment)["token"][0]
+
+    def dial(self) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        url = f"ws://127.0.0.1:{self.port}/v1/connect"
+        return connect(url, subprotocols=[Subprotocol("hawse.v1")], additional_headers=headers, proxy=None)
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, float, str]:
+        """Exit code, seconds it took, stderr."""
+        before = time.monotonic()
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=10)
+        return self.process.returncode, time.monotonic() - before, said
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Any]:
+    """Start gateways; they and their runtimes are ended."""
+    started: list[Served] = []
+
+    def start(*options: str, **more: Any) -> Served:
+        started.append(Served(tmp_path / "s", *options, **more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        with contextlib.suppress(ProcessLookupError):
+            one.process.kill()
+        one.process.communicate()
+    for path in tmp_path.glob("s/sandboxes/*/run/runtime.sock"):
+        if answers(path):
+            os.kill(pid_behind(path), signal.SIGKILL)
+
+
+async def call(ws: Any, ch: int, method: str, sandbox: str | None = "local") -> Any:
+    message = {"type": "call", "ch": ch, "method": method} | ({"sandbox": sandbox} if sandbox else {})
+    await ws.send(json.dumps(message))
+    return json.loads(await ws.recv())["value"]
+
+
+async def hello(ws: Any) -> None:
+    await ws.send(json.dumps({"type": "hello", "protocol": 1, "client": "test", "window": 65536}))
+    assert json.loads(await ws.recv())["type"] == "welcome"
+
+
+def refused(*options: str, **environment: str) -> str:
+    run = subprocess.run(
+        [*SERVE, *options], capture_output=True, text=True, check=False, env=os.environ | environment, timeout=10
+    )
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+    return run.stderr
+
+
+async def test_a_gateway_killed_hard_leaves_its_runtime_to_the_next_with_the_same_address(served: Any) -> None:
+    first = served()
+    async with first.dial() as ws:
+        await hello(ws)
+        runtime = (await call(ws, 1, "runtime.info"))["runtime"]
+        (sandbox,) = (await call(ws, 2, "sandbox.list", None))["sandboxes"]
+        assert sandbox["state"] == "running"
+        assert ("NOT isolated" in first.isolation) == (sandbox["isolation"] == "none")
+        first.end(signal.SIGKILL)
+    second = served()
+    assert second.token == first.token
+    async with second.dial() as ws:
+        await hello(ws)
+        assert (await call(ws, 1, "runtime.info"))["runtime"] == runtime
+
+
+async def test_a_signal_says_goodbye_to_clients_and_leaves_the_runtime(served: Any) -> None:
+    gateway = served()
+    async with gateway.dial() as ws:
+        await hello(ws)
+        await call(ws, 1, "runtime.info")
+        ending = asyncio.get_running_loop().run_in_executor(None, gateway.end)
+        goodbye = json.loads(await ws.recv())
+        assert (goodbye["type"], goodbye["retry_after"]) == ("goaway", 1.0)
+        with pytest.raises(ConnectionClosed):
+            await ws.recv()
+        assert ws.close_code == 1012
+        code, seconds, said = await ending
+    assert (code, said) == (0, "")
+    assert seconds < 3
+    assert answers(gateway.state / "sandboxes/local/run/runtime.sock")
+
+
+def test_interrupt_ends_it_even_where_a_shell_had_it_ignored(served: Any) -> None:
+    gateway = served(preexec=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    code, seconds, said = gateway.end(signal.SIGINT)
+    assert (code, said) == (0, "")
+    assert seconds < 3
+
+
+def test_no_isolation_is_said_loudly(served: Any) -> None:
+    assert "NOT isolated" in served("--isolation", "none").isolation
+
+
+def test_the_token_of_the_environment_is_the_one(served: Any) -> None:
+    gateway = served(HAWSE_TOKEN="a+b/c d")
+    assert gateway.token == "a+b/c d"
+    assert not (gateway.state / "token").exists()
+
+
+async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:
+    gateway = served("-v")
+    async with gateway.dial() as ws:
+        await hello(ws)
+        await call(ws, 1, "sandbox.list", None)
+    code, _, said = await asyncio.to_thread(gateway.end)
+    assert code == 0
+    assert "connected" in said
+    assert gateway.token not in said
+
+
+def test_a_port_that_is_taken_is_said_clearly(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert f"port {port} on 127.0.0.1 is taken" in refused("--port", port, "--state", str(tmp_path))
+
+
+def test_others_are_not_let_in_without_a_token_somebody_chose(tmp_path: Path) -> None:
+    assert "--token or HAWSE_TOKEN" in refused("--host", "0.0.0.0", "--state", str(tmp_path))
+
+
+def test_what_can_not_be_had_is_said_clearly(tmp_path: Path) -> None:
+    assert "choose a shorter --state" in refused("--state", str(tmp_path / ("x" * 90)))
+    assert "there is no bwrap" in refused("--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent")
+    assert "can't listen on" in refused(
+        "--host", "203.0.113.1", "--token", "x" * 16, "--state", str(tmp_path), "--isolation", "none"
+    )
+
+
+async def test_a_client_that_does_not_read_does_not_hold_the_end_up(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime) as gateway, RawSocket(gateway) as raw:
+        await raw.hello()
+        params = {"bytes": 1 << 30}
+        await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
+        await eventually(lambda: runtime.seen)
+        gateway.server.leave()
+        async with asyncio.timeout(3.5):
+            await gateway.task
+
+
+async def test_asked_twice_it_does_not_wait_for_anybody(gateway: Gateway) -> None:
+    server: GatewayServer = gateway.server
+    server.leave()
+    assert (server.should_exit, server.force_exit) == (True, False)
+    server.leave()
+    assert server.force_exit
+    async with asyncio.timeout(2):
+        await gateway.task
