@@ -107,6 +107,7 @@ class Calls:
     def close(self, error: HawseError) -> None:
         """Settle everything with `error`; so will every later call be."""
         self._closed = self._closed or error
+        self._line = None
         pending = self._pending()
         self._open.clear()
         self._waiting.clear()

@@ -38,7 +38,7 @@ def address(url: str) -> str:
     """The WebSocket address for `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
-    if scheme is None or not parts.hostname:
+    if scheme is None or not parts.hostname or parts.port == 0:
         raise ValueError(f"not an address of a gateway: {url!r}; such as http://127.0.0.1:8080")
     path = parts.path.rstrip("/")
     return urlunsplit((scheme, parts.netloc, path if path.endswith(PATH) else path + PATH, "", ""))

@@ -66,8 +66,11 @@ class Line:
         """Say hello and wait for the welcome; return why there was none."""
         self.connection.send_hello(client_name())
         try:
-            for message in self.connection.data_to_send():
-                await self._websocket.send(message)
+            try:
+                for message in self.connection.data_to_send():
+                    await self._websocket.send(message)
+            except ConnectionClosed:
+                pass  # why it was closed is still to be read
             while self.welcome is None:
                 self._take(await self._websocket.recv())
         except ConnectionClosed:

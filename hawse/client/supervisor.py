@@ -58,9 +58,9 @@ class Supervisor:
                         backoff.reset()
                 self._problem = ending.reason
                 log.info("= %s", ending.reason)
-                self._calls.line_down()
                 if ending.final:
                     raise ending.final
+                self._calls.line_down()
                 if options.give_up is not None and now - down_since >= options.give_up:
                     raise GaveUpError(f"no connection for {options.give_up} s: {ending.reason}")
                 self._enter(State.WAITING)

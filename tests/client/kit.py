@@ -1,10 +1,39 @@
 """Two ends back to back without a socket: a line for `Calls`, and the server's end of it for the test to play."""
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from hawse.client.calls import Calls
 from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
 from hawse.wire.messages import from_raw
+
+
+async def eventually(condition: Callable[[], object]) -> None:
+    """Let everything else run until `condition` holds. The test's own time limit bounds it."""
+    while not condition():  # noqa: ASYNC110  # what is waited for has no event, being a fake's plain state
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def mute_server() -> AsyncIterator[int]:
+    """The port of a server that accepts, reads, and never says a word."""
+    done: list[asyncio.StreamWriter] = []
+    accepted = 0
+
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal accepted
+        accepted += 1
+        await reader.read()
+        writer.close()
+        done.append(writer)
+
+    async with await asyncio.start_server(mute, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+        await eventually(lambda: len(done) == accepted)
+        for writer in done:
+            await writer.wait_closed()
 
 
 class MemoryLine:
@@ -35,7 +64,8 @@ class MemoryLine:
             for message in up:
                 _receive(self.server, message)
                 for event in self.server.events():
-                    self.heard.append(event._replace(payload=bytes(event.payload)) if isinstance(event, Data) else event)
+                    own = event._replace(payload=bytes(event.payload)) if isinstance(event, Data) else event
+                    self.heard.append(own)
             for message in down:
                 _receive(self.connection, message)
                 for event in self.connection.events():

@@ -74,7 +74,8 @@ async def test_pauses_go_on_growing_when_what_worked_did_not_last() -> None:
 
 async def test_forgetting_stops_the_timer() -> None:
     patience, _, _ = make()
-    call, tried = Call("x"), []
+    call = Call("x")
+    tried: list[Call] = []
     patience.retry(call, tried.append)
     patience.forget(call)
     patience.forget(call)

@@ -123,8 +123,7 @@ async def test_a_reader_that_stops_reading_stops_the_server(hw: hawse.Client, se
             await hw.call("echo")
         attachment = next(iter(server.session.attachments.values()))
         assert max(attachment.offsets.values()) <= 64 * 1024
-        assert await term.kill()
-        assert await term.wait()
+        assert await term.kill() == await term.wait()
         with pytest.raises(TruncatedError):
             async for _ in term:
                 pass

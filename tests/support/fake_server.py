@@ -119,7 +119,6 @@ class World:
         self.fail: dict[str, list[HawseError]] = {}  # what the next calls of a method get
         self.token: str | None = None
         self.limits = Limits()
-        self.silent = False  # no pongs
 
     def program(self, params: Params) -> Thing:
         """Run what `exec` and `process.start` name."""
@@ -162,6 +161,7 @@ class Attachment:
         self.input = input
         self.events: list[tuple[str, Any]] = []
         self.screen = b""
+        self.painted = 0  # bytes of the screen that are gone
         self.result: Callable[[], Any] = dict
         self.live = False
 
@@ -173,8 +173,8 @@ class Attachment:
             return False
         if self.screen:
             part = self.screen[: min(1000, connection.window(ch))]
-            connection.send_data(ch, Kind.SCREEN, 0 if not hasattr(self, "_at") else self._at, part)
-            self._at = getattr(self, "_at", 0) + len(part)
+            connection.send_data(ch, Kind.SCREEN, self.painted, part)
+            self.painted += len(part)
             self.screen = self.screen[len(part) :]
             return True
         for kind, name in self.kinds.items():
@@ -213,11 +213,10 @@ class Session:
             async with asyncio.TaskGroup() as group:
                 writing = group.create_task(self._write())
                 async for message in self.websocket:
-                    if self.world.silent and isinstance(message, str) and '"ping"' in message:
-                        continue
-                    (self.connection.receive_text if isinstance(message, str) else self.connection.receive_data)(
-                        message
-                    )  # type: ignore[operator]
+                    if isinstance(message, str):
+                        self.connection.receive_text(message)
+                    else:
+                        self.connection.receive_data(message)
                     for event in self.connection.events():
                         self._receive(event)
                     self.kick.set()
@@ -231,6 +230,13 @@ class Session:
         finally:
             for ch in [*self.attachments]:
                 self._forget(ch)
+
+    async def go_away(self, retry_after: float) -> None:
+        """As a server does that restarts."""
+        self.connection.goaway("restart", retry_after)
+        for message in self.connection.data_to_send():
+            await self.websocket.send(message)
+        await self.websocket.close(1012)
 
     async def _write(self) -> None:
         while True:

@@ -55,6 +55,11 @@ class CuttingProxy:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def open(self) -> int:
+        """How many connections go through now."""
+        return len(self._pairs)
+
     async def __aenter__(self) -> "CuttingProxy":
         await self._group.__aenter__()
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=CHUNK)

@@ -1,0 +1,174 @@
+"""The way in, and out: nothing is left behind."""
+
+import asyncio
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import hawse
+import hawse.client
+from hawse.client import Options, State
+from hawse.wire import HawseError
+from tests.client.conftest import QUICK
+from tests.client.kit import eventually
+from tests.support.fake_server import FakeServer
+from tests.support.proxy import CuttingProxy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+async def test_any_method_can_be_called(hw: hawse.Client) -> None:
+    assert await hw.call("echo", {"a": [1, None, "ü"]}) == {"a": [1, None, "ü"]}
+    assert await hw.sandbox("other").call("echo", {"b": 2}) == {"b": 2}
+    with pytest.raises(HawseError) as caught:
+        await hw.call("nonsense")
+    assert (caught.value.code, caught.value.retryable, caught.value.admitted) == ("unknown_method", False, "no")
+
+
+async def test_a_client_says_how_it_is(hw: hawse.Client) -> None:
+    await hw.call("echo")
+    assert hw.state is State.OPEN
+    assert hw.lines == 1
+    assert hw.welcome
+    assert (hw.welcome.identity, hw.welcome.role) == ("me", "owner")
+    assert hw.rtt is not None
+    assert hw.rtt < 5
+
+
+async def test_the_token_may_be_in_the_address(server: FakeServer) -> None:
+    server.world.token = "abc"
+    async with hawse.connect(f"{server.url}/#token=abc"):
+        pass
+    assert server.authorization == ["Bearer abc"]
+
+
+async def test_a_keyed_call_runs_once_though_its_line_is_cut(
+    cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
+) -> None:
+    for number in range(20):
+        asking = asyncio.create_task(cut_hw.call("count", key=f"key {number}"))
+        await asyncio.sleep(0)
+        proxy.cut()
+        assert await asking == number + 1
+    assert server.world.runs == ["count"] * 20
+
+
+async def test_a_call_without_a_key_is_never_sent_twice(
+    cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
+) -> None:
+    asking = asyncio.create_task(cut_hw.call("never"))
+    await eventually(lambda: server.session.calls)
+    proxy.cut()
+    with pytest.raises(HawseError) as caught:
+        await asking
+    assert (caught.value.code, caught.value.admitted) == ("interrupted", "unknown")
+
+
+async def test_a_hundred_calls_at_once_share_the_line(hw: hawse.Client, server: FakeServer) -> None:
+    answers = await asyncio.gather(*(hw.call("echo", {"n": n}) for n in range(100)))
+    assert [answer["n"] for answer in answers] == [*range(100)]
+    assert server.served == 1
+
+
+async def test_more_calls_than_channels_wait_for_their_turn(server: FakeServer) -> None:
+    async with hawse.connect(server.url, options=QUICK) as hw:
+        answers = await asyncio.gather(*(hw.call("echo", {"n": n}) for n in range(3000)))
+    assert len(answers) == 3000
+
+
+async def test_a_call_is_not_delayed_by_an_upload(hw: hawse.Client, server: FakeServer) -> None:
+    """The upload has far more to send than what goes out before the call's answer is back."""
+    data = bytes(20_000_000)
+    uploading = asyncio.create_task(hw.sandbox().write_file("/big", data))
+    await eventually(lambda: server.session.attachments)
+    await hw.call("echo")
+    assert not uploading.done()
+    assert (await uploading).bytes == len(data)
+
+
+async def test_what_the_caller_raises_comes_out_as_it_was(server: FakeServer) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with hawse.connect(server.url, options=QUICK):
+            raise ZeroDivisionError
+
+
+async def test_cancelling_who_uses_a_client_cancels_cleanly(server: FakeServer) -> None:
+    entered = asyncio.Event()
+
+    async def use() -> None:
+        async with hawse.connect(server.url, options=QUICK) as hw:
+            entered.set()
+            await hw.call("never")
+
+    task = asyncio.create_task(use())
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_cancelling_who_connects_cancels_cleanly(proxy: CuttingProxy) -> None:
+    proxy.refuse()
+
+    async def use() -> None:
+        async with hawse.connect(proxy.url, options=Options(backoff_base=0.001)):
+            pytest.fail("not reached")
+
+    task = asyncio.create_task(use())
+    await eventually(lambda: proxy.refused)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_client_leaves_no_task_and_no_file_descriptor(server: FakeServer, proxy: CuttingProxy) -> None:
+    async def use() -> None:
+        async with (
+            hawse.connect(proxy.url, options=QUICK) as hw,
+            hw.sandbox().terminal("main") as term,
+            hw.sandbox().process(["cat"], stdin=True) as process,
+        ):
+            await term.write(b"x")
+            proxy.cut()
+            await process.write(b"y")
+            await hw.sandbox().read_file("/numbers")
+            reading = asyncio.create_task(anext(process.stderr))
+            await asyncio.sleep(0)
+            reading.cancel()
+
+    await use()
+    await quiet(server, proxy)
+    before, tasks = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+    for _ in range(5):
+        await use()
+    await quiet(server, proxy)
+    assert len(asyncio.all_tasks()) == tasks
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+async def quiet(server: FakeServer, proxy: CuttingProxy) -> None:
+    """Until the other ends have noticed."""
+    await eventually(lambda: not server.sessions and not proxy.open)
+
+
+async def test_a_client_is_entered_once(server: FakeServer) -> None:
+    client = hawse.connect(server.url, options=QUICK)
+    async with client:
+        pass
+    with pytest.raises(RuntimeError):
+        await client.__aenter__()
+
+
+def test_the_library_gives_its_names_when_they_are_asked_for() -> None:
+    for name in hawse.__all__:
+        assert getattr(hawse, name) is not None
+    assert hawse.connect is hawse.client.connect
+    with pytest.raises(AttributeError):
+        hawse.nonsense  # noqa: B018
+
+
+def test_the_version_is_the_distributions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert hawse.__version__ == project["version"]

@@ -1,0 +1,88 @@
+"""A sandbox's methods against a server, straight and over lines that break."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+import hawse
+from hawse.client.errors import CommandError
+from hawse.wire import HawseError
+from tests.client.conftest import QUICK
+from tests.support.fake_server import FakeServer
+from tests.support.proxy import CuttingProxy
+
+
+async def test_a_command_is_run_to_its_end(hw: hawse.Client) -> None:
+    result = await hw.sandbox().exec(["print", "out", "err"])
+    assert (result.code, result.stdout, result.stderr, result.text) == (0, b"out", b"err", "out")
+    assert (await hw.sandbox().exec("echo a | wc")).text == "echo a | wc"
+
+
+async def test_a_command_gets_its_stdin_to_the_last_byte(hw: hawse.Client) -> None:
+    data = bytes(range(256)) * 4000
+    assert (await hw.sandbox().exec(["cat"], stdin=data)).stdout == data
+    assert (await hw.sandbox().exec(["cat"], stdin=b"")).stdout == b""
+
+
+async def test_a_command_that_does_not_read_its_stdin_still_ends(hw: hawse.Client) -> None:
+    assert (await hw.sandbox().exec(["print", "x"], stdin=bytes(1_000_000))).text == "x"
+
+
+async def test_a_command_that_fails_is_an_exception_only_when_asked(hw: hawse.Client) -> None:
+    assert (await hw.sandbox().exec(["fail", "3"])).code == 3
+    with pytest.raises(CommandError, match="exited with 3: no luck") as caught:
+        await hw.sandbox().exec(["fail", "3"], check=True)
+    assert caught.value.result.stderr == b"no luck\n"
+    with pytest.raises(HawseError, match="spawn_failed"):
+        await hw.sandbox().exec(["nonsense"])
+
+
+async def test_a_command_with_the_same_key_is_the_same_run(hw: hawse.Client, server: FakeServer) -> None:
+    results = [await hw.sandbox().exec(["print", "x"], key="once") for _ in range(3)]
+    assert {result.text for result in results} == {"x"}
+    assert server.world.runs == ["print x"]
+
+
+async def test_a_cancelled_command_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await hw.sandbox().exec(["hang"])
+    await hw.call("echo")
+    assert server.session.connection.channels == {}
+
+
+async def test_commands_and_files_are_whole_though_every_line_breaks(server: FakeServer) -> None:
+    data = server.world.files["/numbers"]
+    async with (
+        CuttingProxy(server.port, seed=3, cut_after=(1000, 400_000), cuts_left=60) as proxy,
+        hawse.connect(proxy.url, options=QUICK) as hw,
+    ):
+        box = hw.sandbox()
+        while not proxy.spent.is_set():
+            assert (await box.exec(["cat"], stdin=data)).stdout == data
+            assert await box.read_file("/numbers") == data
+            assert (await box.write_file("/copy", data)).bytes == len(data)
+            assert server.world.files["/copy"] == data
+    assert len(server.world.runs) == len(server.world.keyed)
+
+
+async def test_a_file_can_be_written_from_bytes_to_come(hw: hawse.Client, server: FakeServer) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        for n in range(100):
+            yield b"%d\n" % n
+
+    done = await hw.sandbox().write_file("/new", parts(), mode=0o755, parents=True)
+    assert server.world.files["/new"] == b"".join(b"%d\n" % n for n in range(100))
+    assert done.bytes == len(server.world.files["/new"])
+
+
+async def test_a_file_that_is_too_large_to_hold_is_not_read(hw: hawse.Client) -> None:
+    with pytest.raises(HawseError, match="too_large"):
+        await hw.sandbox().read_file("/numbers", max_size=1000)
+    assert len(await hw.sandbox().read_file("/numbers")) > 1000
+
+
+async def test_a_file_is_described(hw: hawse.Client) -> None:
+    stat = await hw.sandbox().stat("/numbers")
+    assert (stat.type, stat.mode, stat.mtime) == ("file", 0o644, 1.5)

@@ -1,0 +1,212 @@
+"""Keeping a line: reconnecting, pausing, going away, giving up, and being refused."""
+
+import asyncio
+
+import pytest
+
+import hawse
+from hawse.client import ClientClosedError, GaveUpError, Options, RefusedError, State
+from hawse.wire import HawseError, RemoteProtocolError
+from tests.client.kit import eventually, mute_server
+from tests.support.fake_server import FakeServer
+from tests.support.proxy import CuttingProxy
+
+
+class Pauses:
+    """A sleep that takes no time, and what was slept. Pings sleep a whole day."""
+
+    DAY = 86_400.0
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        if seconds == self.DAY:
+            await asyncio.get_running_loop().create_future()
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+
+
+def options(pauses: Pauses | None = None, **more: object) -> Options:
+    return Options(sleep=pauses or Pauses(), ping_interval=Pauses.DAY, dice=lambda: 1.0, **more)  # type: ignore[arg-type]
+
+
+async def reach(hw: hawse.Client, state: State) -> None:
+    async for now in hw.states():
+        if now is state:
+            return
+
+
+async def test_a_lost_line_is_made_again_at_once(server: FakeServer, proxy: CuttingProxy) -> None:
+    pauses = Pauses()
+    async with hawse.connect(proxy.url, options=options(pauses)) as hw:
+        assert await hw.call("echo", {"n": 1}) == {"n": 1}
+        proxy.cut()
+        await reach(hw, State.WAITING)
+        assert await hw.call("echo", {"n": 2}) == {"n": 2}
+        assert hw.lines == 2
+    assert pauses.slept == [0]
+
+
+async def test_a_gateway_that_is_away_is_tried_at_growing_intervals(server: FakeServer, proxy: CuttingProxy) -> None:
+    pauses = Pauses()
+    async with hawse.connect(proxy.url, options=options(pauses, backoff_base=0.5, backoff_cap=3)) as hw:
+        proxy.refuse()
+        await eventually(lambda: proxy.refused >= 5)
+        proxy.resume()
+        assert await hw.call("echo") == {}
+    assert pauses.slept[:5] == [0, 0.5, 1, 2, 3]
+
+
+async def test_a_line_that_lived_makes_the_next_loss_a_first_one(server: FakeServer, proxy: CuttingProxy) -> None:
+    pauses, now = Pauses(), [0.0]
+    async with hawse.connect(proxy.url, options=options(pauses, clock=lambda: now[0], stable=5)) as hw:
+        for lived in (0, 1, 6):
+            now[0] += lived
+            proxy.cut()
+            await reach(hw, State.WAITING)
+            await reach(hw, State.OPEN)
+    assert pauses.slept == [0, 0.25, 0]
+
+
+async def test_the_server_says_when_to_come_back(server: FakeServer) -> None:
+    pauses = Pauses()
+    async with hawse.connect(server.url, options=options(pauses)) as hw:
+        open_ = asyncio.create_task(hw.call("never", key="k"))
+        await eventually(lambda: server.session.calls)
+        session = server.session
+        await session.go_away(7)
+        await reach(hw, State.WAITING)
+        assert await hw.call("echo", {"after": 1}) == {"after": 1}
+        assert [call.method for call in server.session.calls] == ["never", "echo"]
+        open_.cancel()
+    assert pauses.slept == [7]
+
+
+async def test_who_is_not_let_in_is_told_at_once(server: FakeServer) -> None:
+    server.world.token = "secret"
+    with pytest.raises(RefusedError, match="unauthenticated"):
+        async with hawse.connect(server.url, token="wrong", options=options()):
+            pytest.fail("not reached")
+    assert server.authorization == ["Bearer wrong"]
+
+
+async def test_a_token_is_fetched_anew_for_each_attempt_and_a_failure_to_is_no_end(
+    server: FakeServer, proxy: CuttingProxy
+) -> None:
+    server.world.token = "t2"
+    tokens = iter(["t2", None, "t2", "t4"])
+
+    async def fetch() -> str:
+        token = next(tokens)
+        if token is None:
+            raise OSError("no network")
+        return token
+
+    async with hawse.connect(proxy.url, token=fetch, options=options()) as hw:
+        proxy.cut()
+        await reach(hw, State.WAITING)
+        assert await hw.call("echo") == {}
+        waiting = asyncio.create_task(hw.call("never", key="k"))
+        await eventually(lambda: [call.method for call in server.session.calls][-1:] == ["never"])
+        proxy.cut()
+        with pytest.raises(RefusedError, match="unauthenticated"):
+            await waiting
+        assert hw.state is State.CLOSED
+        with pytest.raises(RefusedError, match="unauthenticated"):
+            await hw.call("echo")
+
+
+async def test_every_waiting_call_and_iterator_is_told_what_ended_the_client(server: FakeServer) -> None:
+    async with (
+        hawse.connect(server.url, options=options()) as hw,
+        hw.sandbox().terminal("main") as term,
+        asyncio.TaskGroup() as group,
+    ):
+
+        async def failure(waiting: object) -> str:
+            with pytest.raises(RefusedError) as caught:
+                await waiting  # type: ignore[misc]
+            return caught.value.code
+
+        async def read() -> None:
+            async for _ in term:
+                pass
+
+        tasks = [group.create_task(failure(what)) for what in (hw.call("never"), term.wait(), read())]
+        await eventually(lambda: "never" in [call.method for call in server.session.calls])
+        await server.session.websocket.close(4403)
+    assert [task.result() for task in tasks] == ["forbidden"] * 3
+
+
+async def test_a_server_that_breaks_the_protocol_is_not_asked_again(server: FakeServer) -> None:
+    async with hawse.connect(server.url, options=options()) as hw:
+        waiting = asyncio.create_task(hw.call("never"))
+        await eventually(lambda: server.session.calls)
+        await server.session.websocket.send("{}")
+        with pytest.raises(RemoteProtocolError):
+            await waiting
+    assert server.served == 1
+
+
+async def test_connecting_is_given_up_after_a_while_with_the_reason() -> None:
+    async with FakeServer() as server:
+        port = server.port
+    with pytest.raises(GaveUpError, match=r"no connection within .* s: no connection: .*Connect call failed"):
+        async with hawse.connect(f"ws://127.0.0.1:{port}", options=Options(connect_timeout=0.05)):
+            pytest.fail("not reached")
+
+
+async def test_an_outage_may_be_bounded(server: FakeServer, proxy: CuttingProxy) -> None:
+    now = [0.0]
+
+    async def sleep(seconds: float) -> None:
+        if seconds == Pauses.DAY:
+            await asyncio.get_running_loop().create_future()
+        now[0] += 1 + seconds
+        await asyncio.sleep(0)
+
+    bounded = Options(sleep=sleep, clock=lambda: now[0], give_up=60, ping_interval=Pauses.DAY, dice=lambda: 1.0)
+    async with hawse.connect(proxy.url, options=bounded) as hw:
+        waiting = asyncio.create_task(hw.call("never", key="k"))
+        await eventually(lambda: server.sessions and server.session.calls)
+        proxy.refuse()
+        with pytest.raises(GaveUpError):
+            await waiting
+        assert hw.state is State.CLOSED
+
+
+async def test_the_states_are_told(server: FakeServer, proxy: CuttingProxy) -> None:
+    told: list[State] = []
+    async with hawse.connect(proxy.url, options=options(), on_state=told.append) as hw:
+        proxy.cut()
+        await reach(hw, State.WAITING)
+        await reach(hw, State.OPEN)
+        states = hw.states()
+    assert told == [
+        State.CONNECTING,
+        State.OPEN,
+        State.WAITING,
+        State.CONNECTING,
+        State.OPEN,
+        State.CLOSED,
+    ]
+    assert [state async for state in states] == [State.CLOSED]
+
+
+async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+    async with mute_server() as port:
+        with pytest.raises(GaveUpError):
+            async with hawse.connect(f"ws://127.0.0.1:{port}", options=Options(connect_timeout=0.05)):
+                pytest.fail("not reached")
+
+
+async def test_leaving_tells_who_still_waits(server: FakeServer) -> None:
+    async with hawse.connect(server.url, options=options()) as hw:
+        sent = asyncio.create_task(hw.call("never"))
+        await eventually(lambda: server.session.calls)
+    with pytest.raises(ClientClosedError) as caught:
+        await sent
+    assert caught.value.admitted == "unknown"
+    with pytest.raises(HawseError):
+        await hw.call("echo")
