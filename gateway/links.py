@@ -43,7 +43,7 @@ class SandboxLink:
         self._link: RuntimeLink | None = None  # while it is ready for calls
         self._bridges: dict[int, Bridge] = {}  # by the link's channel
         self._waiting: dict[Bridge, asyncio.TimerHandle | None] = {}  # until there is a link; with their timeouts
-        self._drained: list[Callable[[], None]] = []
+        self._drained: dict[Callable[[], None], None] = {}  # an ordered set
 
     # ---- for sessions
 
@@ -71,7 +71,7 @@ class SandboxLink:
 
     def when_drained(self, callback: Callable[[], None]) -> None:
         """Call back once, when the link takes bytes again or is gone."""
-        self._drained.append(callback)
+        self._drained[callback] = None
 
     def stop(self) -> None:
         self._link = None  # so that losing it is no news
@@ -110,7 +110,7 @@ class SandboxLink:
         self.link_drained()
 
     def link_drained(self) -> None:
-        drained, self._drained = self._drained, []
+        drained, self._drained = self._drained, {}
         for callback in drained:
             callback()
 
