@@ -55,6 +55,14 @@ class Journal:
         stop = min(at + min(size, self.end - offset), len(self._ring))
         return memoryview(self._ring)[at:stop]
 
+    def copy(self, start: int, stop: int) -> bytes:
+        """The bytes of `[start, stop)`, which must be in the journal."""
+        parts: list[memoryview] = []
+        while start < stop:
+            parts.append(self.read(start, stop - start))
+            start += len(parts[-1])
+        return b"".join(parts)
+
     def limit(self, capacity: int) -> None:
         """Hold at most `capacity` bytes from now on; the oldest go first."""
         self.capacity = _power_of_two(capacity)

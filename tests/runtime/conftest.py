@@ -1,0 +1,26 @@
+"""The runtime's tests run on its own event loop, against a real runtime on a real socket, and see what it leaves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from tests.runtime.support import Client, Served
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"uvloop": uvloop.new_event_loop}
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    async with Served(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+async def client(served: Served) -> AsyncIterator[Client]:
+    async with served.client() as client:
+        yield client

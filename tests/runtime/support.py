@@ -1,0 +1,372 @@
+"""What the runtime's tests share: a runtime on a real Unix socket, and a client that writes down all it is sent.
+
+    async with Served(tmp_path) as served, served.client() as client:
+        shell = await client.terminal(argv=["sh"])
+        await shell.until(lambda: b"$" in shell.output)
+
+Nothing sleeps: `until` waits for what comes, `eventually` looks again at what does not tell (a process, /proc).
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import msgspec
+import psutil
+
+from hawse.link import StreamLink
+from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Result, Role, Welcome
+from runtime.runtime import Runtime, running
+
+WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
+PATIENCE = 20.0  # seconds after which a test that waits has failed
+CUT = HawseError("interrupted", "the line was cut")
+
+
+class Told(NamedTuple):
+    """An event, as it stood among the frames. `at`: the end of the output that came before it."""
+
+    name: str
+    value: Any
+    at: int
+
+
+class Channel:
+    """One open call: what came on it, and what is sent on it."""
+
+    def __init__(self, client: "Client", ch: int, *, generous: bool, input_id: str | None) -> None:
+        self.ch = ch
+        self.input_id = input_id
+        self.events: list[Told] = []
+        self.output = bytearray()
+        self.stderr = bytearray()
+        self.screen = bytearray()  # the latest snapshot
+        self.frames: list[tuple[Kind, int, int]] = []  # kind, offset, size
+        self.started: dict[Kind, int] = {}  # the offset of the first frame of each kind
+        self.granted = 0  # bytes of input that were given back
+        self.sent = 0  # the offset of the next input byte
+        self.value: Any = None
+        self.error: HawseError | None = None
+        self.closed = False
+        self.generous = generous  # grants what it has taken
+        self._client = client
+        self._changed = asyncio.Event()
+        self._ends: dict[Kind, int] = {}
+
+    # ---- what it says
+
+    def send(self, data: bytes, offset: int | None = None) -> None:
+        """Send input as far as the window allows at once; `type` waits for more."""
+        at = self.sent if offset is None else offset
+        self._client.connection.send_data(self.ch, Kind.INPUT, at, data)
+        self.sent = max(self.sent, at + len(data))
+        self._client.link.flush()
+
+    async def type(self, data: bytes) -> None:
+        """Send all of `data`, as fast as it is taken."""
+        view = memoryview(data)
+        while view:
+            await self.until(lambda: self.closed or self._client.connection.window(self.ch) > 0)
+            if self.closed:
+                raise self.error or AssertionError("closed before the input was sent")
+            part = view[: min(len(view), self._client.connection.window(self.ch), 1 << 16)]
+            self.send(bytes(part))
+            view = view[len(part) :]
+
+    def grant(self, size: int) -> None:
+        self._client.connection.grant(self.ch, size)
+        self._client.link.flush()
+
+    def end(self) -> None:
+        self._client.connection.end(self.ch)
+        self._client.link.flush()
+
+    def cancel(self) -> None:
+        self._client.connection.cancel(self.ch)
+        self._client.link.flush()
+
+    # ---- what it waits for
+
+    async def until(self, done: Callable[[], Any]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not done():
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def event(self, name: str, count: int = 1) -> Any:
+        """The value of the `count`th event of that name."""
+
+        def told() -> list[Any]:
+            return [event.value for event in self.events if event.name == name]
+
+        await self.until(lambda: len(told()) >= count or self.closed)
+        if len(told()) < count:
+            raise self.error or AssertionError(f"no {name} (event {count}); there were {self.events}")
+        return told()[count - 1]
+
+    async def seen(self, text: bytes) -> None:
+        await self.until(lambda: text in self.output or self.closed)
+        assert text in self.output, (self.error, bytes(self.output[-2000:]))
+
+    async def result(self) -> Any:
+        """The call's result; raises its error."""
+        await self.until(lambda: self.closed)
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+    async def refusal(self) -> HawseError:
+        """The call's error."""
+        await self.until(lambda: self.closed)
+        assert self.error is not None, f"it gave {self.value!r}"
+        return self.error
+
+    # ---- what came
+
+    def received(self, event: Message | Data) -> None:
+        match event:
+            case Data(kind=kind, offset=offset, payload=payload):
+                self._data(kind, offset, bytes(payload))
+            case Event(name=name, value=raw):
+                self._event(name, msgspec.json.decode(raw), len(raw))
+            case Result(value=raw):
+                self._close(value=msgspec.json.decode(raw))
+            case Error():
+                self._close(error=event.to_exception())
+            case _:
+                self.granted += getattr(event, "bytes", 0)
+        self._changed.set()
+
+    def lost(self) -> None:
+        self._close(error=self.error or CUT)
+        self._changed.set()
+
+    def _data(self, kind: Kind, offset: int, payload: bytes) -> None:
+        assert not self.closed
+        expected = self._ends.get(kind)
+        assert expected is None or offset == expected, f"{kind.name} at {offset}; {expected} was due"
+        self.started.setdefault(kind, offset)
+        self.frames.append((kind, offset, len(payload)))
+        self._ends[kind] = offset + len(payload)
+        {Kind.OUTPUT: self.output, Kind.STDERR: self.stderr, Kind.SCREEN: self.screen}[kind].extend(payload)
+        if self.generous:
+            self._client.connection.grant(self.ch, len(payload))
+
+    def _event(self, name: str, value: Any, size: int) -> None:
+        self.events.append(Told(name, value, self.position))
+        if name == "reseed":
+            self.screen.clear()
+            self._ends = {Kind.OUTPUT: value["from"], Kind.SCREEN: 0}
+        if name == "truncated":
+            self._ends[Kind.OUTPUT if value["stream"] == "stdout" else Kind.STDERR] = value["from"]
+        if self.generous:
+            self._client.connection.grant(self.ch, size + 64)
+
+    @property
+    def position(self) -> int:
+        """The offset after the last byte of output."""
+        return self._ends.get(Kind.OUTPUT, 0)
+
+    def _close(self, value: Any = None, error: HawseError | None = None) -> None:
+        self.closed, self.value, self.error = True, value, error
+
+
+class Client:
+    """A gateway's end of a link. A `Receiver`."""
+
+    def __init__(self, *, window: int = WINDOW) -> None:
+        self.connection = Connection(Role.CLIENT, window=window)
+        self.link = StreamLink(self.connection, self)
+        self.channels: dict[int, Channel] = {}
+        self.last_word: HawseError | None = None  # an `error` without a channel
+        self.welcome: Welcome | None = None
+        self.lost = False
+        self._changed = asyncio.Event()
+
+    async def connect(self, path: Path, *, token: str | None = None) -> Self:
+        self.connection.send_hello("test", token)
+        await asyncio.get_running_loop().create_unix_connection(lambda: self.link, str(path))
+        await self.until(lambda: self.welcome is not None or self.lost)
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.cut()
+
+    async def cut(self) -> None:
+        """The line breaks."""
+        self.link.abort()
+        await self.until(lambda: self.lost)
+
+    async def until(self, done: Callable[[], Any]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not done():
+                self._changed.clear()
+                await self._changed.wait()
+
+    # ---- calls
+
+    def call(
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        key: str | None = None,
+        timeout: float | None = None,
+        window: int | None = None,
+        generous: bool = True,
+    ) -> Channel:
+        """Open a channel. Without `generous` nothing is granted beyond the first window."""
+        params = {} if params is None else params
+        ch = self.connection.call(method, params, key=key, timeout=timeout, window=window)
+        input_id = params.get("input") if isinstance(params, dict) else None
+        channel = self.channels[ch] = Channel(self, ch, generous=generous, input_id=input_id)
+        self.link.flush()
+        return channel
+
+    async def ask(self, method: str, params: Any = None, *, key: str | None = None, **more: Any) -> Any:
+        return await self.call(method, (params or {}) | more, key=key).result()
+
+    async def refused(self, method: str, params: Any = None, *, key: str | None = None, **more: Any) -> HawseError:
+        return await self.call(method, (params or {}) | more, key=key).refusal()
+
+    def attach(self, terminal_id: str, *, generous: bool = True, window: int | None = None, **params: Any) -> Channel:
+        return self.call("terminal.attach", {"id": terminal_id, **params}, generous=generous, window=window)
+
+    async def terminal(self, command: str, terminal_id: str = "t", **params: Any) -> Channel:
+        """Create a terminal that runs `command` in sh, and attach to it with the input id `keys`."""
+        await self.ask("terminal.create", id=terminal_id, argv=["sh", "-c", command], **params)
+        channel = self.attach(terminal_id, input="keys")
+        await channel.event("opened")
+        return channel
+
+    def execute(self, command: str, *, key: str | None = None, generous: bool = True, **params: Any) -> Channel:
+        return self.call("exec", {"command": command, **params}, key=key, generous=generous)
+
+    async def info(self) -> Any:
+        return await self.ask("runtime.info")
+
+    # ---- Receiver
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        ch = getattr(event, "ch", None)
+        if ch is not None:
+            self.channels[ch].received(event)
+        elif isinstance(event, Error):
+            self.last_word = event.to_exception()
+        elif isinstance(event, Welcome):
+            self.welcome = event
+        self._changed.set()
+
+    def link_lost(self, link: StreamLink, error: Exception | None) -> None:
+        self.lost = True
+        for channel in self.channels.values():
+            if not channel.closed:
+                channel.lost()
+        self._changed.set()
+
+
+class Served:
+    """A runtime on a Unix socket, in a task of its own. At its end nothing it started may be left."""
+
+    def __init__(self, folder: Path, *, token: str | None = None) -> None:
+        self.workspace = folder / "workspace"
+        self.socket = Path(tempfile.mkdtemp(prefix="hawse-")) / "s"
+        self.runtime: Runtime
+        self._token = token
+        self._ready = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._task: asyncio.Task[None]
+
+    async def __aenter__(self) -> Self:
+        self._children = children()
+        self._task = asyncio.create_task(self._run())
+        ready = asyncio.create_task(self._ready.wait())
+        await asyncio.wait((self._task, ready), return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if self._task.done():
+            self._task.result()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._stop.set()
+        async with asyncio.timeout(PATIENCE):
+            await self._task
+        self.socket.unlink()
+        self.socket.parent.rmdir()
+        left = children() - self._children
+        assert not left, f"left behind: {left}"
+
+    def client(self, *, window: int = WINDOW, token: str | None = None) -> "_Connecting":
+        return _Connecting(self, window, token)
+
+    async def _run(self) -> None:
+        async with running(self.workspace, token=self._token) as self.runtime:
+            loop = asyncio.get_running_loop()
+            server = await loop.create_unix_server(self.runtime.server.accept, str(self.socket))
+            self._ready.set()
+            await self._stop.wait()
+            server.close()
+
+
+class _Connecting:
+    """`async with served.client() as client`, or `client = await served.client()`."""
+
+    def __init__(self, served: Served, window: int, token: str | None) -> None:
+        self._served = served
+        self._token = token
+        self._client = Client(window=window)
+
+    def __await__(self) -> Any:
+        return self._client.connect(self._served.socket, token=self._token).__await__()
+
+    async def __aenter__(self) -> Client:
+        return await self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.cut()
+
+
+def children() -> set[int]:
+    """The pids of all that descends from this process, zombies as well."""
+    return {process.pid for process in psutil.Process().children(recursive=True)}
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def eventually(done: Callable[[], Any]) -> None:
+    """Look again until `done()`: for what nobody tells us, such as another process's end."""
+    async with asyncio.timeout(PATIENCE):
+        while not done():
+            await asyncio.sleep(0.002)
+
+
+def open_fds() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+@contextmanager
+def no_fd_leaked() -> Iterator[None]:
+    before = {fd: _target(fd) for fd in open_fds()}
+    yield
+    after = {fd: _target(fd) for fd in open_fds()}
+    new = {fd: target for fd, target in after.items() if before.get(fd) != target and target is not None}
+    assert not new, f"left open: {new}"
+
+
+def _target(fd: str) -> str | None:
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return None
