@@ -48,6 +48,7 @@ class ExecCall(Call):
         self._cursors = {kind: Cursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._owed = 0
+        self._instance: str | None = None  # which run it is, since `opened`
         if stdin:
             self.feed = Feed(Limits().input_window, self.wake)
 
@@ -55,7 +56,7 @@ class ExecCall(Call):
         params = dict(self.base)
         if self.feed:
             params |= {"stdin": True, "input": self.feed.id}
-        if self.sent:
+        if self._instance:
             params["since"] = {name: self._cursors[kind].offset for kind, name in STREAMS.items()}
         return params
 
@@ -66,6 +67,7 @@ class ExecCall(Call):
     def receive_event(self, event: Event) -> None:
         if event.name == "opened":
             opened = parse(event.value, ProcessOpened)
+            self._same_run(opened.instance)
             check_complete(self._cursors, opened.start)
             if self.feed:
                 self.feed.opened(opened.input_offset)
@@ -75,6 +77,12 @@ class ExecCall(Call):
             cursor = next(self._cursors[kind] for kind, name in STREAMS.items() if name == lost.stream)
             raise TruncatedError(lost.stream, lost.start - cursor.offset)
         self.spend(event_cost(event))
+
+    def _same_run(self, instance: str) -> None:
+        """A sandbox that died forgot its keys, and may have begun anew what we began: that is not our outcome."""
+        if self._instance not in (None, instance):
+            raise HawseError("outcome_unknown", "the sandbox was started anew under the command", admitted="yes")
+        self._instance = instance
 
     def receive_data(self, data: Data) -> None:
         if data.kind in STREAMS:

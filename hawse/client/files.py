@@ -71,7 +71,7 @@ class WriteCall(Call):
     """`file.write`: keyed, so that a repeat joins the upload that waits for it, or gets its outcome."""
 
     def __init__(self, sandbox: str, path: str, *, mode: int | None, parents: bool) -> None:
-        params = {"path": path, "mode": mode, "parents": parents or None}
+        params = {"path": path, "mode": mode, "parents": parents}
         super().__init__("file.write", params, sandbox=sandbox, key=new_key(), window=1)
         self.feed: Feed = Feed(Limits().input_window, self.wake)
 

@@ -81,10 +81,12 @@ class ProcessCall(Call):
 class Process:
     """A process that we are attached to. `close` leaves it running; so does `detach` for `async with sb.process(…)`."""
 
-    def __init__(self, calls: Calls, call: ProcessCall, sandbox: str) -> None:
+    def __init__(self, calls: Calls, call: ProcessCall, sandbox: str, *, stdin: bool = True) -> None:
+        """`stdin`: False if it is known to read from /dev/null."""
         self._calls = calls
         self._call = call
         self._sandbox = sandbox
+        self._stdin = stdin
         self._detached = False
 
     @property
@@ -136,8 +138,11 @@ class Process:
     async def write(self, data: BytesLike) -> None:
         """Write to stdin; return when the bytes are kept for sending, which waits while the program reads slowly.
 
-        Raises `HawseError("exited")` when it is gone, and the channel's error.
+        Raises `HawseError("exited")` when it is gone, `forbidden` if it was started without `stdin`, and the
+        channel's error: `protocol_error` if another started it without.
         """
+        if not self._stdin:  # the server would end the channel, and output with it
+            raise HawseError("forbidden", "its stdin is /dev/null: start it with stdin=True")
         await self._call.feed.write(data)
 
     async def flush(self) -> None:

@@ -97,7 +97,7 @@ class Sandbox:
         params = {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
         answer = await self._calls.perform(Call("process.start", params, sandbox=self.id, key=new_key()))
         info = parse(msgspec.json.encode(answer), ProcessInfo)
-        return await self.attach_process(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0})
+        return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0}, stdin=stdin)
 
     async def attach_process(
         self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
@@ -106,9 +106,7 @@ class Sandbox:
 
         Raises `not_found`, `stale_handle` if `instance` is another, and what ends a client.
         """
-        call = ProcessCall(self.id, id, instance=instance, since=since, window=self._window)
-        await self._calls.begin(call)
-        return Process(self._calls, call, self.id)
+        return await self._attach(id, instance=instance, since=since, stdin=True)
 
     @asynccontextmanager
     async def process(
@@ -206,11 +204,11 @@ class Sandbox:
         data: BytesLike | AsyncIterable[BytesLike],
         *,
         mode: int | None = None,
-        parents: bool = False,
+        parents: bool = True,
     ) -> FileDone:
         """Replace a file, at once and atomically: `data` is bytes, or bytes to come. It keeps its mode without `mode`.
 
-        `parents` makes the folders it lacks. Returns its new size and version. Raises as `open_write`.
+        Folders that are missing are made, unless not `parents`. Returns its size and version. Raises as `open_write`.
         """
         async with self.open_write(path, mode=mode, parents=parents) as file:
             if isinstance(data, AsyncIterable):
@@ -220,7 +218,7 @@ class Sandbox:
                 await file.write(data)
         return file.result
 
-    def open_write(self, path: str, *, mode: int | None = None, parents: bool = False) -> FileWriter:
+    def open_write(self, path: str, *, mode: int | None = None, parents: bool = True) -> FileWriter:
         """Stream into a file that is replaced when the `async with` ends; an error inside leaves the old one."""
         return FileWriter(self._calls, WriteCall(self.id, path, mode=mode, parents=parents))
 
@@ -230,6 +228,13 @@ class Sandbox:
         return parse(msgspec.json.encode(answer), FileStat)
 
     # ---- inside
+
+    async def _attach(
+        self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool
+    ) -> Process:
+        call = ProcessCall(self.id, id, instance=instance, since=since, window=self._window)
+        await self._calls.begin(call)
+        return Process(self._calls, call, self.id, stdin=stdin)
 
     async def _write_all(self, call: ExecCall, data: BytesLike) -> None:
         """Feed stdin while the command runs: it may end, or fail, before it has read everything."""

@@ -23,7 +23,7 @@ def make(*, stdin: bool = False, limit: int = 1000, window: int = 100) -> tuple[
 
 
 def opened(stdout: int = 0, stderr: int = 0, input_offset: int = 0) -> dict[str, object]:
-    return {"id": "e", "from": {"stdout": stdout, "stderr": stderr}, "input_offset": input_offset}
+    return {"id": "e", "instance": "run 1", "from": {"stdout": stdout, "stderr": stderr}, "input_offset": input_offset}
 
 
 def test_a_string_is_for_the_shell_and_a_sequence_an_argv() -> None:
@@ -106,6 +106,25 @@ async def test_output_that_was_lost_is_never_skipped_silently(where: str) -> Non
     with pytest.raises(TruncatedError) as caught:
         await call.done
     assert (caught.value.stream, caught.value.missing) == ("stdout", 5)
+
+
+async def test_a_repeat_says_that_it_goes_on_only_if_it_had_begun() -> None:
+    calls, _, _ = make()
+    calls.line_down()
+    assert MemoryLine(calls).params == {"argv": ["x"]}
+
+
+async def test_a_second_run_is_never_taken_for_the_first() -> None:
+    """The sandbox died with its keys: what runs now is another command."""
+    calls, line, call = make()
+    line.event("opened", opened())
+    line.data(OUT, 0, b"one ")
+    calls.line_down()
+    again = MemoryLine(calls)
+    again.event("opened", {**opened(4), "instance": "run 2"})
+    with pytest.raises(HawseError) as caught:
+        await call.done
+    assert (caught.value.code, caught.value.admitted) == ("outcome_unknown", "yes")
 
 
 async def test_a_stored_outcome_needs_no_opened() -> None:

@@ -122,6 +122,13 @@ async def test_a_process_is_talked_to_until_its_end(hw: hawse.Client) -> None:
         assert process.pid == 7
 
 
+async def test_writing_to_what_reads_nothing_costs_the_output_nothing(hw: hawse.Client) -> None:
+    async with hw.sandbox().process(["print", "out"]) as process:
+        with pytest.raises(HawseError, match="forbidden"):
+            await process.write(b"x")
+        assert [item async for item in process.output()] == [("stdout", b"out")]
+
+
 async def test_two_tasks_read_the_two_streams(hw: hawse.Client) -> None:
     async def read(stream: object) -> bytes:
         return b"".join([chunk async for chunk in stream])  # type: ignore[attr-defined]
