@@ -80,11 +80,15 @@ class StreamLink(asyncio.Protocol):
 
     def close(self) -> None:
         """Write what is queued as control, then close; abort if that is not read within `CLOSE_TIMEOUT`."""
-        if self._transport is not None and not self._closing:
+        if not self._closing:
             self._closing = True
-            self._transport.writelines(encode_stream(self.connection.data_to_send()))
-            self._transport.close()
-            self._deadline = asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, self._transport.abort)
+            if self._transport is not None:
+                self._say_last_words(self._transport)
+
+    def _say_last_words(self, transport: asyncio.Transport) -> None:
+        transport.writelines(encode_stream(self.connection.data_to_send()))
+        transport.close()
+        self._deadline = asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
 
     def abort(self, error: Exception | None = None) -> None:
         """Close at once: what is queued is lost."""
@@ -98,6 +102,8 @@ class StreamLink(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        if self._closing:  # it was refused before it was made
+            self._say_last_words(self._transport)
         self.flush()
 
     def data_received(self, data: bytes) -> None:
