@@ -1,14 +1,17 @@
 """From a `call` message to its handler: the table of methods, keyed calls, deadlines, errors."""
 
 import asyncio
+import errno
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from hawse.wire import HawseError
-from runtime.call import Call, Stream, decode
-from runtime.outcomes import Outcomes
+from hawse.wire.messages import to_raw
+from runtime.call import Call, decode
+from runtime.outcomes import Outcomes, fingerprint
+from runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +32,10 @@ class Method(NamedTuple):
 class Dispatcher:
     """Runs calls. Their work belongs to the runtime, not to the link they came by: a cut line ends no work."""
 
-    def __init__(self, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, tasks: Tasks, outcomes: Outcomes) -> None:
         self._methods: dict[str, Method] = {}
         self._tasks = tasks
-        self._outcomes = Outcomes()
+        self._outcomes = outcomes
 
     def add(self, methods: dict[str, Method]) -> None:
         self._methods.update(methods)
@@ -59,31 +62,32 @@ class Dispatcher:
 
     def _keyed(self, call: Call, method: Method, params: Any) -> None:
         assert call.key is not None
-        fingerprint = (call.method, bytes(call.params))
-        outcome = self._outcomes.join(call.key, fingerprint)
-        if outcome is None:
-            outcome = self._outcomes.begin(call.key, fingerprint)
-            try:
-                value = method.handler(call, params)
-            except Exception as error:
-                outcome.fail(typed(error))
-            else:
-                if inspect.isawaitable(value):
-                    self._spawn(value, outcome.succeed, outcome.fail)
-                else:
-                    outcome.succeed(value)
+        mark = fingerprint(call.method, bytes(call.params))
+        outcome = self._outcomes.join(call.key, mark)
+        if outcome is not None:
+            outcome.tell(call.result, call.error)
+            return
+        outcome = self._outcomes.begin(call.key, mark)
         outcome.tell(call.result, call.error)
+        try:
+            value = method.handler(call, params)
+            if inspect.isawaitable(value):
+                self._spawn(value, outcome.succeed, outcome.fail)
+            else:
+                outcome.succeed(to_raw(value))
+        except Exception as error:
+            outcome.fail(typed(error))
 
     def _spawn(self, work: Awaitable[Any], succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
         async def run() -> None:
             try:
-                value = await work
+                value = to_raw(await work)
             except Exception as error:
                 fail(typed(error))
             else:
                 succeed(value)
 
-        self._tasks.create_task(run())
+        self._tasks.start(run())
 
 
 def typed(error: Exception) -> HawseError:
@@ -103,7 +107,7 @@ _OS_CODES: dict[type[OSError], str] = {
     NotADirectoryError: "not_directory",
     FileExistsError: "conflict",
 }
-_NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def from_oserror(error: OSError) -> HawseError:
@@ -115,6 +119,3 @@ def from_oserror(error: OSError) -> HawseError:
 
 def _expire(call: Call) -> None:
     call.error(HawseError("deadline_exceeded", f"after {call.timeout} s", admitted="yes"))
-
-
-__all__ = ["Dispatcher", "Method", "Stream", "from_oserror", "typed"]

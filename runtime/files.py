@@ -1,6 +1,7 @@
 """`file.read`, `file.write` and `file.stat`: byte streams of any size. The disk is only touched in threads."""
 
 import asyncio
+import logging
 import os
 import secrets
 import stat
@@ -14,7 +15,11 @@ from hawse.wire import Connection, HawseError, Kind
 from runtime.call import Call
 from runtime.dispatch import Method, typed
 from runtime.environment import Environment
+from runtime.outcomes import Outcome, Outcomes, fingerprint
+from runtime.tasks import Tasks
 from runtime.terminals import InputId, Offset
+
+log = logging.getLogger(__name__)
 
 READ_AHEAD = 256 << 10  # bytes read at a time, and held until they are sent
 UPLOAD_PATIENCE = 300.0  # seconds an upload with a key waits for its sender to come back
@@ -49,11 +54,11 @@ def version_of(status: os.stat_result) -> str:
 class Files:
     """The methods, and the uploads that are under way."""
 
-    def __init__(self, environment: Environment, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, environment: Environment, tasks: Tasks, outcomes: Outcomes) -> None:
         self._environment = environment
         self._tasks = tasks
-        self._uploads: dict[str, Upload] = {}  # those with a key
-        self._unkeyed: dict[Upload, None] = {}
+        self._outcomes = outcomes
+        self._uploads: dict[Upload, None] = {}
 
     def methods(self) -> dict[str, Method]:
         return {
@@ -62,8 +67,8 @@ class Files:
             "file.stat": Method(Stat, lambda call, p: asyncio.to_thread(self._stat, p.path)),
         }
 
-    async def close(self) -> None:
-        for upload in (*self._uploads.values(), *self._unkeyed):
+    def close(self) -> None:
+        for upload in list(self._uploads):
             upload.abandon()
 
     def _stat(self, path: str) -> dict[str, Any]:
@@ -71,36 +76,32 @@ class Files:
         return _describe(status) | {"path": path, "type": _type(status)}
 
     def _read(self, call: Call, params: Read) -> None:
-        path = self._environment.path(params.path)
-        reader = FileReader(call, path, params, self._tasks)
-        call.serve(reader)
+        call.serve(FileReader(call, self._environment.path(params.path), params, self._tasks))
 
     def _write(self, call: Call, params: Write) -> None:
         path = self._environment.path(params.path)
-        if call.key is not None and (upload := self._uploads.get(call.key)) is not None:
-            if upload.params != params:
-                raise HawseError("key_conflict", "the key belongs to another call")
-            upload.take_over(call)
+        mark = fingerprint("file.write", msgspec.json.encode((params.path, params.mode, params.parents)))
+        known = self._outcomes.join(call.key, mark) if call.key is not None else None
+        if known is not None:
+            assert isinstance(known.work, Upload)
+            known.work.take_over(call)
             return
-        if len(self._uploads) + len(self._unkeyed) >= UPLOADS_LIMIT:
+        if len(self._uploads) >= UPLOADS_LIMIT:
             raise HawseError("limit_exceeded", f"{UPLOADS_LIMIT} uploads are under way")
-        upload = Upload(call, path, params, self._tasks, self._forget)
+        upload = Upload(call, path, params, self._tasks, self._finished)
+        self._uploads[upload] = None
         if call.key is not None:
-            self._uploads[call.key] = upload
-        else:
-            self._unkeyed[upload] = None
+            upload.outcome = self._outcomes.begin(call.key, mark, upload)
         call.serve(upload)
 
-    def _forget(self, upload: "Upload") -> None:
-        if upload.key is not None:
-            self._uploads.pop(upload.key, None)
-        self._unkeyed.pop(upload, None)
+    def _finished(self, upload: "Upload") -> None:
+        del self._uploads[upload]
 
 
 class FileReader:
     """Serves one `file.read` call: reads a block ahead of what has been sent. A `Stream`."""
 
-    def __init__(self, call: Call, path: str, params: Read, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, call: Call, path: str, params: Read, tasks: Tasks) -> None:
         self._call = call
         self._params = params
         self._path = path
@@ -151,22 +152,24 @@ class FileReader:
         """Run `step` in a thread; one at a time."""
         if not self._busy:
             self._busy = True
-            self._tasks.create_task(self._run(step))
+            self._tasks.start(self._run(step))
 
     async def _run(self, step: Callable[[], None]) -> None:
+        failure = None
         try:
             await asyncio.to_thread(step)
         except Exception as error:
-            self._busy = False
-            self._call.error(typed(error))
+            failure = typed(error)
         self._busy = False
+        if failure is not None:
+            self._call.error(failure)
         if self._gone:
             self._close()
         else:
             self._call.wake()
 
     def _open(self) -> None:
-        self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         status = os.fstat(self._fd)
         if stat.S_ISDIR(status.st_mode):
             raise HawseError("is_directory", self._params.path)
@@ -196,22 +199,23 @@ class Upload:
     """Serves one `file.write` call, and its repeats: a temporary file that replaces the target at the end."""
 
     def __init__(
-        self, call: Call, path: str, params: Write, tasks: asyncio.TaskGroup, forget: Callable[["Upload"], None]
+        self, call: Call, path: str, params: Write, tasks: Tasks, on_finished: Callable[["Upload"], None]
     ) -> None:
-        self.key = call.key
-        self.params = params
+        self.outcome: Outcome | None = None  # of its key, if it has one
         self._call: Call | None = call
+        self._params = params
         self._path = path
         self._tasks = tasks
-        self._forget = forget
-        self._temporary = f"{path}.hawse-{secrets.token_hex(6)}"
+        self._on_finished = on_finished
+        self._temporary = ""
         self._fd: int | None = None
         self._applied = 0  # bytes taken
         self._queue: list[bytes] = []  # taken, not yet on the disk; bounded by the input window
         self._ended = False
         self._told = False
         self._busy = False
-        self._outcome: dict[str, Any] | HawseError | None = None
+        self._over = False  # there is a result, and nothing more to do
+        self._result: dict[str, Any] | HawseError | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._advance()
 
@@ -223,20 +227,24 @@ class Upload:
         if not self._told:
             self._told = True
             connection.send_event(ch, "opened", {"input_offset": self._applied})
-        if isinstance(self._outcome, HawseError):
-            self._call.error(self._outcome)
-        elif self._outcome is not None:
-            self._call.result(self._outcome)
+        if self._busy:
+            return False
+        if isinstance(self._result, HawseError):
+            self._call.error(self._result)
+        elif self._result is not None:
+            self._call.result(self._result)
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         if offset > self._applied:
             raise HawseError("input_gap", f"input at {offset}", details={"applied": self._applied})
         fresh = bytes(payload[self._applied - offset :])
-        self._applied += len(fresh)
         if self._call is not None:
             self._call.applied(len(payload) - len(fresh))
-        if fresh and not self._ended and self._outcome is None:
+        if fresh and self._ended:
+            raise HawseError("exited", "the upload was ended", details={"applied": self._applied})
+        self._applied += len(fresh)
+        if fresh and self._result is None:
             self._queue.append(fresh)
             self._advance()
 
@@ -246,11 +254,11 @@ class Upload:
 
     def detach(self) -> None:
         self._call = None
-        if self._outcome is not None:
-            self._keep()
-        elif not self._ended and self.key is None:
+        if self._ended or self._result is not None:
+            return  # it ends by itself, or has
+        if self.outcome is None:
             self.abandon()
-        elif not self._ended:
+        else:
             self._timer = asyncio.get_running_loop().call_later(UPLOAD_PATIENCE, self.abandon)
 
     def take_over(self, call: Call) -> None:
@@ -264,21 +272,22 @@ class Upload:
 
     def abandon(self) -> None:
         """Nobody will finish it."""
-        if self._outcome is None:
-            self._outcome = HawseError("cancelled", "the upload was abandoned", admitted="yes")
-        self._advance()
+        self._stop_timer()
+        if self._result is None:
+            self._result = HawseError("cancelled", "the upload was abandoned", admitted="yes")
+            self._advance()
 
     # ---- the disk
 
     def _advance(self) -> None:
         """Do what is due, in a thread, one step at a time."""
-        if not self._busy:
+        if not self._busy and not self._over:
             self._busy = True
-            self._tasks.create_task(self._run())
+            self._tasks.start(self._run())
 
     async def _run(self) -> None:
         try:
-            while self._outcome is None and (self._queue or self._ended or self._fd is None):
+            while self._result is None and (self._queue or self._ended or self._fd is None):
                 if self._fd is None:
                     await asyncio.to_thread(self._open)
                 elif self._queue:
@@ -287,24 +296,31 @@ class Upload:
                     if self._call is not None:
                         self._call.applied(sum(map(len, queue)))
                 else:
-                    self._outcome = await asyncio.to_thread(self._finish)
+                    self._result = await asyncio.to_thread(self._replace)
         except Exception as error:
-            self._outcome = typed(error)
-        if self._outcome is not None and self._fd is not None:
-            await asyncio.to_thread(self._drop)
+            self._result = typed(error)
+        if self._result is not None:
+            self._over = True
+            await asyncio.to_thread(self._close)
+            self._finish()
         self._busy = False
         if self._call is not None:
             self._call.wake()
-        elif self._outcome is not None:
-            self._keep()
 
     def _open(self) -> None:
-        if os.path.isdir(self._path):
-            raise HawseError("is_directory", self.params.path)
-        if self.params.parents is not False:
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
-        self._path = os.path.realpath(self._path)  # a symlink stays, its target is replaced
-        self._temporary = f"{self._path}.hawse-{secrets.token_hex(6)}"
+        path = os.path.realpath(self._path)  # a symlink stays, its target is replaced
+        try:
+            kind = os.stat(path).st_mode
+        except FileNotFoundError:
+            if self._params.parents is not False:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+        else:
+            if stat.S_ISDIR(kind):
+                raise HawseError("is_directory", self._params.path)
+            if not stat.S_ISREG(kind):
+                raise HawseError("invalid_params", f"{self._params.path} is no regular file")
+        self._path = path
+        self._temporary = os.path.join(os.path.dirname(path), f".hawse-{secrets.token_hex(8)}")
         self._fd = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
 
     def _write(self, parts: list[bytes]) -> None:
@@ -313,9 +329,9 @@ class Upload:
         while data:
             data = data[os.write(self._fd, data) :]
 
-    def _finish(self) -> dict[str, Any]:
+    def _replace(self) -> dict[str, Any]:
         assert self._fd is not None
-        mode = self.params.mode
+        mode = self._params.mode
         if mode is None:
             try:
                 mode = stat.S_IMODE(os.stat(self._path).st_mode)
@@ -326,28 +342,30 @@ class Upload:
         os.replace(self._temporary, self._path)
         return {"bytes": self._applied, "version": version_of(os.fstat(self._fd))}
 
-    def _drop(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-        if isinstance(self._outcome, HawseError):
+    def _close(self) -> None:
+        if self._fd is None:
+            return
+        os.close(self._fd)
+        if isinstance(self._result, HawseError):
             try:
                 os.unlink(self._temporary)
-            except FileNotFoundError:
-                pass
+            except OSError as error:
+                log.warning("! %s is left: %s", self._temporary, error)
+
+    def _finish(self) -> None:
+        self._stop_timer()
+        self._queue.clear()
+        self._on_finished(self)
+        if self.outcome is not None:
+            if isinstance(self._result, HawseError):
+                self.outcome.fail(self._result)
+            else:
+                self.outcome.succeed(self._result)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-    def _keep(self) -> None:
-        """It is over: remember a keyed outcome for as long as an upload waits, then forget it."""
-        if self.key is None:
-            self._forget(self)
-        elif self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(UPLOAD_PATIENCE, self._forget, self)
 
 
 def _describe(status: os.stat_result) -> dict[str, Any]:

@@ -89,7 +89,10 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and keeps their sum within `total` bytes by giving each an equal share."""
+    """Makes journals and keeps their sum within `total` bytes by giving each an equal share.
+
+    But no journal gets less than LEAST_CAPACITY.
+    """
 
     def __init__(self, total: int = POOL_CAPACITY, each: int = DEFAULT_CAPACITY) -> None:
         self._total = total

@@ -1,6 +1,7 @@
-"""Calls that run once: what became of each key (docs/wire.md section 6)."""
+"""Calls that run once: what became of each key (docs/wire.md section 6). One table for all methods of a runtime."""
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -11,79 +12,86 @@ KEPT = 4096  # outcomes
 KEPT_FOR = 3600.0  # seconds
 REMEMBERED = 65_536  # keys of which only the use is known
 
-Fingerprint = tuple[str, bytes]  # the method and the params as they came
+
+def fingerprint(method: str, params: bytes) -> bytes:
+    """What tells one keyed call from another: a digest, since params may be long."""
+    return hashlib.sha256(b"%b %b" % (method.encode(), params)).digest()
 
 
 class Outcome:
     """Of one key: running, or done with a value or an error."""
 
-    def __init__(self, fingerprint: Fingerprint, at: float) -> None:
-        self.fingerprint = fingerprint
-        self.at = at
+    def __init__(self, mark: bytes, work: Any, on_done: Callable[["Outcome"], None]) -> None:
+        self.mark = mark
+        self.work = work  # what serves repeats, where a value does not (a process, an upload)
         self.done = False
+        self.done_at = 0.0
+        self.error: HawseError | None = None
         self._value: Any = None
-        self._error: HawseError | None = None
+        self._on_done = on_done
         self._waiting: list[tuple[Callable[[Any], None], Callable[[HawseError], None]]] = []
 
-    def succeed(self, value: Any) -> None:
+    def succeed(self, value: Any = None) -> None:
         self._value = value
         self._settle()
 
     def fail(self, error: HawseError) -> None:
-        self._error = error
+        self.error = error
         self._settle()
 
     def tell(self, succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
         """Call one of the two, now or when it is done."""
         if not self.done:
             self._waiting.append((succeed, fail))
-        elif self._error is not None:
-            fail(self._error)
+        elif self.error is not None:
+            fail(self.error)
         else:
             succeed(self._value)
 
     def _settle(self) -> None:
         self.done = True
+        self._on_done(self)
         waiting, self._waiting = self._waiting, []
         for succeed, fail in waiting:
             self.tell(succeed, fail)
 
 
 class Outcomes:
-    """The outcomes by key, bounded in number and age; running ones are never dropped."""
+    """The outcomes by key, those that are done bounded in number and age."""
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self._clock = clock or asyncio.get_running_loop().time
-        self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
+        self._running: dict[str, Outcome] = {}
+        self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
         self._used: OrderedDict[str, None] = OrderedDict()
 
-    def join(self, key: str, fingerprint: Fingerprint) -> Outcome | None:
+    def join(self, key: str, mark: bytes) -> Outcome | None:
         """The outcome of `key`, None if it is new. Raises `key_conflict` and `outcome_unknown`."""
         self._forget()
-        outcome = self._outcomes.get(key)
+        outcome = self._running.get(key) or self._done.get(key)
         if outcome is None:
             if key in self._used:
                 raise HawseError("outcome_unknown", "the key was used; its outcome is no longer kept", admitted="yes")
             return None
-        if outcome.fingerprint != fingerprint:
+        if outcome.mark != mark:
             raise HawseError("key_conflict", "the key belongs to another call")
         return outcome
 
-    def begin(self, key: str, fingerprint: Fingerprint) -> Outcome:
-        outcome = self._outcomes[key] = Outcome(fingerprint, self._clock())
+    def begin(self, key: str, mark: bytes, work: Any = None) -> Outcome:
+        outcome = self._running[key] = Outcome(mark, work, lambda outcome: self._settled(key, outcome))
         return outcome
+
+    def _settled(self, key: str, outcome: Outcome) -> None:
+        del self._running[key]
+        if outcome.error is None or outcome.error.admitted != "no":  # else nothing was begun: the key is still unused
+            outcome.done_at = self._clock()
+            self._done[key] = outcome
+            self._forget()
 
     def _forget(self) -> None:
         oldest = self._clock() - KEPT_FOR
-        excess = len(self._outcomes) - KEPT
-        forgotten: list[str] = []
-        for key, outcome in self._outcomes.items():  # oldest first
-            if len(forgotten) >= excess and outcome.at >= oldest:
-                break
-            if outcome.done:
-                forgotten.append(key)
-        for key in forgotten:
-            del self._outcomes[key]
+        while self._done and (len(self._done) > KEPT or next(iter(self._done.values())).done_at < oldest):
+            key, _ = self._done.popitem(last=False)
             self._used[key] = None
         while len(self._used) > REMEMBERED:
             self._used.popitem(last=False)

@@ -29,36 +29,49 @@ class Reader(Protocol):
     def lossless(self) -> bool: ...
 
 
+class Place:
+    """What the pacer knows of one reader."""
+
+    def __init__(self, resume_id: str | None) -> None:
+        self.resume_id = resume_id
+        self.gone_at: int | None = None  # the offset it stalled at, while it counts as gone
+        self.seen_at: int | None = None  # the offset it was last seen at while reading was paused
+        self.since = 0.0  # when it was first seen there
+
+
 class Pacer:
-    """Pauses and resumes the reading of one journal's source. `update` after every change of offsets."""
+    """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
 
     def __init__(self, journal: Journal, pause: Callable[[], None], resume: Callable[[], None]) -> None:
         self._journal = journal
         self._pause = pause
         self._resume = resume
-        self._readers: dict[Reader, None] = {}
+        self._readers: dict[Reader, Place] = {}
         self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id: the cursor it left at
-        self._gone: dict[Reader, int] = {}  # those that stalled, and where
         self._watch: asyncio.TimerHandle | None = None
-        self._paused_at: dict[Reader, int] = {}  # where each stood when reading was paused
-        self._paused_since = 0.0
+        self._closed = False
         self.paused = False
 
     def add(self, reader: Reader, resume_id: str | None = None) -> None:
-        self._readers[reader] = None
-        if resume_id is not None:
-            self._release(resume_id)
+        """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""
+        self._readers[reader] = Place(resume_id)
+        if resume_id in self._holds:
+            self._holds.pop(resume_id)[1].cancel()
         self.update()
 
-    def remove(self, reader: Reader, hold_id: str | None = None) -> None:
-        """`hold_id`: keep the place of a lossless reader for this id to come back."""
-        self._readers.pop(reader, None)
-        self._gone.pop(reader, None)
-        self._paused_at.pop(reader, None)
-        if hold_id is not None and reader.lossless and reader.cursor is not None:
-            timer = asyncio.get_running_loop().call_later(HOLD, self._expire, hold_id)
-            self._holds[hold_id] = (reader.cursor, timer)
+    def remove(self, reader: Reader) -> None:
+        """It was cut off: keep its place, if it is lossless and has not come back by another line already."""
+        resume_id = self._readers.pop(reader).resume_id
+        back = any(place.resume_id == resume_id for place in self._readers.values())
+        if resume_id is not None and reader.lossless and reader.cursor is not None and not back and not self._closed:
+            timer = asyncio.get_running_loop().call_later(HOLD, self._expire, resume_id)
+            self._holds[resume_id] = (reader.cursor, timer)
         self.update()
+
+    def advanced(self) -> None:
+        """A cursor has moved on, which can only end a pause."""
+        if self.paused:
+            self.update()
 
     def update(self) -> None:
         allowed = self._allowed()
@@ -69,23 +82,29 @@ class Pacer:
         elif not allowed and not self.paused:
             self.paused = True
             self._pause()
-            self._start_watching()
+            for place in self._readers.values():
+                place.seen_at = None
+            self._look()
 
     def close(self) -> None:
+        """Nothing more will be read: hold and watch nobody."""
+        self._closed = True
         self._stop_watching()
         for _, timer in self._holds.values():
             timer.cancel()
         self._holds.clear()
-        self._readers.clear()
 
     def _allowed(self) -> bool:
+        if self._closed:
+            return True
         end = self._journal.end
         furthest = -1
         slowest_lossless = end
-        for reader in self._readers:
+        for reader, place in self._readers.items():
             cursor = reader.cursor
-            if cursor is None or self._is_gone(reader, cursor):
+            if cursor is None or place.gone_at == cursor:
                 continue
+            place.gone_at = None
             furthest = max(furthest, cursor)
             if reader.lossless:
                 slowest_lossless = min(slowest_lossless, cursor)
@@ -95,47 +114,24 @@ class Pacer:
             return False
         return furthest < 0 or end - furthest <= ROOM
 
-    def _is_gone(self, reader: Reader, cursor: int) -> bool:
-        stalled_at = self._gone.get(reader)
-        if stalled_at is None:
-            return False
-        if stalled_at == cursor:
-            return True
-        del self._gone[reader]
-        return False
-
-    def _start_watching(self) -> None:
+    def _look(self) -> None:
+        """Reading is paused: who has not moved for its patience counts as gone."""
         loop = asyncio.get_running_loop()
-        self._paused_since = loop.time()
-        self._paused_at = {r: r.cursor for r in self._readers if r.cursor is not None}
+        now = loop.time()
+        for reader, place in self._readers.items():
+            cursor = reader.cursor
+            if cursor is None or place.seen_at != cursor:
+                place.seen_at, place.since = cursor, now
+            elif now - place.since >= 0.99 * (LOSSLESS_PATIENCE if reader.lossless else PATIENCE):
+                place.gone_at = cursor
         self._watch = loop.call_later(PATIENCE, self._look)
+        self.advanced()
 
     def _stop_watching(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
-        self._paused_at.clear()
 
-    def _look(self) -> None:
-        """Reading has been paused for a while: who has not moved since counts as gone."""
-        loop = asyncio.get_running_loop()
-        waited = loop.time() - self._paused_since
-        for reader in self._readers:
-            cursor = reader.cursor
-            if cursor is None:
-                continue
-            if cursor != self._paused_at.get(reader):
-                self._paused_at[reader] = cursor
-            elif not reader.lossless or waited >= LOSSLESS_PATIENCE:
-                self._gone[reader] = cursor
-        self._watch = loop.call_later(PATIENCE, self._look)
+    def _expire(self, resume_id: str) -> None:
+        del self._holds[resume_id]
         self.update()
-
-    def _expire(self, hold_id: str) -> None:
-        self._holds.pop(hold_id, None)
-        self.update()
-
-    def _release(self, hold_id: str) -> None:
-        held = self._holds.pop(hold_id, None)
-        if held is not None:
-            held[1].cancel()

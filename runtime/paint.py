@@ -209,9 +209,9 @@ def _format(
     options.emit = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN if plain else lib.GHOSTTY_FORMATTER_FORMAT_VT
     options.unwrap = unwrap
     if cell is not None or rows is not None:
-        first, last = (
-            (cell, cell) if rows is None else ((0, rows[0]), (_get(terminal, "COLS", "uint16_t") - 1, rows[1]))
-        )
+        first = last = cell or (0, 0)
+        if rows is not None:
+            first, last = (0, rows[0]), (_get(terminal, "COLS", "uint16_t") - 1, rows[1])
         selection = init_sized("GhosttySelection")
         selection.start, selection.end = _at(terminal, *first)[0], _at(terminal, *last)[0]
         options.selection = selection

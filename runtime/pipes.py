@@ -11,7 +11,8 @@ WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 
 class Inlet:
-    """Reads what a program prints. `on_data` gets each chunk, `on_burst` is called after the last one of a wake."""
+    """Reads what a program prints. `on_data` gets each chunk, `on_burst` is called after the last one of a wake,
+    `on_end` once when no more can come, while the fd is still open."""
 
     def __init__(
         self, fd: int, on_data: Callable[[bytes], None], on_burst: Callable[[], None], on_end: Callable[[], None]
@@ -58,9 +59,9 @@ class Inlet:
             except OSError:  # EIO: nobody has the PTY open any more
                 data = b""
             if not data:
+                self._on_end()
                 self.close()
                 self._on_burst()
-                self._on_end()
                 return
             taken += len(data)
             self._on_data(data)
@@ -78,21 +79,22 @@ class Outlet:
         self._owned = owned
         self._queue: deque[tuple[memoryview, Callable[[int], None] | None]] = deque()
         self._waiting = False
-        self._ending = False
+        self.ended = False  # `end` was called: no more may be written
         self._loop = asyncio.get_running_loop()
 
-    @property
-    def writable(self) -> bool:
-        return not self.closed and not self._ending
-
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
-        """Queue `data` (a copy is made of what cannot be written at once). `on_written` gets the sizes as they go."""
-        if not data or not self.writable:
+        """Queue `data` (a copy is made of what cannot be written at once). `on_written` gets the sizes as they go.
+
+        What nobody is there to read any more goes as well: it is dropped.
+        """
+        if not data:
             return
         written = 0 if self._queue else self._try(data)
+        if self.closed:
+            written = len(data)
         if written and on_written is not None:
             on_written(written)
-        if written < len(data) and not self.closed:
+        if written < len(data):
             rest = memoryview(bytes(data[written:]))
             self._queue.append((rest, on_written))
             self.pending += len(rest)
@@ -100,7 +102,7 @@ class Outlet:
 
     def end(self) -> None:
         """Close after what is queued has been written (EOF for a pipe)."""
-        self._ending = True
+        self.ended = True
         if not self._queue:
             self.close()
 
@@ -110,12 +112,17 @@ class Outlet:
         self.closed = True
         if self._waiting:
             self._loop.remove_writer(self.fd)
-        self._queue.clear()
-        self.pending = 0
         if self._owned:
             os.close(self.fd)
+        self.pending = 0
+        queue, self._queue = self._queue, deque()
+        for data, on_written in queue:
+            if on_written is not None:
+                on_written(len(data))
 
     def _try(self, data: bytes | memoryview) -> int:
+        if self.closed:
+            return 0
         try:
             return os.write(self.fd, data)
         except BlockingIOError:
@@ -144,5 +151,5 @@ class Outlet:
                 on_written(written)
         self._waiting = False
         self._loop.remove_writer(self.fd)
-        if self._ending:
+        if self.ended:
             self.close()

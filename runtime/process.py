@@ -14,12 +14,13 @@ from runtime.inputs import Inputs
 from runtime.journal import Journal
 from runtime.pace import Pacer
 from runtime.pipes import WRITE_LIMIT, Inlet, Outlet
-from runtime.reaper import Child, Exit
+from runtime.reaper import Exit, adopt
 from runtime.spawn import spawn_pipes
 
 TIMED_OUT = 124  # the exit code of timeout(1)
 KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
-LAST_WORDS = 4 << 20  # bytes read after the program's end: more than a pipe holds
+SHRUNK = 4096  # bytes of each stream that are kept of an old exec's output
+LAST_WORDS = 1 << 20  # bytes read after the program's end: the most a pipe holds
 
 
 class OutputStream:
@@ -31,10 +32,6 @@ class OutputStream:
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
         self._changed = changed
 
-    @property
-    def ended(self) -> bool:
-        return self._inlet.ended
-
     def describe(self) -> dict[str, int]:
         return {"start": self.journal.start, "offset": self.journal.end}
 
@@ -42,6 +39,7 @@ class OutputStream:
         """The program has ended: take what it left, and let go of a pipe that its children may still hold."""
         self._inlet.drain(LAST_WORDS)
         self._inlet.close()
+        self.pacer.close()
 
     def _burst_over(self) -> None:
         self._changed()
@@ -89,13 +87,13 @@ class Process:
         self.readers: dict[ProcessReader, None] = {}
         self._on_exit = on_exit
         self._timed_out = False
-        self._killer: asyncio.Task[None] | None = None
+        self._doomed: set[tree.Member] = set()  # what a timeout has to end
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin)
+        self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
         self.stdout = OutputStream(pipes.stdout, journal(), self._wake)
         self.stderr = OutputStream(pipes.stderr, journal(), self._wake)
-        self._child = Child(pipes.pid, self._exited)
-        self._timer = timeout and asyncio.get_running_loop().call_later(timeout, self._time_out)
+        self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
 
     @property
     def pid(self) -> int:
@@ -119,34 +117,37 @@ class Process:
         self._child.signal_group(signum)
 
     async def end(self, signum: int, grace: float) -> None:
-        """`signum` to the whole tree, KILL after `grace` seconds; return when nothing is left of it."""
-        await tree.end(self.pid, signum, grace, lambda: self.exit is not None)
+        """`signum` to the whole tree, KILL after `grace` seconds; return when nothing is left of it.
 
-    def close(self) -> None:
+        Once it has ended nothing is done: its pid may be another's, and what it left behind was meant to stay.
+        """
+        if self.exit is None:
+            await tree.end(self.pid, signum, grace, lambda: self.exit is not None)
+
+    def shrink(self) -> None:
+        """Keep little of the output: it ended long ago."""
         for stream in (self.stdout, self.stderr):
-            stream.pacer.close()
+            stream.journal.limit(SHRUNK)
 
     def _time_out(self) -> None:
-        if self.exit is None:
-            self._timed_out = True
-            tree.kill(self.pid, signal.SIGTERM)
-            tree.kill(self.pid, signal.SIGCONT)
-            self._timer = asyncio.get_running_loop().call_later(KILL_GRACE, self._kill_rest)
+        self._timed_out = True
+        self._doomed = tree.interrupt(self.pid, signal.SIGTERM)
+        self._timer = asyncio.get_running_loop().call_later(KILL_GRACE, self._kill_rest)
 
     def _kill_rest(self) -> None:
-        tree.kill(self.pid, signal.SIGKILL)
+        tree.kill(self._doomed | tree.members(self.pid), signal.SIGKILL)
 
     def _exited(self, result: Exit) -> None:
-        if self._timed_out:
-            tree.kill(self.pid, signal.SIGKILL)  # what of the tree did not go with its leader
-            result = Exit(code=TIMED_OUT, timed_out=True)
-        if self._timer:
+        if self._timer is not None:
             self._timer.cancel()
+        if self._timed_out:
+            self._kill_rest()  # what of the tree did not go with its leader
+            result = Exit(code=TIMED_OUT, timed_out=True)
         for stream in (self.stdout, self.stderr):
             stream.finish()
+        self.exit = result
         if self.stdin is not None:
             self.stdin.close()
-        self.exit = result
         self._wake()
         self._on_exit(self)
 
@@ -169,14 +170,19 @@ class ProcessReader:
         hold_id: str | None,
         result: Callable[[Process], Any],
         exit_event: bool,
+        only_caller: bool = False,
     ) -> None:
-        """`hold_id` keeps its place for a while when it is cut off; `result` makes the call's result at the end."""
+        """`hold_id` keeps its place for a while when it is cut off; `result` makes the call's result at the end.
+
+        `only_caller`: nobody can come back for this process, so its stdin ends with this call.
+        """
         self._process = process
         self._call = call
         self._input_id = input_id
         self._hold_id = hold_id
         self._result = result
         self._exit_event = exit_event
+        self._only_caller = only_caller
         self._opened = False
         self._turn = 0
         self._cursors = (
@@ -213,8 +219,8 @@ class ProcessReader:
             raise HawseError("protocol_error", "this call takes no input")
         fresh = process.inputs.fresh(input_id, offset, payload)
         applied = {"applied": process.inputs.applied(input_id)}
-        if fresh and not process.stdin.writable:
-            raise HawseError("exited", "stdin is closed", details=applied)
+        if fresh and process.stdin.ended:
+            raise HawseError("exited", "stdin was ended", details=applied)
         if process.stdin.pending + len(fresh) > WRITE_LIMIT:
             raise HawseError("input_overflow", "the program does not read its input", details=applied)
         process.inputs.advance(input_id, len(fresh))
@@ -222,13 +228,15 @@ class ProcessReader:
         process.stdin.write(fresh, self._call.applied)
 
     def receive_end(self) -> None:
-        if self._process.stdin is not None:
+        if self._process.stdin is not None and self._input_id is not None:
             self._process.stdin.end()
 
     def detach(self) -> None:
         self._process.readers.pop(self, None)
         for cursor in self._cursors:
-            cursor.stream.pacer.remove(cursor, self._hold_id if self._process.exit is None else None)
+            cursor.stream.pacer.remove(cursor)
+        if self._only_caller and self._process.stdin is not None:
+            self._process.stdin.end()
 
     def wake(self) -> None:
         self._call.wake()

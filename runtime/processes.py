@@ -1,10 +1,11 @@
 """The processes of a sandbox, and the `process.*` and `exec` methods."""
 
 import asyncio
+import logging
 import os
 import secrets
 import signal as signals
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from typing import Annotated, Any
 
 import msgspec
@@ -15,12 +16,14 @@ from runtime.call import Call
 from runtime.dispatch import Method
 from runtime.environment import Environment
 from runtime.journal import JournalPool
+from runtime.outcomes import Outcome, Outcomes, fingerprint
 from runtime.process import KILL_GRACE, Process, ProcessReader
 from runtime.terminals import Argv, Grace, Id, InputId, Named, Nothing, Offset, Signal, signal_number
 
+log = logging.getLogger(__name__)
+
 RUNNING_LIMIT = 4096
 EXITED_KEPT = 256  # finished records that stay readable
-KEYS_REMEMBERED = 65_536
 SHELLS = ("/bin/bash", "/bin/sh")
 
 
@@ -74,14 +77,14 @@ class Kill(msgspec.Struct):
 class Processes:
     """By id, running and finished; and what `exec` runs, by key."""
 
-    def __init__(self, environment: Environment, journals: JournalPool) -> None:
+    def __init__(self, environment: Environment, journals: JournalPool, outcomes: Outcomes) -> None:
         self._environment = environment
         self._journals = journals
         self._processes: dict[str, Process] = {}
         self._exited: OrderedDict[str, None] = OrderedDict()
         self._execs: dict[Process, None] = {}  # those that run
-        self._keyed: OrderedDict[str, tuple[bytes, Process]] = OrderedDict()
-        self._used_keys: OrderedDict[str, None] = OrderedDict()
+        self._outcomes = outcomes
+        self._finished_execs: deque[Process] = deque()  # those with a key, the latest EXITED_KEPT
 
     def __len__(self) -> int:
         return len(self._processes) + len(self._execs)
@@ -106,9 +109,9 @@ class Processes:
     async def close(self) -> None:
         """End every process with its tree."""
         running = [p for p in (*self._processes.values(), *self._execs) if p.exit is None]
-        async with asyncio.TaskGroup() as group:
-            for process in running:
-                group.create_task(process.end(signals.SIGTERM, 0.5))
+        for error in await asyncio.gather(*(p.end(signals.SIGTERM, 0.5) for p in running), return_exceptions=True):
+            if error is not None:
+                log.error("! a process is left: %s", error)
 
     # ---- process.*
 
@@ -119,8 +122,7 @@ class Processes:
             raise HawseError("conflict", f"process {process_id} is running")
         process = self._spawn(process_id, params, self._finished)
         if existing is not None:
-            self._exited.pop(process_id)
-            existing.close()
+            del self._exited[process_id]
         self._processes[process_id] = process
         return process.describe()
 
@@ -129,7 +131,7 @@ class Processes:
         if params.instance is not None and params.instance != process.instance:
             raise HawseError("stale_handle", f"process {params.id} was started anew")
         hold_id = params.input if params.lossless else None
-        self._read(call, process, params.since, params.input, hold_id, _attach_result, exit_event=True)
+        self._read(call, process, params.since, params.input, hold_id, _attach_result, is_exec=False)
 
     def _signal(self, params: Signal) -> dict[str, Any]:
         process = self.get(params.id)
@@ -151,34 +153,35 @@ class Processes:
     # ---- exec
 
     def _exec(self, call: Call, params: Exec) -> None:
-        process = self._find_exec(call, params)
-        if process is None:
-            process = self._spawn("exec", params, lambda p: self._execs.pop(p, None))
-            self._execs[process] = None
-            if call.key is not None:
-                self._remember(call.key, _fingerprint(params), process)
-        self._read(call, process, params.since, params.input, call.key, _exec_result, exit_event=False)
+        process = self._execution(call, params)
+        self._read(call, process, params.since, params.input, call.key, _exec_result, is_exec=True)
 
-    def _find_exec(self, call: Call, params: Exec) -> Process | None:
+    def _execution(self, call: Call, params: Exec) -> Process:
+        """The process of this call: of an earlier one with its key, or a new one."""
         if call.key is None:
-            return None
-        known = self._keyed.get(call.key)
-        if known is None:
-            if call.key in self._used_keys:
-                raise HawseError("outcome_unknown", "the key was used; its outcome is no longer kept", admitted="yes")
-            return None
-        if known[0] != _fingerprint(params):
-            raise HawseError("key_conflict", "the key belongs to another call")
-        return known[1]
+            process = self._spawn("exec", params, self._forget_exec)
+            self._execs[process] = None
+            return process
+        mark = fingerprint("exec", msgspec.json.encode({n: getattr(params, n) for n in Program.__struct_fields__}))
+        known = self._outcomes.join(call.key, mark)
+        if known is not None:
+            assert isinstance(known.work, Process)
+            return known.work
+        outcome: Outcome
+        process = self._spawn("exec", params, lambda process: self._keep_exec(process, outcome))
+        self._execs[process] = None
+        outcome = self._outcomes.begin(call.key, mark, process)
+        return process
 
-    def _remember(self, key: str, fingerprint: bytes, process: Process) -> None:
-        self._keyed[key] = (fingerprint, process)
-        finished = [key for key, (_, p) in self._keyed.items() if p.exit is not None]
-        for old in finished[:-EXITED_KEPT]:
-            del self._keyed[old]
-            self._used_keys[old] = None
-        while len(self._used_keys) > KEYS_REMEMBERED:
-            self._used_keys.popitem(last=False)
+    def _forget_exec(self, process: Process) -> None:
+        del self._execs[process]
+
+    def _keep_exec(self, process: Process, outcome: Outcome) -> None:
+        self._forget_exec(process)
+        outcome.succeed()
+        self._finished_execs.append(process)
+        if len(self._finished_execs) > EXITED_KEPT:
+            self._finished_execs.popleft().shrink()
 
     # ---- both
 
@@ -207,7 +210,7 @@ class Processes:
         hold_id: str | None,
         result: Any,
         *,
-        exit_event: bool,
+        is_exec: bool,
     ) -> None:
         stdout = (since and since.stdout) or 0
         stderr = (since and since.stderr) or 0
@@ -222,7 +225,8 @@ class Processes:
             input_id=input_id,
             hold_id=hold_id,
             result=result,
-            exit_event=exit_event,
+            exit_event=not is_exec,
+            only_caller=is_exec and call.key is None,
         )
         call.serve(reader)
 
@@ -230,12 +234,7 @@ class Processes:
         self._exited[process.id] = None
         if len(self._exited) > EXITED_KEPT:
             oldest, _ = self._exited.popitem(last=False)
-            self._processes.pop(oldest).close()
-
-
-def _fingerprint(params: Exec) -> bytes:
-    fields = {name: getattr(params, name) for name in Program.__struct_fields__}
-    return msgspec.json.encode(fields)
+            del self._processes[oldest]
 
 
 def _attach_result(process: Process) -> dict[str, Any]:

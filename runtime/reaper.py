@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from hawse.wire import HawseError
+
 
 class Exit(msgspec.Struct, frozen=True):
     """How a program ended: by itself with `code`, or by `signal` (a name such as SIGKILL)."""
@@ -27,12 +29,12 @@ class Child:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._pidfd, self._reap)
 
-    def signal_group(self, signum: int) -> None:
-        """Send to the program's process group, which outlives its leader as long as it has members."""
+    def signal_group(self, signum: int, group: int | None = None) -> None:
+        """Send to a process group, the program's own by default. Only while the program has not been reaped."""
         try:
-            os.killpg(self.pid, signum)
-        except (ProcessLookupError, PermissionError):
-            pass
+            os.killpg(group or self.pid, signum)
+        except ProcessLookupError:
+            pass  # the group has no members any more
 
     def _reap(self) -> None:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -43,6 +45,18 @@ class Child:
         code = os.waitstatus_to_exitcode(status)
         self.exit = Exit(code=code) if code >= 0 else Exit(signal=signal_name(-code))
         self._on_exit(self.exit)
+
+
+def adopt(pid: int, on_exit: Callable[[Exit], None], *fds: int) -> Child:
+    """The `Child` of a pid just started. If that fails (no descriptors are left) it is killed and `fds` are closed."""
+    try:
+        return Child(pid, on_exit)
+    except OSError as error:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        for fd in fds:
+            os.close(fd)
+        raise HawseError("limit_exceeded", f"no descriptor: {error.strerror}") from None
 
 
 def signal_name(number: int) -> str:

@@ -15,8 +15,10 @@ from runtime.dispatch import Dispatcher, Method
 from runtime.environment import Environment
 from runtime.files import Files
 from runtime.journal import JournalPool
+from runtime.outcomes import Outcomes
 from runtime.processes import Processes
 from runtime.server import Server
+from runtime.tasks import Tasks
 from runtime.terminals import Nothing, Terminals
 
 log = logging.getLogger(__name__)
@@ -32,16 +34,17 @@ def package_version() -> str:
 class Runtime:
     """What lives as long as the sandbox. `id` names this incarnation."""
 
-    def __init__(self, workspace: Path, tasks: asyncio.TaskGroup, *, token: str | None = None) -> None:
+    def __init__(self, workspace: Path, tasks: Tasks, *, token: str | None = None) -> None:
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
         journals = JournalPool()
+        outcomes = Outcomes()
         environment = Environment(workspace)
         self._terminals = Terminals(environment, journals)
-        self._processes = Processes(environment, journals)
-        self._files = Files(environment, tasks)
-        dispatcher = Dispatcher(tasks)
+        self._processes = Processes(environment, journals, outcomes)
+        self._files = Files(environment, tasks, outcomes)
+        dispatcher = Dispatcher(tasks, outcomes)
         for part in (self._terminals, self._processes, self._files):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
@@ -66,15 +69,15 @@ class Runtime:
     async def close(self) -> None:
         """End everything that runs here."""
         self.server.close()
-        await self._files.close()
+        self._files.close()
         await asyncio.gather(self._terminals.close(), self._processes.close())
 
 
 @asynccontextmanager
 async def running(workspace: Path, *, token: str | None = None) -> AsyncIterator[Runtime]:
     """A runtime with its task group; at the end nothing it started is left."""
-    async with asyncio.TaskGroup() as tasks:
-        runtime = Runtime(workspace, tasks, token=token)
+    async with asyncio.TaskGroup() as group:
+        runtime = Runtime(workspace, Tasks(group), token=token)
         try:
             yield runtime
         finally:

@@ -10,12 +10,12 @@ from runtime.inputs import Inputs
 from runtime.journal import Journal
 from runtime.pace import Pacer
 from runtime.pipes import Inlet, Outlet
-from runtime.reaper import Child, Exit
+from runtime.reaper import Exit, adopt
 from runtime.screen import Screen
 from runtime.spawn import set_size, spawn_pty
 from runtime.viewer import Viewer
 
-SCREEN_LAG = 1 << 20  # bytes the screen may be behind while somebody watches: it is fed in large steps
+SCREEN_LAG = 512 << 10  # bytes the screen may be behind while a viewer answers: it is fed in large steps
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
 MARKS = 4096  # size changes remembered
@@ -65,7 +65,6 @@ class Terminal:
         self.journal = journal
         self.inputs = Inputs()
         self.exit: Exit | None = None
-        self.drained = False  # the journal holds all that will ever come
         self.viewers: dict[Viewer, None] = {}  # in the order they came
         self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
         self._on_exit = on_exit
@@ -73,12 +72,12 @@ class Terminal:
         self._marks = [Mark(0, cols, rows)]
         self.first_mark = 0  # the number of _marks[0]
         self._screen_mark = 1  # the number of the next one for the screen
-        self._screen = Screen(cols, rows, reply=self._answer)
         pid, self._fd = spawn_pty(argv, env=env, cwd=cwd, cols=cols, rows=rows)
+        self._child = adopt(pid, self._exited, self._fd)
+        self._screen = Screen(cols, rows, reply=self._answer)
         self._outlet = Outlet(self._fd, owned=False)
         self._inlet = Inlet(self._fd, journal.append, self._burst_over, self._outlet.close)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
-        self._child = Child(pid, self._exited)
 
     @property
     def pid(self) -> int:
@@ -117,7 +116,7 @@ class Terminal:
         self._outlet.write(data, on_written)
 
     def resize(self, cols: int, rows: int) -> None:
-        if self.exit is not None or (cols, rows) == self.size:
+        if self._inlet.ended or (cols, rows) == self.size:
             return
         self._marks.append(Mark(self.journal.end, cols, rows))
         if len(self._marks) > MARKS:
@@ -127,10 +126,9 @@ class Terminal:
 
     def signal(self, signum: int) -> None:
         """Send to the foreground process group (what Ctrl-C reaches)."""
-        try:
-            os.killpg(os.tcgetpgrp(self._fd), signum)
-        except (ProcessLookupError, PermissionError, OSError):
-            self._child.signal_group(signum)
+        group = 0 if self._inlet.ended else os.tcgetpgrp(self._fd)
+        # 0 is what the kernel says of a terminal without one; to killpg it would be our own.
+        self._child.signal_group(signum, group or None)
 
     # ---- viewers
 
@@ -145,15 +143,15 @@ class Terminal:
         self.viewers.pop(viewer, None)
         if viewer is self.answerer and viewer.cursor is not None:
             self._follow(viewer.cursor)  # up to there it has answered
-        self.pacer.remove(viewer, viewer.input_id if self.exit is None else None)
+        self.pacer.remove(viewer)
         self._elect()
         if self.answerer is None:
             self._follow(self.journal.end)
         self._release()
 
     def moved(self) -> None:
-        """A viewer's cursor has moved."""
-        self.pacer.update()
+        """A viewer's cursor has moved on."""
+        self.pacer.advanced()
 
     def snapshot(self) -> Snapshot:
         """The screen as it is, and the place in the output from which it goes on."""
@@ -181,7 +179,6 @@ class Terminal:
     def _release(self) -> None:
         if self._retired and not self.viewers:
             self._screen.close()
-            self.pacer.close()
 
     # ---- output
 
@@ -220,11 +217,11 @@ class Terminal:
 
     def _exited(self, result: Exit) -> None:
         self._inlet.drain(LAST_WORDS)
-        self._inlet.close()
         self._outlet.close()
+        self._inlet.close()
         self._follow(self.journal.end)
         self.exit = result
-        self.drained = True
+        self.pacer.close()
         self._wake_viewers()
         self._on_exit(self)
 

@@ -1,6 +1,7 @@
 """The terminals of a sandbox, and the `terminal.*` methods."""
 
 import asyncio
+import logging
 import secrets
 import signal as signals
 from typing import Annotated, Any
@@ -17,6 +18,8 @@ from runtime.journal import JournalPool
 from runtime.spawn import default_shell
 from runtime.terminal import Terminal
 from runtime.viewer import Viewer
+
+log = logging.getLogger(__name__)
 
 RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
@@ -122,18 +125,18 @@ class Terminals:
             on_exit=self._trim,
         )
         if existing is not None:
-            self._remove(existing)
+            existing.retire()
         self._terminals[terminal_id] = terminal
         return terminal.describe() | {"created": True}
 
     async def close(self) -> None:
         """End every terminal and what runs in it."""
-        async with asyncio.TaskGroup() as group:
-            for terminal in self._terminals.values():
-                if terminal.exit is None:
-                    group.create_task(self._end(terminal, 0.5))
-        for terminal in list(self._terminals.values()):
-            self._remove(terminal)
+        ends = [self._end(terminal, 0.5) for terminal in self._terminals.values()]
+        for error in await asyncio.gather(*ends, return_exceptions=True):
+            if error is not None:
+                log.error("! a terminal is left: %s", error)
+        for terminal in self._terminals.values():
+            terminal.retire()
 
     def _attach(self, call: Call, params: Attach) -> None:
         terminal = self.get(params.id)
@@ -182,12 +185,7 @@ class Terminals:
         exited = [t for t in self._terminals.values() if t.exit is not None]
         for terminal in exited[:-EXITED_KEPT]:
             del self._terminals[terminal.id]
-            self._remove(terminal)
-
-    @staticmethod
-    def _remove(terminal: Terminal) -> None:
-        """Forget an exited terminal; a viewer still reading its last bytes keeps its journal until it is done."""
-        terminal.retire()
+            terminal.retire()
 
 
 def signal_number(signal: str | int) -> int:

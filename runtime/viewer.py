@@ -30,10 +30,12 @@ class Viewer:
         self.lossless = lossless
         self.emulator = emulator  # it answers what programs ask of a terminal
         self.input_id = input_id
-        self.cursor: int | None = None
+        # Of the next byte to send. None until `opened`, except that a lossless viewer's place is kept from the start.
+        self.cursor: int | None = since if lossless else None
         self._terminal = terminal
         self._call = call
         self._since = since
+        self._opened = False
         self._live_at = 0
         self._live = False
         self.next_mark = 0  # the number of the next size change to tell
@@ -46,7 +48,7 @@ class Viewer:
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if connection.window(ch) <= 0:
             return False
-        if self.cursor is None:
+        if not self._opened or self.cursor is None:
             self._open(connection, ch)
         elif self._snapshot_sent < len(self._snapshot):
             self._send_snapshot(connection, ch, size)
@@ -83,6 +85,7 @@ class Viewer:
     # ---- what it sends
 
     def _open(self, connection: Connection, ch: int) -> None:
+        self._opened = True
         terminal = self._terminal
         start, end = terminal.journal.start, terminal.journal.end
         if self._since is not None and self._since >= start:
@@ -168,7 +171,7 @@ class Viewer:
             connection.send_event(ch, "live", {"offset": self.cursor})
         if self.cursor < terminal.journal.end or terminal.mark(self.next_mark) is not None:
             return True
-        if terminal.exit is not None and terminal.drained:
+        if terminal.exit is not None:
             if connection.window(ch) <= 0:
                 return False
             connection.send_event(ch, "exit", {"code": terminal.exit.code, "signal": terminal.exit.signal})
