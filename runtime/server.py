@@ -18,12 +18,11 @@ from hawse.wire import (
     Hello,
     Limits,
     Message,
-    RemoteProtocolError,
     Role,
 )
 from hawse.wire.limits import LINK_CHANNELS
 from runtime.call import Call
-from runtime.dispatch import Dispatcher
+from runtime.dispatch import Dispatcher, typed
 
 log = logging.getLogger(__name__)
 
@@ -46,10 +45,12 @@ class Server:
         """A new link, as `create_unix_server` wants it."""
         link = StreamLink(Connection(Role.SERVER, LIMITS), self)
         loop = asyncio.get_running_loop()
-        if len(self._calls) >= LINKS_LIMIT:
-            loop.call_soon(link.abort)
         self._calls[link] = {}
-        self._hello_timers[link] = loop.call_later(LIMITS.hello_timeout, link.abort)
+        self._hello_timers[link] = loop.call_later(
+            LIMITS.hello_timeout, _refuse, link, HawseError("hello_timeout", "no `hello` in time")
+        )
+        if len(self._calls) > LINKS_LIMIT:
+            _refuse(link, HawseError("limit_exceeded", f"{LINKS_LIMIT} links are open"))
         return link
 
     def close(self) -> None:
@@ -88,10 +89,10 @@ class Server:
     # ----
 
     def _welcome(self, link: StreamLink, hello: Hello) -> None:
-        if self._token is not None and not hmac.compare_digest(hello.token or "", self._token):
-            link.abort(RemoteProtocolError("a wrong token", code="unauthenticated", close_code=4401))
-            return
         self._hello_timers[link].cancel()
+        if self._token is not None and not hmac.compare_digest((hello.token or "").encode(), self._token.encode()):
+            _refuse(link, HawseError("unauthenticated", "a wrong token"))
+            return
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway")
 
@@ -102,5 +103,10 @@ class Server:
             if call.stream is None:
                 raise HawseError("protocol_error", f"{call.method} takes no input")
             call.stream.receive_input(offset, payload)
-        except HawseError as error:
-            call.error(error)
+        except Exception as error:
+            call.error(typed(error))
+
+
+def _refuse(link: StreamLink, error: HawseError) -> None:
+    link.connection.say(error)
+    link.close()
