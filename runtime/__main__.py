@@ -5,6 +5,7 @@ Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime serves this sock
 
 import argparse
 import asyncio
+import ctypes
 import fcntl
 import gc
 import logging
@@ -19,6 +20,7 @@ from runtime.runtime import running
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 ALREADY_RUNNING = 3
+PR_SET_DUMPABLE = 4
 
 
 def main() -> None:
@@ -26,6 +28,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     os.umask(0o022)
     _default_signals()
+    _keep_secret()
     token = os.environ.pop(TOKEN_VARIABLE, None)
     if args.listen is not None and not token:
         sys.exit(f"--listen needs a token in {TOKEN_VARIABLE}")
@@ -50,6 +53,11 @@ def _default_signals() -> None:
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)
+
+
+def _keep_secret() -> None:
+    """Nobody else, also of our own user, may read our memory or the environment we were started with (prctl(2))."""
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
 
 
 def _lock(socket: Path) -> None:

@@ -4,6 +4,7 @@ Why not ptyprocess: docs/decisions/0001-posix-spawn.md. All signals are at their
 the runtime was started with (a shell's `&` makes SIGINT ignored).
 """
 
+import errno
 import fcntl
 import os
 import shutil
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from hawse.wire.errors import HawseError
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
+ARGV_LIMIT = 128 << 10  # bytes: what describes a program has to fit into a control message, however it is escaped
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
@@ -98,6 +100,8 @@ def _pipe(opened: list[int]) -> tuple[int, int]:
 def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Sequence[object]) -> int:
     if any("\0" in word for word in (*argv, *env, *env.values(), cwd)):
         raise HawseError("invalid_params", "a NUL byte in argv, env or cwd")
+    if sum(len(word.encode()) for word in argv) > ARGV_LIMIT:
+        raise HawseError("too_large", f"argv has more than {ARGV_LIMIT} bytes")
     with _directory(cwd):
         program = shutil.which(argv[0], path=env.get("PATH", os.defpath))
         if program is None:
@@ -113,10 +117,8 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Seque
                 setsigdef=ALL_SIGNALS,
             )
         except OSError as error:
-            code = "limit_exceeded" if error.errno in (11, 12) else "spawn_failed"  # EAGAIN, ENOMEM
+            code = "limit_exceeded" if error.errno in (errno.EAGAIN, errno.ENOMEM) else "spawn_failed"
             raise HawseError(code, f"{program}: {error.strerror}") from None
-        except ValueError as error:
-            raise HawseError("invalid_params", str(error)) from None
 
 
 @contextmanager
@@ -125,7 +127,7 @@ def _directory(cwd: str) -> Iterator[None]:
 
     The event loop's thread never yields here, and what runs in other threads uses absolute paths only.
     """
-    here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
             os.chdir(cwd)
