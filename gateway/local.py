@@ -26,6 +26,7 @@ Wanted = Literal["auto", "bubblewrap", "none"]
 START_TIMEOUT: Final = 9.0  # s; a call waits 10 s for its link
 POLL_MIN: Final = 0.01  # s
 POLL_MAX: Final = 0.1
+LOG_MAX: Final = 1 << 20  # bytes of a runtime's log, above which the next start begins a new one
 LOG_TAIL: Final = 2000  # bytes of a runtime's log in the error that says why it did not start
 RUNTIME: Final = (sys.executable, "-I", "-m", "runtime")  # isolated: nothing in the workspace is imported
 
@@ -101,7 +102,8 @@ class LocalProvider:
         if (last := self._children.pop(sandbox, None)) is not None:
             last.poll()
         argv, environment = self._command(sandbox, paths)
-        with paths.log.open("ab") as output:
+        keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
+        with paths.log.open("ab" if keep else "wb") as output:
             child = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,

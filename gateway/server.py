@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import errno
 import logging
+import resource
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 from urllib.parse import quote
 
@@ -22,6 +23,7 @@ from gateway.connect import Connect
 from gateway.doors import Doors
 from gateway.http import HttpProtocol
 from gateway.local import LocalProvider, choose_isolation
+from gateway.provider import Isolation, Sandbox
 from gateway.settings import Settings, SettingsError
 from gateway.state import State, StateError
 from gateway.websocket import WebSocketProtocol
@@ -29,6 +31,7 @@ from gateway.websocket import WebSocketProtocol
 log = logging.getLogger(__name__)
 
 SPARE_CONNECTIONS: Final = 512  # sockets beside those of clients: pages, tickets, and those to be told 4429
+SPARE_FILES: Final = 64  # beside sockets
 RETRY_AFTER: Final = 1.0  # s, in the goodbye
 GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
 PING: Final = 20.0  # s between WebSocket pings, and for their answer
@@ -56,8 +59,11 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     app = create_app(doors, provider, limits=settings.limits, max_connections=settings.max_connections)
 
     def announce() -> None:
-        _announce(settings.host, listener, token, isolation, reason)
+        for line in _isolation_lines(isolation, reason, provider.sandboxes()):
+            print(line)
+        print(f"  {_address(settings.host, listener)}/#token={quote(token, safe='')}", flush=True)
 
+    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     with listener:
         uvloop.run(GatewayServer(app, settings, announce).serve(sockets=[listener]))
     return 0
@@ -154,12 +160,25 @@ def _listen(host: str, port: int) -> socket.socket:
         raise SettingsError(f"can't listen on {host}:{port}: {error.strerror or error}") from error
 
 
-def _announce(host: str, listener: socket.socket, token: str, isolation: str, reason: str | None) -> None:
-    """The address to open, with the token where no server sees it, and what stands between the sandbox and us."""
+def _allow_files(count: int) -> None:
+    """Every client is an open file, and a shell's usual limit is less than we let in."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _address(host: str, listener: socket.socket) -> str:
     name = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
-    authority = f"[{name}]" if ":" in name else name
-    if isolation == "none":
-        print(f"! sandboxes are NOT isolated: plain processes of this user ({reason})")
+    return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
+
+
+def _isolation_lines(isolation: Isolation, reason: str | None, sandboxes: Iterable[Sandbox]) -> Iterator[str]:
+    """What stands between sandboxes and this machine; those that were running already may have less."""
+    if isolation == "bubblewrap":
+        yield "  sandboxes are isolated by bubblewrap"
     else:
-        print("  sandboxes are isolated by bubblewrap")
-    print(f"  http://{authority}:{listener.getsockname()[1]}/#token={quote(token, safe='')}", flush=True)
+        yield f"! sandboxes are NOT isolated: plain processes of this user ({reason})"
+    for sandbox in sandboxes:
+        if sandbox.state == "running" and sandbox.isolation != isolation:
+            yield f"! sandbox {sandbox.id} was running already, with isolation: {sandbox.isolation or 'unknown'}"

@@ -27,7 +27,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def answers(path: Path) -> bool:
-    """Whether somebody listens on a Unix socket."""
+    """Whether somebody listens on a Unix socket. A link to one, which a sandbox could have made, is none."""
+    if not path.exists() or path.is_symlink():
+        return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
         knock.setblocking(False)
         try:

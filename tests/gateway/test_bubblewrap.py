@@ -85,7 +85,10 @@ def test_a_pty_can_be_opened_inside(paths: SandboxPaths) -> None:
 
 
 def test_temporary_files_are_its_own_and_for_everybody_in_it(paths: SandboxPaths, tmp_path: Path) -> None:
-    assert python(paths, "import os; print(oct(os.stat('/tmp').st_mode & 0o7777), os.listdir('/tmp'))") == "0o1777 []"
+    outside = tmp_path / "of-somebody-else"
+    outside.touch()
+    program = f"import os; print(oct(os.stat('/tmp').st_mode & 0o7777), os.path.exists({str(outside)!r}))"
+    assert python(paths, program) == "0o1777 False"
 
 
 def test_the_runtime_can_be_loaded_inside_from_wherever_it_is(paths: SandboxPaths) -> None:

@@ -99,6 +99,15 @@ async def test_a_runtime_has_its_own_session_no_folder_of_ours_and_none_of_our_s
     assert log.read_text().strip() == "True / []"
 
 
+async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: State) -> None:
+    paths = state.sandbox("local")
+    paths.make()
+    paths.log.write_bytes(b"x" * (local.LOG_MAX + 1))
+    await make().ensure("local")
+    await eventually(paths.log.read_text)
+    assert paths.log.stat().st_size < 100
+
+
 async def test_another_gateway_finds_the_runtime_of_the_first(make: Make) -> None:
     path = await make().ensure("local")
     pid = pid_behind(path)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -42,8 +43,10 @@ class Served:
             preexec_fn=preexec,  # noqa: PLW1509
         )
         assert self.process.stdout is not None
-        self.isolation = self.process.stdout.readline()
-        self.url = self.process.stdout.readline().strip()
+        self.lines = [self.process.stdout.readline()]
+        while self.lines[-1] and "#token=" not in self.lines[-1]:
+            self.lines.append(self.process.stdout.readline())
+        self.isolation, self.url = self.lines[0], self.lines[-1].strip()
         parts = urlsplit(self.url)
         self.port = parts.port
         self.token = parse_qs(parts.fragment)["token"][0]
@@ -142,6 +145,24 @@ def test_interrupt_ends_it_even_where_a_shell_had_it_ignored(served: Any) -> Non
 
 def test_no_isolation_is_said_loudly(served: Any) -> None:
     assert "NOT isolated" in served("--isolation", "none").isolation
+
+
+async def test_a_sandbox_that_was_running_with_less_isolation_is_said_loudly(served: Any) -> None:
+    first = served("--isolation", "none")
+    async with first.dial() as ws:
+        await hello(ws)
+        await call(ws, 1, "runtime.info")
+    await asyncio.to_thread(first.end)
+    (first.state / "sandboxes/local/isolation").write_text("bubblewrap")
+    second = served("--isolation", "none")
+    assert "was running already, with isolation: bubblewrap" in second.lines[1]
+
+
+def test_more_files_may_be_open_than_a_shell_allows_if_that_many_clients_may_come(served: Any) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    gateway = served(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)))
+    soft, _ = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
+    assert soft == min(hard, 1024 + 512 + 64)
 
 
 def test_the_token_of_the_environment_is_the_one(served: Any) -> None:

@@ -62,5 +62,12 @@ def test_a_stale_socket_and_a_full_one_are_told_apart(tmp_path: Path) -> None:
     assert not answers(path)
 
 
+async def test_a_link_to_a_socket_is_nobody(tmp_path: Path) -> None:
+    """User code can put one where its runtime's socket was."""
+    async with await asyncio.start_unix_server(lambda reader, writer: writer.close(), tmp_path / "s"):
+        (tmp_path / "link").symlink_to(tmp_path / "s")
+        assert not answers(tmp_path / "link")
+
+
 def test_a_path_too_long_is_nobody(tmp_path: Path) -> None:
     assert not answers(tmp_path / ("x" * 200))
