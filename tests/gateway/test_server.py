@@ -119,6 +119,20 @@ async def test_a_gateway_killed_hard_leaves_its_runtime_to_the_next_with_the_sam
         assert (await call(ws, 1, "runtime.info"))["runtime"] == runtime
 
 
+async def test_a_runtime_that_is_killed_interrupts_its_calls_and_the_next_starts_another(served: Any) -> None:
+    gateway = served()
+    async with gateway.dial() as ws:
+        await hello(ws)
+        runtime = (await call(ws, 1, "runtime.info"))["runtime"]
+        params = {"argv": ["sleep", "60"]}
+        await ws.send(json.dumps({"type": "call", "ch": 2, "method": "exec", "sandbox": "local", "params": params}))
+        assert json.loads(await ws.recv())["name"] == "opened"
+        os.kill(pid_behind(gateway.state / "sandboxes/local/run/runtime.sock"), signal.SIGKILL)
+        error = json.loads(await ws.recv())
+        assert (error["ch"], error["code"], error["admitted"]) == (2, "interrupted", "unknown")
+        assert (await call(ws, 3, "runtime.info"))["runtime"] != runtime
+
+
 async def test_a_signal_says_goodbye_to_clients_and_leaves_the_runtime(served: Any) -> None:
     gateway = served()
     async with gateway.dial() as ws:

@@ -252,6 +252,27 @@ async def drained(ws: Any) -> Any:
             return
 
 
+async def test_nothing_is_left_of_those_who_broke_the_protocol(gateway: Gateway) -> None:
+    async def misbehave(messages: list[str | bytes]) -> None:
+        async with gateway.dial() as ws:
+            try:
+                for message in messages:
+                    await ws.send(message)
+            except ConnectionClosed:
+                pass
+
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+        await misbehave(["{"])
+        await eventually(lambda: gateway.connect.sessions == 1)
+        files, tasks = open_files(), len(asyncio.all_tasks())
+        for messages, _, _ in HOSTILE.values():
+            await misbehave(messages)
+        await eventually(lambda: gateway.connect.sessions == 1)
+        await eventually(lambda: open_files() <= files)
+        await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
+
+
 async def test_late_words_on_a_closed_channel_are_ignored(gateway: Gateway) -> None:
     async with gateway.dial() as ws:
         await ws.send(text(HELLO))
