@@ -159,11 +159,17 @@ def _is_second_half(terminal: Terminal, x: int, y: int) -> bool:
     return bool(_cell(cell[0], "WIDE", "int") == lib.GHOSTTY_CELL_WIDE_SPACER_TAIL)
 
 
-def _unfinished(terminal: Terminal) -> bytes:
-    """What has been read of a sequence that is not complete; nothing if it is too long."""
+def end_overlong(terminal: Terminal) -> None:
+    """Cancel an unfinished sequence that is longer than what the terminal was told to keep: it cannot be painted."""
     with _allocated() as (out, size):
         if lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size) != lib.GHOSTTY_SUCCESS:
-            return b""
+            _feed(terminal, _CANCEL)
+
+
+def _unfinished(terminal: Terminal) -> bytes:
+    """What has been read of a sequence that is not complete."""
+    with _allocated() as (out, size):
+        check(lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size), "continuation")
         return bytes(ffi.buffer(out[0], size[0])) if size[0] else b""
 
 

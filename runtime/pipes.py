@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 READ_SIZE = 64 << 10
-READ_BURST = 256 << 10  # bytes read per wake: a PTY gives about 4 KB a read, so one read a wake is slow
+READ_BURST = 64 << 10  # bytes read per wake: a PTY gives about 4 KB a read, and others wait for the whole burst
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 

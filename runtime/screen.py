@@ -10,11 +10,11 @@ from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 
 from runtime.journal import Journal
-from runtime.paint import paint
+from runtime.paint import end_overlong, paint
 
 SCROLLBACK_LINES = 6000  # the web page keeps 5000; libghostty drops whole pages, so it may hold 600 less
 SCROLLBACK_BYTES = 16 << 20
-SEQUENCE_BYTES = 1 << 20  # of an unfinished sequence (an image, say) that a snapshot can carry
+SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (an image, say) that a snapshot can carry
 
 
 class Screen:
@@ -54,6 +54,7 @@ class Screen:
         They end with what has been read of a sequence that is not finished yet, so the output may go on at once
         from `fed`, wherever that is (docs/decisions/0005).
         """
+        end_overlong(self._emulator._t[0])
         return paint(self._emulator._t[0])
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from pyghostty._ffi import check, ffi, lib
 from pyghostty.core import init_sized
 
 from runtime.journal import Journal
-from runtime.screen import Screen
+from runtime.screen import SEQUENCE_BYTES, Screen
 
 COLS, ROWS = 16, 5
 MODES = (1, 6, 7, 25, 47, 1000, 1002, 1006, 1047, 1049, 2004)
@@ -78,7 +78,10 @@ def cells(terminal: Terminal) -> list[dict[str, object] | None]:
 
 
 def look(terminal: Terminal, x: int, y: int) -> dict[str, object] | None:
-    """What one cell looks like; None for what a wide character that did not fit there has left free. Of a blank nobody sees the foreground."""
+    """What one cell looks like; None for what a wide character that did not fit there has left free.
+
+    Of a blank nobody sees the foreground.
+    """
     cell = ffi.new("GhosttyCell*")
     check(lib.ghostty_grid_ref_cell(terminal.ref(x, y), cell), "cell")
     wide = ffi.new("int*")
@@ -159,3 +162,43 @@ def test_so_it_is_when_the_alternate_screen_is_shown_and_then_left(
     data = before + enter + within + LEAVE[enter] + after
     start = len(before)
     same_wherever_cut(data, draw.draw(st.integers(start, start + len(enter + within + LEAVE[enter]))))
+
+
+def test_a_resize_while_the_alternate_screen_is_shown_reflows_what_is_behind_it() -> None:
+    text, leave = b"a longer line that wraps around\r\n$ ", b"\x1b[?1049l"
+    journal = Journal()
+    journal.append(text + b"\x1b[?1049hvim")
+    screen = Screen(COLS, ROWS)
+    screen.catch_up(journal, journal.end)
+    screen.resize(COLS * 2, ROWS)
+    snapshot = screen.snapshot()
+    screen.close()
+    with Terminal(COLS, ROWS) as straight, Terminal(COLS * 2, ROWS) as resumed:
+        straight.feed(text + b"\x1b[?1049hvim")
+        straight.resize(COLS * 2, ROWS)
+        straight.feed(leave)
+        resumed.feed(snapshot + leave)
+        assert resumed.text() == straight.text()
+        assert resumed.cursor == straight.cursor
+
+
+def test_a_long_unfinished_sequence_is_carried_and_a_longer_one_is_not() -> None:
+    for size, carried in ((200_000, True), (SEQUENCE_BYTES + 1000, False)):
+        journal = Journal()
+        journal.append(b"text\x1b]1337;File=:" + b"Q" * size)
+        screen = Screen(COLS, ROWS)
+        screen.catch_up(journal, journal.end)
+        assert screen.snapshot().endswith(b"Q" * 100) is carried
+        screen.close()
+
+
+def test_a_soft_wrapped_line_is_still_one_line() -> None:
+    journal = Journal()
+    journal.append(b"a longer line that wraps around\r\nx\r\ny")
+    screen = Screen(COLS, ROWS)
+    screen.catch_up(journal, journal.end)
+    with Terminal(COLS, ROWS) as resumed:
+        resumed.feed(screen.snapshot())
+        resumed.resize(40, ROWS)
+        assert resumed.text().startswith("a longer line that wraps around\nx\ny")
+    screen.close()

@@ -1,0 +1,101 @@
+"""The journal against a plain `bytes` model."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from runtime.journal import FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
+
+
+class JournalMachine(RuleBasedStateMachine):
+    """All that was ever appended, and how much of it may be kept."""
+
+    @initialize(capacity=st.integers(1, 5 * FIRST_SIZE))
+    def start(self, capacity: int) -> None:
+        self.journal = Journal(capacity)
+        self.all = b""
+        self.counter = 0
+        self.kept_from = 0
+        assert capacity <= self.journal.capacity < 2 * capacity
+
+    def _bytes(self, size: int) -> bytes:
+        self.counter += 1
+        return bytes((self.counter * 31 + i * 7) & 0xFF for i in range(size))
+
+    @rule(size=st.one_of(st.integers(0, 64), st.integers(0, 3 * FIRST_SIZE), st.integers(0, 12 * FIRST_SIZE)))
+    def append(self, size: int) -> None:
+        data = self._bytes(size)
+        self.journal.append(memoryview(data) if size % 2 else data)
+        self.all += data
+        self.kept_from = max(self.kept_from, len(self.all) - self.journal.capacity)
+
+    @rule(capacity=st.integers(1, 5 * FIRST_SIZE))
+    def limit(self, capacity: int) -> None:
+        self.journal.limit(capacity)
+        self.kept_from = max(self.kept_from, len(self.all) - self.journal.capacity)
+
+    @rule(data=st.data())
+    def read(self, data: st.DataObject) -> None:
+        start = data.draw(st.integers(self.journal.start, self.journal.end))
+        size = data.draw(st.integers(0, 2 * FIRST_SIZE))
+        part = bytes(self.journal.read(start, size))
+        assert part == self.all[start : start + len(part)]
+        assert len(part) <= size
+        assert part or not size or start == self.journal.end, "nothing although there is something"
+        stop = data.draw(st.integers(start, self.journal.end))
+        assert self.journal.copy(start, stop) == self.all[start:stop]
+
+    @invariant()
+    def holds_the_last_bytes(self) -> None:
+        if not hasattr(self, "journal"):
+            return
+        journal = self.journal
+        assert journal.end == len(self.all)
+        assert journal.start == self.kept_from
+        assert len(journal) == journal.end - journal.start <= journal.capacity
+        assert journal.copy(journal.start, journal.end) == self.all[journal.start :]
+
+
+JournalMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestJournal = JournalMachine.TestCase
+
+
+def test_an_offset_outside_is_refused() -> None:
+    journal = Journal(FIRST_SIZE)
+    journal.append(b"x" * (FIRST_SIZE + 10))
+    with pytest.raises(ValueError, match="not in"):
+        journal.read(9, 1)
+    with pytest.raises(ValueError, match="not in"):
+        journal.read(FIRST_SIZE + 11, 1)
+    assert bytes(journal.read(FIRST_SIZE + 10, 1)) == b""
+
+
+def test_an_idle_journal_is_small_and_grows_by_doubling() -> None:
+    journal = Journal(1 << 20)
+    assert len(journal._ring) == FIRST_SIZE
+    journal.append(b"x" * (FIRST_SIZE + 1))
+    assert len(journal._ring) == 2 * FIRST_SIZE
+
+
+@given(st.integers(1, 200), st.integers(1, 64))
+@settings(max_examples=50, deadline=None)
+def test_a_pool_gives_each_an_equal_share_and_keeps_its_total(count: int, total: int) -> None:
+    pool = JournalPool(total=total * LEAST_CAPACITY, each=8 * LEAST_CAPACITY)
+    journals = [pool.journal() for _ in range(count)]
+    assert {journal.capacity for journal in journals[-1:]} == {min(journal.capacity for journal in journals)}
+    assert all(LEAST_CAPACITY <= journal.capacity <= 8 * LEAST_CAPACITY for journal in journals)
+    if count <= total:
+        assert sum(journal.capacity for journal in journals) <= total * LEAST_CAPACITY
+
+
+def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:
+    pool = JournalPool(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY)
+    first = pool.journal()
+    assert first.capacity == 4 * LEAST_CAPACITY
+    first.append(b"y" * (4 * LEAST_CAPACITY))
+    second = pool.journal()
+    assert first.capacity == second.capacity == 2 * LEAST_CAPACITY
+    assert first.start == 2 * LEAST_CAPACITY
+    del first
+    assert pool.journal().capacity == 2 * LEAST_CAPACITY
