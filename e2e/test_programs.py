@@ -42,9 +42,7 @@ async def prompt(view: View) -> None:
     await view.until("() => window.hawse.terminal.buffer.active.cursorY === 0")
 
 
-async def test_vim_edits_a_file_as_in_a_native_terminal(
-    open_page: Open, stack: Stack, native_home: str
-) -> None:
+async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
     view = await open_page()
     await prompt(view)
     (workspace(stack) / "poem.txt").write_text(POEM)
@@ -73,9 +71,7 @@ async def test_vim_edits_a_file_as_in_a_native_terminal(
     assert (await view.screen())[: len(before) // 2][0].startswith("$ vim")
 
 
-async def test_less_pages_and_searches_as_in_a_native_terminal(
-    open_page: Open, stack: Stack, native_home: str
-) -> None:
+async def test_less_pages_and_searches_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
     view = await open_page()
     await prompt(view)
     (workspace(stack) / "poem.txt").write_text(POEM)

@@ -87,7 +87,9 @@ async def test_a_client_that_stops_reading_costs_the_others_nothing(stack: Stack
                 async with websockets.connect(
                     uri, subprotocols=["hawse.v1"], additional_headers=headers, max_queue=1, ping_interval=None
                 ) as stalled:
-                    await stalled.send(json.dumps({"type": "hello", "protocol": 1, "client": "stalled", "window": 4 * MIB}))
+                    await stalled.send(
+                        json.dumps({"type": "hello", "protocol": 1, "client": "stalled", "window": 4 * MIB})
+                    )
                     for ch in range(1, 41):
                         attach = {"type": "call", "ch": ch, "method": "terminal.attach", "sandbox": "local"}
                         await stalled.send(json.dumps(attach | {"params": {"id": "flood"}}))

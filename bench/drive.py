@@ -1,0 +1,143 @@
+"""One fast client for both servers, so that what differs is the server: a PTY over a WebSocket, raw or in hawse frames.
+
+picows parses frames in C, so the client is not what is measured.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+
+from hawse.wire.frames import HEADER, HEADER_SIZE
+
+WINDOW = 512 << 10  # the default of the clients
+GRANT = WINDOW // 4
+
+OnBytes = Callable[[bytes], None]
+
+
+class _Listener(WSListener):  # type: ignore[misc]
+    def __init__(self, on_text: OnBytes, on_bytes: OnBytes) -> None:
+        self._on_text = on_text
+        self._on_bytes = on_bytes
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        if frame.msg_type == WSMsgType.BINARY:
+            self._on_bytes(frame.get_payload_as_bytes())
+        elif frame.msg_type == WSMsgType.TEXT:
+            self._on_text(frame.get_payload_as_bytes())
+
+
+class Output:
+    """What a PTY prints, for who waits for it."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        self._goal = 0
+        self._waiter: asyncio.Future[None] | None = None
+
+    def put(self, size: int) -> None:
+        self.received += size
+        if self._waiter is not None and self.received >= self._goal:
+            self._waiter.set_result(None)
+            self._waiter = None
+
+    async def until(self, goal: int) -> None:
+        """Wait until `goal` bytes have come in all."""
+        if self.received < goal:
+            self._goal = goal
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+
+
+class NaivePty:
+    """A PTY of the naive server."""
+
+    def __init__(self) -> None:
+        self.output = Output()
+
+    @classmethod
+    async def open(cls, port: int, command: str) -> "NaivePty":
+        pty = cls()
+        uri = f"ws://127.0.0.1:{port}/pty?raw=1&command={quote(command)}"
+        pty._transport, _ = await ws_connect(
+            lambda: _Listener(lambda text: None, lambda data: pty.output.put(len(data))), uri
+        )
+        return pty
+
+    def send(self, data: bytes) -> None:
+        self._transport.send(WSMsgType.BINARY, data)
+
+    def close(self) -> None:
+        self._transport.disconnect()
+
+
+class HawseSocket:
+    """One hawse connection with any number of terminals and calls, driven by hand as docs/wire.md says."""
+
+    def __init__(self) -> None:
+        self.outputs: dict[int, Output] = {}
+        self._ch = 0
+        self._granted: dict[int, int] = {}
+        self._sent: dict[int, int] = {}
+        self._results: dict[int, asyncio.Future[Any]] = {}
+        self._welcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    async def open(cls, port: int, token: str) -> "HawseSocket":
+        hawse = cls()
+        hawse._transport, _ = await ws_connect(
+            lambda: _Listener(hawse._text, hawse._data),
+            f"ws://127.0.0.1:{port}/v1/connect",
+            extra_headers={"Authorization": f"Bearer {token}", "Sec-WebSocket-Protocol": "hawse.v1"},
+        )
+        hawse._say({"type": "hello", "protocol": 1, "client": "bench", "window": WINDOW})
+        await hawse._welcome
+        return hawse
+
+    def close(self) -> None:
+        self._transport.disconnect()
+
+    def call(self, method: str, params: dict[str, object]) -> asyncio.Future[Any]:
+        self._ch += 1
+        self._say({"type": "call", "ch": self._ch, "method": method, "sandbox": "local", "params": params})
+        result = self._results[self._ch] = asyncio.get_running_loop().create_future()
+        return result
+
+    async def terminal(self, terminal_id: str, command: str) -> int:
+        """Start a terminal and attach to it; return the channel."""
+        await self.call("terminal.create", {"id": terminal_id, "argv": ["/bin/sh", "-c", command]})
+        self.outputs[self._ch + 1] = Output()
+        self.call("terminal.attach", {"id": terminal_id, "input": f"i-{terminal_id}"})
+        return self._ch
+
+    def send(self, ch: int, data: bytes) -> None:
+        offset = self._sent.get(ch, 0)
+        self._sent[ch] = offset + len(data)
+        self._transport.send(WSMsgType.BINARY, HEADER.pack(0, ch, offset) + data)
+
+    def _data(self, frame: bytes) -> None:
+        ch = int.from_bytes(frame[1:5], "big")
+        size = len(frame) - HEADER_SIZE
+        granted = self._granted.get(ch, 0) + size
+        if granted >= GRANT:
+            self._say({"type": "credit", "ch": ch, "bytes": granted})
+            granted = 0
+        self._granted[ch] = granted
+        if frame[0] == 1 and ch in self.outputs:
+            self.outputs[ch].put(size)
+
+    def _text(self, text: bytes) -> None:
+        message = json.loads(text)
+        if message["type"] == "result":
+            self._results.pop(message["ch"]).set_result(message["value"])
+        elif message["type"] == "error":
+            self._results.pop(message["ch"]).set_exception(RuntimeError(message["message"]))
+        elif message["type"] == "welcome":
+            self._welcome.set_result(None)
+
+    def _say(self, message: dict[str, object]) -> None:
+        self._transport.send(WSMsgType.TEXT, json.dumps(message).encode())

@@ -1,0 +1,64 @@
+"""The naive server: what one hop costs at least. Starlette, uvicorn, `add_reader` on a PTY; no mux, no journal, no replay.
+
+`python -m bench.naive PORT`; a WebSocket at /pty?command=… is a PTY.
+"""
+
+import asyncio
+import os
+import sys
+import tty
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+READ = 65536
+
+
+async def pty(websocket: WebSocket) -> None:
+    await websocket.accept()
+    master, slave = os.openpty()
+    if websocket.query_params.get("raw"):
+        tty.setraw(slave)
+    process = await asyncio.create_subprocess_exec(
+        "/bin/sh", "-c", websocket.query_params["command"], stdin=slave, stdout=slave, stderr=slave
+    )
+    os.close(slave)
+    os.set_blocking(master, False)
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(master, readable.set)
+
+    async def send() -> None:
+        while True:
+            await readable.wait()
+            readable.clear()
+            try:
+                while data := os.read(master, READ):
+                    await websocket.send_bytes(data)
+            except BlockingIOError:
+                continue
+            except OSError:
+                return
+
+    sender = asyncio.ensure_future(send())
+    try:
+        while True:
+            os.write(master, await websocket.receive_bytes())
+    except (WebSocketDisconnect, OSError, KeyError):
+        pass
+    finally:
+        loop.remove_reader(master)
+        sender.cancel()
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        os.close(master)
+
+
+if __name__ == "__main__":
+    app = Starlette(routes=[WebSocketRoute("/pty", pty)])
+    uvicorn.run(
+        app, host="127.0.0.1", port=int(sys.argv[1]), loop="uvloop", log_level="error", ws_per_message_deflate=False
+    )
