@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import pytest
 
 from hawse.wire import HawseError
-from runtime import reaper
 from runtime.reaper import Child, Exit, adopt, signal_name
 from tests.runtime.support import alive, children, no_fd_leaked
 
@@ -55,7 +54,7 @@ async def test_a_child_that_cannot_be_watched_is_not_left_alone(monkeypatch: pyt
     def no_descriptor(pid: int) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(reaper.os, "pidfd_open", no_descriptor)
+    monkeypatch.setattr(os, "pidfd_open", no_descriptor)
     with no_fd_leaked():
         reader, writer = os.pipe()
         pid = start("/bin/sleep", "60")
