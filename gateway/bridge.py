@@ -55,7 +55,9 @@ class Bridge:
         """
         window = self._front.budget.more(self.ch, self._front.connection.window(self.ch))
         call = self.call
-        self.link_ch = link.connection.call(call.method, call.params, key=call.key, timeout=timeout, window=window)
+        self.link_ch = link.connection.call(
+            call.method, call.params, key=call.key, timeout=timeout, age=call.age, window=window
+        )
         self.link = link
         if self._inbox:
             link.writer.attach(self.link_ch, self._inbox)

@@ -17,6 +17,7 @@ from pathlib import Path
 import uvloop
 
 from runtime.runtime import running
+from runtime.spawn import keep_descriptors
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 ALREADY_RUNNING = 3
@@ -28,6 +29,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     os.umask(0o022)
     _default_signals()
+    keep_descriptors()
     _keep_secret()
     token = os.environ.pop(TOKEN_VARIABLE, None)
     if args.listen is not None and not token:

@@ -37,6 +37,7 @@ class Call:
         self.method = message.method
         self.params = message.params
         self.key = message.key
+        self.age = message.age  # of a repeat: seconds since it first went out
         self.timeout = message.timeout
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None

@@ -63,7 +63,7 @@ class Dispatcher:
     def _keyed(self, call: Call, method: Method, params: Any) -> None:
         assert call.key is not None
         mark = fingerprint(call.method, bytes(call.params))
-        outcome = self._outcomes.join(call.key, mark)
+        outcome = self._outcomes.join(call.key, mark, call.age)
         if outcome is not None:
             outcome.tell(call.result, call.error)
             return

@@ -81,7 +81,7 @@ class Files:
     def _write(self, call: Call, params: Write) -> None:
         path = self._environment.path(params.path)
         mark = fingerprint("file.write", msgspec.json.encode((params.path, params.mode, params.parents)))
-        known = self._outcomes.join(call.key, mark) if call.key is not None else None
+        known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
         if known is not None:
             assert isinstance(known.work, Upload)
             known.work.take_over(call)

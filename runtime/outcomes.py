@@ -61,17 +61,24 @@ class Outcomes:
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self._clock = clock or asyncio.get_running_loop().time
+        self._began = self._clock()
         self._running: dict[str, Outcome] = {}
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
         self._used: OrderedDict[str, None] = OrderedDict()
 
-    def join(self, key: str, mark: bytes) -> Outcome | None:
-        """The outcome of `key`, None if it is new. Raises `key_conflict` and `outcome_unknown`."""
+    def join(self, key: str, mark: bytes, age: float | None = None) -> Outcome | None:
+        """The outcome of `key`, None if it is new. Raises `key_conflict` and `outcome_unknown`.
+
+        `age`: of a repeat, the seconds since it first went out. An unknown key that is older than we are may have
+        been another runtime's, which ran it or did not.
+        """
         self._forget()
         outcome = self._running.get(key) or self._done.get(key)
         if outcome is None:
             if key in self._used:
                 raise HawseError("outcome_unknown", "the key was used; its outcome is no longer kept", admitted="yes")
+            if age is not None and age >= self._clock() - self._began:
+                raise HawseError("outcome_unknown", "the runtime was started since the call", admitted="unknown")
             return None
         if outcome.mark != mark:
             raise HawseError("key_conflict", "the key belongs to another call")

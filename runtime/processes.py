@@ -163,7 +163,7 @@ class Processes:
             self._execs[process] = None
             return process
         mark = fingerprint("exec", msgspec.json.encode({n: getattr(params, n) for n in Program.__struct_fields__}))
-        known = self._outcomes.join(call.key, mark)
+        known = self._outcomes.join(call.key, mark, call.age)
         if known is not None:
             assert isinstance(known.work, Process)
             return known.work

@@ -12,7 +12,7 @@ import signal
 import struct
 import termios
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from hawse.wire.errors import HawseError
@@ -29,6 +29,14 @@ class Pipes(NamedTuple):
     stdin: int | None
     stdout: int
     stderr: int
+
+
+def keep_descriptors() -> None:
+    """Keep to ourselves what whoever started us left open, so that no program inherits it. At start only."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with suppress(OSError):  # that of the listing itself
+                os.set_inheritable(int(name), False)
 
 
 def set_size(fd: int, cols: int, rows: int) -> None:

@@ -48,13 +48,18 @@ class Call:
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
         self.channel: Channel | None = None  # set by Calls while it is open
-        self.sent = False  # it went out at least once
+        self.sent_at: float | None = None  # wall clock, when it first went out
         self.feed: Feed | None = None  # what it sends
         self.inbox: Inbox | None = None  # what it receives, if somebody is to read it
         self._window = window
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as `finished` returns it
         self.opened: asyncio.Future[None] = loop.create_future()  # the first `opened`
+
+    @property
+    def sent(self) -> bool:
+        """It went out at least once."""
+        return self.sent_at is not None
 
     # ---- how it is opened: to be overridden by what can be resumed
 

@@ -8,6 +8,7 @@ Everything here is synchronous but `perform` and `begin`, which wait for an outc
 """
 
 import asyncio
+import time
 from collections import deque
 from typing import Any
 
@@ -201,15 +202,17 @@ class Calls:
     def _open_on(self, line: Line, call: Call) -> None:
         if not call.sent:
             self._patience.forget(call)
+        now = time.time()  # goes on while the machine sleeps
         ch = line.connection.call(
             call.method,
             call.params(),
             sandbox=call.sandbox,
             key=call.key,
             timeout=call.timeout,
+            age=None if call.key is None or call.sent_at is None else max(0.0, now - call.sent_at),
             window=min(call.opening(), line.connection.limits.window_max),
         )
-        call.sent = True
+        call.sent_at = now if call.sent_at is None else call.sent_at
         self._open[ch] = call
         call.channel = Channel(line, ch)
         if call.feed:

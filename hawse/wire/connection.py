@@ -163,6 +163,7 @@ class Connection:
         sandbox: str | None = None,
         key: str | None = None,
         timeout: float | None = None,
+        age: float | None = None,
         window: int | None = None,
     ) -> int:
         """Open a channel and return its number.
@@ -179,7 +180,7 @@ class Connection:
             raise LocalProtocolError("the channel numbers are used up: reconnect")
         raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
         ch = self._last + 1
-        message = Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout)
+        message = Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout, age=age)
         self._push_text(self._proven(message))
         self._open(ch)
         if window is not None and window > self._window:

@@ -18,6 +18,7 @@ GRANT_MAX = 4 << 20
 ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
+Age = Annotated[float, Meta(ge=0, le=10**9)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
 
 NULL = Raw(b"null")
@@ -50,7 +51,7 @@ class Welcome(Message, frozen=True, kw_only=True):
 
 
 class Call(Message, frozen=True, kw_only=True):
-    """Opens channel `ch`. `timeout` in seconds."""
+    """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out."""
 
     ch: ChannelId
     method: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -58,6 +59,7 @@ class Call(Message, frozen=True, kw_only=True):
     params: Raw = EMPTY
     key: Key | None = None
     timeout: Seconds | None = None
+    age: Age | None = None
 
 
 class Event(Message, frozen=True, kw_only=True):

@@ -252,3 +252,18 @@ async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
     line.server.grant(line.call.ch, 5)
     with pytest.raises(RemoteProtocolError):
         line.pump()
+
+
+async def test_a_repeat_with_a_key_says_how_long_ago_it_first_went_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("hawse.client.calls.time.time", lambda: now)
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("a", key="1")
+    calls.submit(call)
+    line.pump()
+    calls.line_down()
+    now = 1042.5
+    again = MemoryLine(calls)
+    assert [sent.age for sent in (*line.calls, *again.calls)] == [None, 42.5]
+    calls.abandon(call)

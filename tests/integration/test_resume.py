@@ -122,3 +122,25 @@ async def test_a_file_goes_up_and_comes_down_whole_over_a_line_that_keeps_breaki
         await hw.sandbox().write_file("big", content)
         assert await hw.sandbox().read_file("big") == content
         assert proxy.cuts == 12
+
+
+async def test_what_a_killed_runtime_may_have_run_is_not_run_again(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
+        asyncio.TaskGroup() as tasks,
+    ):
+        running = tasks.create_task(settle(hw.sandbox().exec("echo ran >> runs; sleep 1000")))
+        runs = stack.state / "sandboxes/local/workspace/runs"
+        while not runs.exists():
+            await hw.call("sandbox.list")
+        (runtime,) = stack.runtimes()
+        runtime.kill()
+        error = await running
+        assert (error.code, error.admitted) == ("outcome_unknown", "unknown")
+        assert (await hw.sandbox().exec(["cat", "runs"])).stdout == b"ran\n"
+
+
+async def settle(call) -> hawse.HawseError:
+    with pytest.raises(hawse.HawseError) as caught:
+        await call
+    return caught.value

@@ -62,6 +62,14 @@ def test_another_call_with_the_same_key_is_a_conflict(kept: Outcomes) -> None:
             kept.join("k", other)
 
 
+def test_an_unknown_key_older_than_the_runtime_is_not_run_and_a_younger_one_is(kept: Outcomes, clock: Clock) -> None:
+    clock.now = 10.0
+    assert kept.join("young", MARK, age=9.0) is None
+    with pytest.raises(HawseError, match="outcome_unknown") as caught:
+        kept.join("old", MARK, age=11.0)
+    assert caught.value.admitted == "unknown"
+
+
 def test_a_failure_after_the_work_began_is_stored(kept: Outcomes) -> None:
     told = Told()
     kept.begin("k", MARK).fail(HawseError("io_error", admitted="yes"))

@@ -28,6 +28,8 @@ class PendingCall {
   readonly #request: CallRequest;
   readonly #deadline: number | undefined;
   channel: Channel | undefined;
+  /** Milliseconds since 1970, when it first went out: a repeat says how long ago that was. */
+  sentAt: number | undefined;
   timers: ReturnType<typeof setTimeout>[] = [];
 
   constructor(
@@ -51,6 +53,7 @@ class PendingCall {
 
   options(): CallOptions {
     const options: CallOptions = { ...this.#request, params: this.#params };
+    if (this.keyed && this.sentAt !== undefined) options.age = Math.max(0, (Date.now() - this.sentAt) / 1000);
     if (this.#deadline !== undefined) options.timeout = Math.max(0.001, (this.#deadline - Date.now()) / 1000);
     return options;
   }
@@ -102,6 +105,7 @@ export class Calls {
       result: value => this.#settle(call, () => call.resolve(value)),
       error: error => this.#failed(call, error),
     });
+    if (call.channel) call.sentAt ??= Date.now();
   }
 
   #failed(call: PendingCall, error: HawseError): void {

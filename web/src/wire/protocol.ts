@@ -31,6 +31,8 @@ export interface Call {
   params?: object;
   key?: string;
   timeout?: number;
+  /** Of a repeated call with a key: seconds since it first went out. */
+  age?: number;
 }
 
 export interface Cancel {
