@@ -20,6 +20,7 @@ from runtime.runtime import running
 from runtime.spawn import keep_descriptors
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
+BAD_ARGUMENTS = 2
 ALREADY_RUNNING = 3
 PR_SET_DUMPABLE = 4
 
@@ -33,7 +34,8 @@ def main() -> None:
     _keep_secret()
     token = os.environ.pop(TOKEN_VARIABLE, None)
     if args.listen is not None and not token:
-        sys.exit(f"--listen needs a token in {TOKEN_VARIABLE}")
+        print(f"--listen needs a token in {TOKEN_VARIABLE}", file=sys.stderr)
+        sys.exit(BAD_ARGUMENTS)
     if args.socket is not None:
         _lock(args.socket)
     gc.freeze()
@@ -44,10 +46,17 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="runtime", description="Serve one sandbox.")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--socket", type=Path, help="a Unix socket to make")
-    where.add_argument("--listen", metavar="HOST:PORT", help=f"a TCP address; the token is in {TOKEN_VARIABLE}")
+    where.add_argument(
+        "--listen", metavar="HOST:PORT", type=_address, help=f"a TCP address; the token is in {TOKEN_VARIABLE}"
+    )
     parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
     return parser.parse_args()
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def _default_signals() -> None:
@@ -85,8 +94,7 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
             server = await loop.create_unix_server(runtime.server.accept, str(args.socket))
             os.umask(before)
         else:
-            host, _, port = args.listen.rpartition(":")
-            server = await loop.create_server(runtime.server.accept, host.strip("[]"), int(port))
+            server = await loop.create_server(runtime.server.accept, *args.listen)
         logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid())
         await stop.wait()
         server.close()

@@ -1,0 +1,195 @@
+"""The whole of it: what it says of itself, and that nothing is left of anything, whatever was done."""
+
+import asyncio
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.support import Client, Served, alive, children, eventually
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+async def test_it_says_what_it_is_and_holds(served: Served, client: Client) -> None:
+    info = await client.info()
+    assert info["runtime"] == served.runtime.id
+    assert info["pid"] == os.getpid()
+    assert (info["terminals"], info["processes"]) == (0, 0)
+    await client.terminal("exec sleep 60")
+    client.execute("exec sleep 60")
+    info = await client.info()
+    assert (info["terminals"], info["processes"]) == (1, 1)
+    assert info["open_fds"] > 5
+    assert info["memory"] > 1 << 20
+
+
+async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:
+    ids = []
+    for _ in range(2):
+        async with Served(tmp_path) as served:
+            ids.append(served.runtime.id)
+    assert ids[0] != ids[1]
+
+
+async def settled(client: Client) -> Any:
+    """What it holds once all that ends has ended."""
+    async with asyncio.timeout(20):
+        while children() or (info := await client.info())["tasks"] > 4:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    return info
+
+
+async def test_300_terminals_leave_nothing(client: Client) -> None:
+    await (await client.terminal("exit", "warm-up")).result()
+    before = await settled(client)
+    for batch in range(10):
+        shells = [await client.terminal("echo $$; exit 3", f"t{batch}-{n}") for n in range(30)]
+        for shell in shells:
+            assert (await shell.result())["exit"]["code"] == 3
+            assert bytes(shell.output).strip().isdigit()
+    after = await settled(client)
+    assert after["open_fds"] == before["open_fds"]
+    assert after["tasks"] == before["tasks"]
+    assert after["terminals"] <= 64 + 1
+
+
+async def test_1000_execs_leave_nothing(client: Client) -> None:
+    await client.execute("true").result()
+    before = await settled(client)
+    for batch in range(20):
+        calls = [client.execute(f"echo {batch}-{n}", key=f"{batch}-{n}" if n % 2 else None) for n in range(50)]
+        for n, call in enumerate(calls):
+            assert (await call.result())["code"] == 0
+            assert bytes(call.output) == f"{batch}-{n}\n".encode()
+    after = await settled(client)
+    assert after["open_fds"] == before["open_fds"]
+    assert after["tasks"] == before["tasks"]
+    assert after["processes"] == 0
+
+
+async def test_at_its_end_all_that_runs_is_ended(tmp_path: Path) -> None:
+    async with Served(tmp_path) as served:  # noqa: SIM117
+        async with served.client() as client:
+            shell = await client.terminal("trap '' HUP; echo $$; while :; do sleep 60; done")
+            await shell.until(lambda: b"\n" in shell.output)
+            run = client.execute("trap '' TERM; echo $$; while :; do sleep 60; done", key="k")
+            await run.until(lambda: b"\n" in run.output)
+            started = await client.ask("process.start", command="exec sleep 60")
+            upload = client.call("file.write", {"path": "up", "input": "i"}, key="u")
+            await upload.type(b"half")
+            pids = [int(shell.output), int(run.output), started["pid"]]
+            assert all(map(alive, pids))
+    assert not any(map(alive, pids))
+    assert list(served.workspace.iterdir()) == []
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hawse-") as folder:
+        yield Path(folder)
+
+
+def owner(path: str) -> int:
+    return os.stat(path).st_uid
+
+
+class Program:
+    """`python -m runtime`, as a gateway starts it."""
+
+    def __init__(self, *arguments: str, **env: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "runtime", *arguments],
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    async def ends(self) -> int:
+        return await asyncio.to_thread(self.process.wait, 20)
+
+
+async def test_it_serves_a_socket_that_only_its_user_may_open_until_term(folder: Path) -> None:
+    path = folder / "s"
+    path.touch()  # left by one that was killed
+    with Program("--socket", str(path), "--workspace", str(folder / "w")) as program:
+        await eventually(path.is_socket)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        async with await Client().connect(path) as client:
+            shell = await client.terminal("echo $$; exec sleep 60")
+            await shell.until(lambda: b"\n" in shell.output)
+            program.process.send_signal(signal.SIGTERM)
+            assert await program.ends() == 0
+        assert not alive(int(shell.output))
+    assert not path.exists()
+
+
+async def test_a_second_runtime_of_a_socket_is_refused_and_the_first_stays(folder: Path) -> None:
+    arguments = ("--socket", str(folder / "s"), "--workspace", str(folder))
+    with Program(*arguments) as first:
+        await eventually((folder / "s").is_socket)
+        with Program(*arguments) as second:
+            assert await second.ends() == 3
+        async with await Client().connect(folder / "s") as client:
+            assert (await client.info())["pid"] == first.process.pid
+
+
+async def test_its_token_is_nowhere_to_be_found(folder: Path) -> None:
+    token = "t0ken-of-the-runtime"
+    with Program("--socket", str(folder / "s"), "--workspace", str(folder), HAWSE_RUNTIME_TOKEN=token) as program:
+        await eventually((folder / "s").is_socket)
+        async with await Client().connect(folder / "s", token=token) as client:
+            run = client.execute(f"env; cat /proc/{program.process.pid}/status")
+            await run.result()
+            assert token.encode() not in run.output
+            # Root reads everything; for everybody else the owner of a process that must not be dumped is root.
+            assert owner(f"/proc/{program.process.pid}/environ") == 0
+        program.process.terminate()
+        assert await program.ends() == 0
+
+
+async def test_tcp_needs_a_token(folder: Path) -> None:
+    with Program("--listen", "127.0.0.1:0", "--workspace", str(folder)) as program:
+        assert await program.ends() == 2
+    with Program("--listen", "nowhere", "--workspace", str(folder)) as program:
+        assert await program.ends() == 2
+
+
+async def test_tcp_is_served_to_who_has_the_token(folder: Path) -> None:
+    port = free_port()
+    arguments = ("--listen", f"127.0.0.1:{port}", "--workspace", str(folder))
+    with Program(*arguments, HAWSE_RUNTIME_TOKEN="s3cret"):
+        client = Client()
+        client.connection.send_hello("test", "s3cret")
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(20):
+            while not client.welcome:
+                try:
+                    await loop.create_connection(lambda: client.link, "127.0.0.1", port)
+                    await client.until(lambda: client.welcome)
+                except ConnectionRefusedError:
+                    await asyncio.sleep(0.02)
+        async with client:
+            assert (await client.info())["terminals"] == 0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
