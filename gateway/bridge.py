@@ -4,13 +4,16 @@ What can be sent at once is; what can't waits in the channel's own queue, toward
 credit, toward the runtime by the input window. It reads nothing of what it forwards.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.budget import Budget
 from gateway.inbox import Inbox, send
 from gateway.outbox import Outbox, send_message
 from hawse.link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Credit, Data, End, Error, Event, FairWriter, HawseError, Result
+
+SECONDS_MIN: Final = 0.001  # of a timeout that is as good as over
+SECONDS_MAX: Final = 1e9  # of an age, as the wire has it
 
 
 class Front(Protocol):
@@ -25,9 +28,6 @@ class Front(Protocol):
 
     def count_input(self, change: int) -> None:
         """So many bytes more (or less) wait toward a runtime."""
-
-    def share(self) -> None:
-        """The budget may have something for other channels."""
 
     def forget(self, ch: int) -> None:
         """The channel `ch` is closed."""
@@ -48,15 +48,19 @@ class Bridge:
 
     # ---- the link
 
-    def start(self, link: StreamLink, timeout: float | None) -> int:
-        """Make the call on `link` and return its channel there. `timeout`: what is left of the call's own.
+    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+        """Make the call on `link`, `waited` seconds after it came, and return its channel there.
 
-        Raises `HawseError` if the link has no channel left.
+        Raises `HawseError` if the link has no channel left, or the call would be too large for it.
         """
-        window = self._front.budget.more(self.ch, self._front.connection.window(self.ch))
         call = self.call
         self.link_ch = link.connection.call(
-            call.method, call.params, key=call.key, timeout=timeout, age=call.age, window=window
+            call.method,
+            call.params,
+            key=call.key,
+            timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
+            age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
+            window=self._front.budget.more(self.ch, self._front.connection.window(self.ch)),
         )
         self.link = link
         if self._inbox:
@@ -153,12 +157,11 @@ class Bridge:
         self._front.writer.attach(self.ch, self)
 
     def _sent(self, size: int) -> None:
-        """So much went to the client: it makes room for more, here or on another channel."""
+        """So much went to the client: that makes room for more."""
         front = self._front
         front.budget.sent(self.ch, size)
         if self.ch not in front.connection.channels:
             front.writer.detach(self.ch)
             front.forget(self.ch)
-        elif front.budget.is_short(self.ch):
-            self.grant()
-        front.share()
+        else:
+            self.grant()  # of what the budget kept back

@@ -5,7 +5,6 @@ connection's grants only `TOTAL` bytes are passed on at a time, and the rest as 
 channel that has nothing upstream gets `FLOOR` even if others hold everything: none starves. Knows no I/O.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 TOTAL: Final = 8 << 20  # bytes passed on and not yet taken by the client, per connection: what it may cost us
@@ -21,7 +20,6 @@ class Budget:
         self._floor = floor
         self._held: dict[int, int] = {}  # by channel; below 0 after an event overdrew its window
         self._total = 0  # of those above 0
-        self._short: dict[int, None] = {}  # an ordered set: those whose windows were not passed on in full
 
     @property
     def held(self) -> int:
@@ -29,17 +27,14 @@ class Budget:
         return self._total
 
     def more(self, ch: int, window: int) -> int:
-        """How many bytes to grant upstream on `ch`, whose client's window is `window`; they count as passed on."""
+        """How many bytes to grant upstream on `ch`, whose client's window is `window`; they count as passed on.
+
+        To be asked when the client grants, and again whenever it took something on the channel.
+        """
         held = self._held.setdefault(ch, 0)
         want = window - held
         size = min(want, max(self._limit - self._total, self._floor - held))
-        if size < min(want, QUANTUM):
-            size = 0
-        if size < want:
-            self._short[ch] = None
-        else:
-            self._short.pop(ch, None)
-        if size <= 0:
+        if size <= 0 or size < min(want, QUANTUM):
             return 0
         self._hold(ch, held + size)
         return size
@@ -49,21 +44,11 @@ class Budget:
         if ch in self._held:
             self._hold(ch, self._held[ch] - size)
 
-    def is_short(self, ch: int) -> bool:
-        return ch in self._short
-
-    def hungry(self) -> Iterator[int]:
-        """Those that wait for more, longest first, while there is something to give. Each is to be asked `more`."""
-        while self._short and self._limit - self._total >= QUANTUM:
-            ch = next(iter(self._short))
-            del self._short[ch]
-            yield ch
-
     def close(self, ch: int) -> None:
+        """The channel is gone, and what it held with it."""
         if ch in self._held:
             self._hold(ch, 0)
             del self._held[ch]
-            self._short.pop(ch, None)
 
     def _hold(self, ch: int, size: int) -> None:
         self._total += max(size, 0) - max(self._held[ch], 0)

@@ -7,7 +7,7 @@ client costs what it printed and not a hundred times that. The bound is the cred
 from collections import deque
 from typing import Final
 
-from hawse.wire import Connection, Data, Error, Event, Kind, RemoteProtocolError, Result
+from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
 CHUNKS: Final = 1024  # beyond this many, stdout and stderr are each kept together rather than strictly by turns
@@ -90,10 +90,16 @@ class Outbox:
 
 
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
-    """Send on `ch` what came on another channel; return what it cost of the window."""
+    """Send on `ch` what came on another channel; return what it cost of the window.
+
+    An event that is too large with the longer number of this channel ends it: none is left out in silence.
+    """
     match message:
         case Event():
-            connection.send_event(ch, message.name, message.value, seq=message.seq)
+            try:
+                connection.send_event(ch, message.name, message.value, seq=message.seq)
+            except HawseError as error:
+                connection.send_error(ch, error)
             return len(message.value) + EVENT_OVERHEAD
         case Result():
             connection.send_result(ch, message.value)

@@ -20,7 +20,6 @@ from hawse.wire import (
     Credit,
     Data,
     End,
-    Error,
     FairWriter,
     HawseError,
     Hello,
@@ -29,7 +28,6 @@ from hawse.wire import (
     RemoteProtocolError,
     Role,
 )
-from hawse.wire.messages import encode
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +43,7 @@ class Closing(NamedTuple):
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # said before the close, unless the connection has queued it already
+    error: HawseError | None = None  # said before the close; the connection says its own
 
 
 class Carrier(Protocol):
@@ -123,11 +121,6 @@ class Session:
         self.input_waiting += change
         if change < 0:
             self._flowing.set()
-
-    def share(self) -> None:
-        for ch in self.budget.hungry():
-            if entry := self._bridges.get(ch):
-                entry[0].grant()
 
     def forget(self, ch: int) -> None:
         self.budget.close(ch)
@@ -231,12 +224,11 @@ class Session:
         """The last words, if anybody is there to hear them."""
         if closing.code is None:
             return
-        words = self.connection.data_to_send()
         if closing.error is not None:
-            words.append(encode(Error.from_exception(closing.error)).decode())
+            self.connection.say(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                for message in words:
+                for message in self.connection.data_to_send():
                     await self._carrier.send(message)
                 await self._carrier.close(closing.code, closing.reason)
         except OSError:  # TimeoutError is one: the client does not read, or is gone

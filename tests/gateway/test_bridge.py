@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from gateway.bridge import Bridge
 from gateway.budget import Budget
@@ -18,6 +19,7 @@ from hawse.wire import (
     FairWriter,
     HawseError,
     Kind,
+    Limits,
     Result,
     Role,
 )
@@ -26,9 +28,9 @@ from hawse.wire import (
 class Pair:
     """A client's and a server's connection, back to back."""
 
-    def __init__(self, *, window: int) -> None:
+    def __init__(self, *, window: int, input_window: int = 262_144) -> None:
         self.client = Connection(Role.CLIENT, window=window)
-        self.server = Connection(Role.SERVER)
+        self.server = Connection(Role.SERVER, Limits(input_window=input_window))
         self.client.send_hello("test")
         self.to_server()
         self.server.send_welcome("test", identity="", role="")
@@ -88,8 +90,6 @@ class Front:
     def count_input(self, change: int) -> None:
         self.waiting += change
 
-    def share(self) -> None: ...
-
     def forget(self, ch: int) -> None:
         self.forgotten.append(ch)
         self.budget.close(ch)
@@ -101,21 +101,21 @@ class Front:
 class Rig:
     """Client ↔ front | bridge | link ↔ runtime."""
 
-    def __init__(self, *, window: int = 1000, budget: Budget | None = None) -> None:
+    def __init__(self, *, window: int = 1000, budget: Budget | None = None, input_window: int = 262_144) -> None:
         self.outer = Pair(window=window)
-        self.inner = Pair(window=0)
+        self.inner = Pair(window=0, input_window=input_window)
         self.inner.client.call("another")  # so that the numbers differ
         self.inner.to_server()
         self.client, self.runtime = self.outer.client, self.inner.server
         self.front = Front(self.outer, budget or Budget())
         self.link = Link(self.inner)
-        self.ch = self.client.call("echo", {"a": 1}, key="k")
+        self.ch = self.client.call("echo", {"a": 1}, key="k", timeout=5.0, age=2.0)
         (call,) = self.outer.to_server()
         self.bridge = Bridge(self.front, call)
         self.link_ch = 0
 
     def start(self) -> "Rig":
-        self.link_ch = self.bridge.start(self.link, None)  # type: ignore[arg-type]
+        self.link_ch = self.bridge.start(self.link)  # type: ignore[arg-type]
         return self
 
     def from_client(self) -> None:
@@ -148,6 +148,27 @@ def test_the_call_goes_out_on_a_channel_of_the_link_with_the_clients_window(rig:
     assert (credit.ch, credit.bytes) == (2, 1000)
 
 
+def test_what_a_call_waited_is_part_of_its_age_and_of_its_time() -> None:
+    rig = Rig()
+    rig.bridge.start(rig.link, 3.5)  # type: ignore[arg-type]
+    assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (1.5, 5.5)
+
+
+def test_no_time_is_left_of_what_waited_longer() -> None:
+    rig = Rig()
+    rig.bridge.start(rig.link, 2e9)  # type: ignore[arg-type]
+    assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (0.001, 1e9)
+
+
+def test_an_event_too_large_for_the_client_ends_its_channel_and_no_other(rig: Rig) -> None:
+    rig.client.channels[rig.ch].receive_window = rig.outer.server.channels[rig.ch].send_window = 4 << 20
+    value = Raw(b'"' + b"x" * (Limits().text - 10) + b'"')
+    rig.bridge.receive_message(Event(ch=rig.link_ch, name="e", value=value))
+    (error,) = rig.front.read()
+    assert (error.ch, error.code) == (rig.ch, "too_large")
+    assert rig.front.forgotten == [rig.ch]
+
+
 def test_output_is_sent_at_once_when_the_client_is_idle(rig: Rig) -> None:
     rig.runtime.send_data(rig.link_ch, Kind.STDERR, 7, b"abc")
     rig.from_runtime()
@@ -173,7 +194,7 @@ def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Ri
     other = rig.client.call("other")
     (call,) = rig.outer.to_server()
     second = Bridge(rig.front, call)
-    number = second.start(rig.link, None)  # type: ignore[arg-type]
+    number = second.start(rig.link)  # type: ignore[arg-type]
     for offset in range(0, 900, 300):
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, bytes(300))
     rig.from_runtime()
@@ -233,6 +254,17 @@ def test_input_waits_for_a_link_that_takes_nothing_and_is_counted(rig: Rig) -> N
     rig.link.flush()
     assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "Data", "Data", "Cancel"]
     assert rig.front.waiting == 0
+
+
+def test_nothing_overtakes_input_that_waits_for_a_window() -> None:
+    rig = Rig(input_window=10).start()
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, b"more than ten")
+    rig.client.end(rig.ch)
+    rig.from_client()
+    assert len(rig.link.heard) == 2
+    rig.runtime.grant(rig.link_ch, 10)
+    rig.from_runtime()
+    assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "End"]
 
 
 def test_input_that_was_applied_is_given_back_to_the_client(rig: Rig) -> None:

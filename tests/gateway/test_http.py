@@ -68,7 +68,8 @@ async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket) -
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_websocket_outlives_the_time_for_headers(gateway: Gateway) -> None:
+async def test_a_websocket_outlives_the_times_of_http(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.05)
     async with gateway.peer() as peer:
         async with RawSocket(gateway) as silent:
             assert await silent.receive() == b""

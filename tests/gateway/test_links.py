@@ -3,8 +3,12 @@ import asyncio
 import pytest
 
 from gateway import links
+from gateway.bridge import Bridge
+from gateway.budget import Budget
 from hawse.wire import HawseError
-from tests.gateway.fakes import FakeProvider, FakeRuntime, Gateway, eventually
+from hawse.wire.messages import CHANNEL_MAX
+from tests.gateway.fakes import FakeProvider, FakeRuntime, Gateway, RawSocket, eventually
+from tests.gateway.test_bridge import Front, Pair
 
 
 async def code_of(asked: object) -> tuple[str, str, bool]:
@@ -147,6 +151,86 @@ async def test_a_goaway_of_the_runtime_ends_the_link(gateway: Gateway, runtime: 
         runtime.links[0].connection.goaway("restart", 0)
         runtime.links[0].flush()
         assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+
+
+async def test_when_the_channel_numbers_are_used_up_there_is_a_new_link(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+        assert gateway.connect.links is not None
+        link = gateway.connect.links.get("local")._link
+        assert link is not None
+        link.connection._last = CHANNEL_MAX - 1
+        assert await code_of(peer.ask("hang")) == ("interrupted", "unknown", True)
+        await peer.ask("answer")
+        assert runtime.seen[-1].ch == 1
+
+
+async def test_a_call_that_comes_while_the_link_is_being_lost_gets_the_next_one(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        link = links.Links(FakeProvider(runtime.path), tasks).get("local")
+
+        class Again(Front):
+            def forget(self, ch: int) -> None:
+                super().forget(ch)
+                if len(self.forgotten) == 1:
+                    link.open(bridges[1])
+
+        pair = Pair(window=1000)
+        front = Again(pair, Budget())
+        pair.client.call("hang")
+        pair.client.call("answer")
+        bridges = [Bridge(front, call) for call in pair.to_server()]
+        link.open(bridges[0])
+        await eventually(lambda: runtime.seen)
+        runtime.links[0].abort()
+        await eventually(lambda: front.forgotten == [1, 2])
+        assert [type(said).__name__ for said in front.read()] == ["Error", "Result"]
+        link.stop()
+
+
+async def test_a_stalled_client_that_goes_takes_no_channel_of_the_next_link_with_it(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    async with gateway.peer() as peer:
+        async with RawSocket(gateway) as raw:
+            await raw.hello()
+            params = {"bytes": 1 << 30}
+            await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
+            await eventually(lambda: runtime.granted.get(1) == 4 << 20)
+            runtime.links[0].abort()  # the stalled client can't be told yet
+            await eventually(lambda: not runtime.links)
+            ch = await peer.call("echo")
+            await eventually(lambda: runtime.seen[-1].ch == 1 and runtime.links)
+        await eventually(lambda: gateway.connect.sessions == 1)
+        await peer.send(ch, 0, b"still mine")
+        while (message := await peer.receive()).type != "data":
+            pass
+        assert message.payload == b"still mine"
+
+
+async def test_clients_are_not_read_from_while_a_link_is_congested(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+        assert gateway.connect.links is not None
+        link = gateway.connect.links.get("local")._link
+        transport = runtime.links[0]._transport
+        assert link is not None
+        assert transport is not None
+        transport.pause_reading()
+
+        async def ask() -> None:
+            for _ in range(30):
+                await peer.call("answer", {"x": "y" * 900_000})
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(ask())
+            await eventually(lambda: link.connection.pending > links.CONGESTED)
+            for _ in range(500):
+                await asyncio.sleep(0)
+            assert link.connection.pending < links.CONGESTED + 1_000_000
+            transport.resume_reading()
+            for _ in range(30):
+                assert (await peer.receive()).type == "result"
 
 
 async def test_an_unknown_sandbox_is_not_found(runtime: FakeRuntime) -> None:

@@ -116,6 +116,21 @@ def test_stdout_and_stderr_by_turns_cost_a_bounded_number_of_chunks(line) -> Non
     assert streams == {Kind.OUTPUT: b"o" * 20_000, Kind.STDERR: b"e" * 20_000}
 
 
+def test_not_even_many_chunks_let_bytes_overtake_an_event(line) -> None:
+    client, server, ch = line
+    box = Outbox()
+    for offset in range(CHUNKS):
+        box.put_data(data(offset, b"o"), LIMIT)
+        box.put_data(data(offset, b"e", Kind.STDERR), LIMIT)
+    box.put(Event(ch=1, name="exit"))
+    box.put_data(data(CHUNKS, b"after"), LIMIT)
+    while box:
+        box.send(server, ch, LIMIT)
+    seen = carry(server, client)
+    assert isinstance(seen[-2], Event)
+    assert bytes(seen[-1].payload) == b"after"
+
+
 def test_a_runtime_whose_stream_jumps_to_cost_us_memory_is_refused() -> None:
     box = Outbox()
     with pytest.raises(RemoteProtocolError, match="a gap"):

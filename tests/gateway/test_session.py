@@ -226,6 +226,14 @@ HOSTILE: dict[str, tuple[list[str | bytes], str, int]] = {
 }
 
 
+async def test_a_connection_gives_its_budget_back_as_channels_close(gateway: Gateway) -> None:
+    async with gateway.peer(window=4 << 20) as peer:
+        (session,) = gateway.connect.open
+        for _ in range(5):
+            await peer.ask("answer")
+        assert session.budget.held == 0
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_what_breaks_the_protocol_is_told_so_and_closed(gateway: Gateway, name: str) -> None:
     messages, code, close_code = HOSTILE[name]

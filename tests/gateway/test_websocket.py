@@ -5,6 +5,7 @@ import json
 import logging
 
 import pytest
+from uvicorn.protocols.utils import ClientDisconnected
 from websockets.exceptions import ConnectionClosed
 
 from gateway import websocket
@@ -36,6 +37,27 @@ async def test_ten_megabytes_of_text_are_closed_with_1009_and_the_client_can_see
             await ws.send("x" * 10_000_000)
             await ws.recv()
         assert ws.close_code == 1009
+
+
+async def test_a_client_that_was_refused_may_finish_speaking_and_is_not_reset(gateway: Gateway) -> None:
+    """A reset may overtake the close frame on its way to whoever is still sending (RFC 6455 section 7.1.1)."""
+    async with RawSocket(gateway) as raw:
+        await raw.upgrade()
+        await raw.frame(1, b"x" * 10_000_000)
+        loop = asyncio.get_running_loop()
+        received = b""
+        while data := await loop.sock_recv(raw.socket, 65_536):
+            received += data
+        assert close_frame(1009) in received
+
+
+async def test_nothing_is_sent_after_the_close_frame(gateway: Gateway) -> None:
+    async with gateway.peer():
+        (protocol,) = protocols(gateway)
+        protocol.close_sent = True
+        with pytest.raises(ClientDisconnected):
+            await protocol.send({"type": "websocket.send", "text": "late"})
+        protocol.close_sent = False
 
 
 async def test_ten_megabytes_in_fragments_are_closed_with_1009(gateway: Gateway) -> None:
@@ -104,6 +126,7 @@ async def test_the_transport_holds_little_for_a_client_that_does_not_read(gatewa
         await raw.hello(window=4 << 20)
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
         (protocol,) = protocols(gateway)
+        assert protocol.transport.get_write_buffer_limits()[1] == WRITE_BUFFER
         await eventually(lambda: not protocol.writable.is_set())
         assert protocol.transport.get_write_buffer_size() <= WRITE_BUFFER + 65_536 + 1024
 
@@ -139,6 +162,22 @@ async def test_a_client_that_answers_no_ping_is_let_go(runtime: FakeRuntime, mon
         async with RawSocket(gateway) as raw:
             await raw.hello()
             assert b"keepalive" in await read_to_end(raw)
+            await eventually(lambda: not gateway.connect.sessions)
+
+
+async def test_a_client_that_neither_reads_nor_answers_is_let_go(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket, "LINGER", 0.05)
+    async with Gateway(runtime) as gateway:
+        gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.2
+        async with RawSocket(gateway) as raw:
+            await raw.hello(window=4 << 20)
+            params = {"bytes": 1 << 30}
+            await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
+            (protocol,) = protocols(gateway)
+            await eventually(lambda: not protocol.writable.is_set())
+            await eventually(lambda: not protocols(gateway))
             await eventually(lambda: not gateway.connect.sessions)
 
 
