@@ -9,6 +9,7 @@ import msgspec
 from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
 from hawse.wire import HawseError, Source
+from runtime.rights import OWNER
 
 ACK_DELAY = 0.05  # seconds that applied input may wait to be told
 
@@ -39,6 +40,7 @@ class Call:
         self.key = message.key
         self.age = message.age  # of a repeat: seconds since it first went out
         self.timeout = message.timeout
+        self.role = message.role or OWNER  # the caller's, as the gateway says
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once

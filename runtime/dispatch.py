@@ -11,6 +11,7 @@ from hawse.wire import HawseError
 from hawse.wire.messages import to_raw
 from runtime.call import Call, decode
 from runtime.outcomes import Outcomes, fingerprint
+from runtime.rights import check
 from runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class Dispatcher:
             method = self._methods.get(call.method)
             if method is None:
                 raise HawseError("unknown_method", call.method)
+            check(call.role, call.method)
             params = decode(call.params, method.shape)
             if call.timeout is not None:
                 call.timer = asyncio.get_running_loop().call_later(call.timeout, _expire, call)

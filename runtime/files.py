@@ -118,6 +118,10 @@ class FileReader:
         self._work(self._open)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if self._told and not self._block and self._offset >= self._stop:
+            value = {"bytes": self._offset - (self._params.offset or 0), "version": self._version}
+            self._call.result(value)  # free, so without a look at the window
+            return False
         if connection.window(ch) <= 0 or self._opened is None:
             return False
         if not self._told:
@@ -128,10 +132,6 @@ class FileReader:
             connection.send_data(ch, Kind.OUTPUT, self._offset, part)
             self._offset += len(part)
             self._block = self._block[len(part) :]
-        elif self._offset >= self._stop:
-            value = {"bytes": self._offset - (self._params.offset or 0), "version": self._version}
-            self._call.result(value)
-            return False
         else:
             self._work(self._fill)
             return False
@@ -222,9 +222,11 @@ class Upload:
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        if connection.window(ch) <= 0 or self._call is None:
+        if self._call is None:
             return False
         if not self._told:
+            if connection.window(ch) <= 0:
+                return False
             self._told = True
             connection.send_event(ch, "opened", {"input_offset": self._applied})
         if self._busy:

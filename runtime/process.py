@@ -181,7 +181,7 @@ class ProcessReader:
         self._input_id = input_id
         self._hold_id = hold_id
         self._result = result
-        self._exit_event = exit_event
+        self._exit_event = exit_event  # it has still to be told
         self._only_caller = only_caller
         self._opened = False
         self._turn = 0
@@ -196,21 +196,26 @@ class ProcessReader:
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        cursors = (self._cursors[self._turn], self._cursors[self._turn ^ 1])
+        ended = self._opened and self._process.exit is not None and all(cursor.at_end for cursor in cursors)
+        if ended and not self._exit_event:
+            self._call.result(self._result(self._process))  # free, so without a look at the window
+            return False
         if connection.window(ch) <= 0:
             return False
         if not self._opened:
             self._opened = True
             self._open(connection, ch)
             return True
+        if ended:
+            self._exit_event = False
+            connection.send_event(ch, "exit", self._process.exit)
+            return True
         self._turn ^= 1
-        for cursor in (self._cursors[self._turn], self._cursors[self._turn ^ 1]):
+        for cursor in cursors:
             if not cursor.at_end:
                 self._send(connection, ch, cursor, size)
                 return True
-        if self._process.exit is not None:
-            if self._exit_event:
-                connection.send_event(ch, "exit", self._process.exit)
-            self._call.result(self._result(self._process))
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:

@@ -159,6 +159,7 @@ class Processes:
     def _execution(self, call: Call, params: Exec) -> Process:
         """The process of this call: of an earlier one with its key, or a new one."""
         if call.key is None:
+            _check_beginning(params)
             process = self._spawn("exec", params, self._forget_exec)
             self._execs[process] = None
             return process
@@ -167,6 +168,7 @@ class Processes:
         if known is not None:
             assert isinstance(known.work, Process)
             return known.work
+        _check_beginning(params)
         outcome: Outcome
         process = self._spawn("exec", params, lambda process: self._keep_exec(process, outcome))
         self._execs[process] = None
@@ -235,6 +237,12 @@ class Processes:
         if len(self._exited) > EXITED_KEPT:
             oldest, _ = self._exited.popitem(last=False)
             del self._processes[oldest]
+
+
+def _check_beginning(params: Exec) -> None:
+    """What has not been started has no output to resume: say so before it is."""
+    if params.since is not None and (params.since.stdout or params.since.stderr):
+        raise HawseError("invalid_params", "`since` of a command that has not been run", details={"path": "$.since"})
 
 
 def _attach_result(process: Process) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Server:
             _refuse(link, HawseError("unauthenticated", "a wrong token"))
             return
         log.info("> welcome, %s", hello.client)
-        link.connection.send_welcome(self._name, identity=hello.client, role="gateway")
+        link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=["roles"])
 
     def _input(self, call: Call | None, offset: int, payload: memoryview) -> None:
         if call is None:

@@ -2,10 +2,12 @@
 
 import os
 import secrets
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from runtime.company import Company
 from runtime.inputs import Inputs
 from runtime.journal import Journal
 from runtime.pace import Pacer
@@ -14,6 +16,9 @@ from runtime.reaper import Exit, adopt
 from runtime.screen import Screen
 from runtime.spawn import set_size, spawn_pty
 from runtime.viewer import Viewer
+
+if TYPE_CHECKING:
+    from runtime.recorder import Recorder
 
 SCREEN_LAG = 512 << 10  # bytes the screen may be behind while a viewer answers: it is fed in large steps
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
@@ -66,6 +71,7 @@ class Terminal:
         self.inputs = Inputs()
         self.exit: Exit | None = None
         self.viewers: dict[Viewer, None] = {}  # in the order they came
+        self.recorders: dict["Recorder", None] = {}
         self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
         self._on_exit = on_exit
         self._retired = False
@@ -78,6 +84,7 @@ class Terminal:
         self._outlet = Outlet(self._fd, owned=False)
         self._inlet = Inlet(self._fd, journal.append, self._burst_over, self._outlet.close)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
+        self.company = Company(lambda: self.size, self.resize, self._wake_viewers)
 
     @property
     def pid(self) -> int:
@@ -113,6 +120,8 @@ class Terminal:
     # ---- input
 
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
+        for recorder in self.recorders:
+            recorder.input(data)
         self._outlet.write(data, on_written)
 
     def resize(self, cols: int, rows: int) -> None:
@@ -124,8 +133,15 @@ class Terminal:
         set_size(self._fd, cols, rows)
         self._wake_viewers()
 
+    def interrupted(self) -> None:
+        """Somebody pressed Ctrl-C: nobody wants to wait for what was printed before."""
+        for viewer in self.viewers:
+            viewer.skip_backlog()
+
     def signal(self, signum: int) -> None:
         """Send to the foreground process group (what Ctrl-C reaches)."""
+        if signum == signal.SIGINT:
+            self.interrupted()
         group = 0 if self._inlet.ended else os.tcgetpgrp(self._fd)
         # 0 is what the kernel says of a terminal without one; to killpg it would be our own.
         self._child.signal_group(signum, group or None)
@@ -141,6 +157,7 @@ class Terminal:
 
     def remove(self, viewer: Viewer) -> None:
         self.viewers.pop(viewer, None)
+        self.company.part(viewer.person, viewer)
         if viewer is self.answerer and viewer.cursor is not None:
             self._follow(viewer.cursor)  # up to there it has answered
         self.pacer.remove(viewer)
@@ -148,6 +165,14 @@ class Terminal:
         if self.answerer is None:
             self._follow(self.journal.end)
         self._release()
+
+    def add_recorder(self, recorder: "Recorder") -> None:
+        self.recorders[recorder] = None
+        self.pacer.add(recorder)
+
+    def remove_recorder(self, recorder: "Recorder") -> None:
+        del self.recorders[recorder]
+        self.pacer.remove(recorder)
 
     def moved(self) -> None:
         """A viewer's cursor has moved on."""
@@ -178,6 +203,7 @@ class Terminal:
 
     def _release(self) -> None:
         if self._retired and not self.viewers:
+            self.company.close()
             self._screen.close()
 
     # ---- output
@@ -192,6 +218,8 @@ class Terminal:
     def _wake_viewers(self) -> None:
         for viewer in list(self.viewers):
             viewer.wake()
+        for recorder in self.recorders:
+            recorder.wake()
 
     def _follow(self, to: int) -> None:
         """Bring the screen up to `to`, through every size change on the way."""

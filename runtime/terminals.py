@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 import signal as signals
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -12,9 +13,11 @@ from msgspec import Meta
 from hawse.wire import HawseError
 from runtime import tree
 from runtime.call import Call
+from runtime.company import Guest, Key, SetLease, SetPresence
 from runtime.dispatch import Method
 from runtime.environment import Environment
 from runtime.journal import JournalPool
+from runtime.rights import OWNER
 from runtime.spawn import default_shell
 from runtime.terminal import Terminal
 from runtime.viewer import Viewer
@@ -34,6 +37,12 @@ Argv = Annotated[list[str], Meta(min_length=1)]
 Grace = Annotated[float, Meta(ge=0, le=600)]
 
 
+class Record(msgspec.Struct):
+    """The policy of a terminal that is recorded from its start."""
+
+    input: bool = False
+
+
 class Create(msgspec.Struct):
     id: Id | None = None
     argv: Argv | None = None
@@ -41,6 +50,7 @@ class Create(msgspec.Struct):
     env: dict[str, str | None] | None = None
     cols: Size | None = None
     rows: Size | None = None
+    record: Record | bool | None = None
 
 
 class Attach(msgspec.Struct):
@@ -50,12 +60,17 @@ class Attach(msgspec.Struct):
     input: InputId | None = None
     lossless: bool | None = None
     emulator: bool | None = None
+    read_only: bool | None = None
+    viewer: Guest | None = None
+    cols: Size | None = None
+    rows: Size | None = None
 
 
 class Resize(msgspec.Struct):
     id: Id
     cols: Size
     rows: Size
+    viewer: Key | None = None
 
 
 class Signal(msgspec.Struct):
@@ -83,6 +98,8 @@ class Terminals:
         self._environment = environment
         self._journals = journals
         self._terminals: dict[str, Terminal] = {}
+        # Set by who keeps recordings: may raise, and returns what begins one of a terminal that was just started.
+        self.recording: Callable[[Record], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
         return len(self._terminals)
@@ -96,6 +113,8 @@ class Terminals:
             "terminal.kill": Method(Kill, lambda call, p: self._kill(p)),
             "terminal.list": Method(Nothing, lambda call, p: self._list()),
             "terminal.get": Method(Named, lambda call, p: self.get(p.id).describe()),
+            "terminal.presence": Method(SetPresence, lambda call, p: self.get(p.id).company.set_presence(p)),
+            "terminal.lease": Method(SetLease, lambda call, p: self.get(p.id).company.set_lease(p)),
         }
 
     def get(self, terminal_id: str) -> Terminal:
@@ -112,6 +131,7 @@ class Terminals:
             return existing.describe() | {"created": False}
         if sum(t.exit is None for t in self._terminals.values()) >= RUNNING_LIMIT:
             raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} terminals are running")
+        begin = self._recording(params.record)
         cwd = self._environment.cwd(params.cwd)
         env = self._environment.build(params.env, cwd=cwd, terminal=True)
         terminal = Terminal(
@@ -127,7 +147,15 @@ class Terminals:
         if existing is not None:
             existing.retire()
         self._terminals[terminal_id] = terminal
+        if begin is not None:
+            begin(terminal)
         return terminal.describe() | {"created": True}
+
+    def _recording(self, policy: Record | bool | None) -> Callable[[Terminal], None] | None:
+        """What is to be done with the terminal that will be started. Raises, so that none is started unrecorded."""
+        if not policy or self.recording is None:
+            return None
+        return self.recording(policy if isinstance(policy, Record) else Record())
 
     async def close(self) -> None:
         """End every terminal and what runs in it."""
@@ -144,20 +172,27 @@ class Terminals:
             raise HawseError("stale_handle", f"terminal {params.id} was started anew")
         if params.since is not None and params.since > terminal.journal.end:
             raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
+        guest = call.role != OWNER  # it may look, and nothing that it asks for may hold the program up
         viewer = Viewer(
             terminal,
             call,
             since=params.since,
             input_id=params.input,
-            lossless=bool(params.lossless),
+            lossless=bool(params.lossless) and not guest,
             emulator=bool(params.emulator),
+            read_only=bool(params.read_only) or guest,
+            guest=params.viewer,
+            fit=(params.cols, params.rows) if params.cols and params.rows else None,
         )
         terminal.add(viewer)
         call.serve(viewer)
 
     def _resize(self, params: Resize) -> dict[str, int]:
         terminal = self.get(params.id)
-        terminal.resize(params.cols, params.rows)
+        if params.viewer is None:
+            terminal.resize(params.cols, params.rows)
+        else:
+            terminal.company.fits(terminal.company.find(params.viewer), (params.cols, params.rows))
         cols, rows = terminal.size
         return {"cols": cols, "rows": rows}
 

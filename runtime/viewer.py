@@ -4,14 +4,21 @@ opened, then a snapshot if its place is gone, then output with every resize at i
 end `exit` and the result (docs/wire.md, terminal.attach).
 """
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from hawse.wire import Connection, HawseError, Kind
 from runtime.call import Call
+from runtime.company import Guest, Seen
+from runtime.flight import PROBE, Flight
 from runtime.pipes import WRITE_LIMIT
+from runtime.sizing import Size
 
 if TYPE_CHECKING:
     from runtime.terminal import Terminal
+
+INTERRUPT = b"\x03"  # Ctrl-C
+BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
 
 
 class Viewer:
@@ -26,10 +33,17 @@ class Viewer:
         input_id: str | None,
         lossless: bool,
         emulator: bool,
+        read_only: bool = False,
+        guest: Guest | None = None,
+        fit: Size | None = None,
     ) -> None:
+        """`fit`: the size that would fit. Raises `limit_exceeded`."""
+        self.read_only = read_only
+        self.person = terminal.company.join(self, guest or Guest(), read_only=read_only, fit=fit)
+        self._seen = Seen()  # what it was told of the others
         self.lossless = lossless
         self.emulator = emulator  # it answers what programs ask of a terminal
-        self.input_id = input_id
+        self.input_id = None if read_only else input_id
         # Of the next byte to send. None until `opened`, except that a lossless viewer's place is kept from the start.
         self.cursor: int | None = since if lossless else None
         self._terminal = terminal
@@ -42,6 +56,9 @@ class Viewer:
         self._snapshot = b""
         self._snapshot_sent = 0
         self._answers = False  # what it was last told
+        self._skip = False  # an interrupt: what waits is old, go to the end
+        self._prober: asyncio.TimerHandle | None = None
+        self._flight = Flight(asyncio.get_running_loop().time)
 
     # ---- Stream
 
@@ -52,7 +69,7 @@ class Viewer:
             self._open(connection, ch)
         elif self._snapshot_sent < len(self._snapshot):
             self._send_snapshot(connection, ch, size)
-        elif self.cursor < self._terminal.journal.start:
+        elif self._skip or self.cursor < self._terminal.journal.start:
             self._reseed(connection, ch)
         elif not self._send_control(connection, ch):
             self._send_output(connection, ch, size)
@@ -61,6 +78,8 @@ class Viewer:
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         terminal, input_id = self._terminal, self.input_id
+        if self.read_only:
+            raise HawseError("forbidden", "a read-only viewer cannot type", details={"applied": 0})
         if input_id is None:
             raise HawseError("protocol_error", "attached without `input`")
         fresh = terminal.inputs.fresh(input_id, offset, payload)
@@ -69,18 +88,45 @@ class Viewer:
         if terminal.input_pending + len(fresh) > WRITE_LIMIT:
             applied = terminal.inputs.applied(input_id)
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
+        if fresh:
+            terminal.company.check(self.person, terminal.inputs.applied(input_id))
+            terminal.company.typed(self.person, fresh)
         terminal.inputs.advance(input_id, len(fresh))
         self._call.applied(len(payload) - len(fresh))
         terminal.write(fresh, self._call.applied)
+        if INTERRUPT in bytes(fresh):
+            terminal.interrupted()
 
     def receive_end(self) -> None:
         """A terminal has no end of input: its line discipline knows Ctrl-D."""
 
     def detach(self) -> None:
+        if self._prober is not None:
+            self._prober.cancel()
         self._terminal.remove(self)
 
     def wake(self) -> None:
         self._call.wake()
+
+    def skip_backlog(self) -> None:
+        """The program was interrupted: what waits to be sent is old. Go to the end, unless it is near or lossless."""
+        if self._opened and self.cursor is not None and not self.lossless:
+            self._skip = self._terminal.journal.end - self.cursor > BACKLOG
+            if self._skip:
+                self.wake()
+
+    def _probe_later(self) -> None:
+        """The flight is full: credit wakes us, or the time after which it may be tried to send more."""
+        if self._prober is None:
+            self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
+
+    def _probe(self) -> None:
+        self._prober = None
+        self.wake()
+
+    @property
+    def _applied(self) -> int:
+        return self._terminal.inputs.applied(self.input_id) if self.input_id else 0
 
     # ---- what it sends
 
@@ -106,13 +152,16 @@ class Viewer:
             "start_at": start_at,
             "from": self.cursor,
             "screen": len(self._snapshot),
-            "input_offset": terminal.inputs.applied(self.input_id) if self.input_id else 0,
+            "input_offset": self._applied,
             "answers": self._answers,
+            "read_only": self.read_only,
         }
+        opened |= terminal.company.describe(self.person, self._seen)
         connection.send_event(ch, "opened", opened)
         terminal.moved()
 
     def _reseed(self, connection: Connection, ch: int) -> None:
+        self._skip = False
         cols, rows = self._take_snapshot()
         self._live_at = self._terminal.journal.end
         self._live = False
@@ -142,6 +191,9 @@ class Viewer:
             self._answers = not self._answers
             connection.send_event(ch, "answers", {"answers": self._answers})
             return True
+        if news := terminal.company.news(self._seen, self._applied):
+            connection.send_event(ch, *news)
+            return True
         self.next_mark = max(self.next_mark, terminal.first_mark)
         mark = terminal.mark(self.next_mark)
         if mark is not None and mark.offset == self.cursor:
@@ -153,10 +205,11 @@ class Viewer:
     def _send_output(self, connection: Connection, ch: int, size: int) -> None:
         assert self.cursor is not None
         mark = self._terminal.mark(self.next_mark)
-        size = min(size, connection.window(ch), mark.offset - self.cursor if mark else size)
+        size = min(size, self._flight.room(connection.window(ch)), mark.offset - self.cursor if mark else size)
         data = self._terminal.journal.read(self.cursor, size)
         if data:
             connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
+            self._flight.sent(len(data), connection.window(ch))
             self.cursor += len(data)
             self._terminal.moved()
 
@@ -170,7 +223,10 @@ class Viewer:
             self._live = True
             connection.send_event(ch, "live", {"offset": self.cursor})
         if self.cursor < terminal.journal.end or terminal.mark(self.next_mark) is not None:
-            return True
+            if self._flight.room(connection.window(ch)) > 0:
+                return True
+            self._probe_later()
+            return False
         if terminal.exit is not None:
             if connection.window(ch) <= 0:
                 return False

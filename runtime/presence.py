@@ -1,0 +1,256 @@
+"""Who is at a terminal, and what they are up to.
+
+A *person* (or an agent) is named by a key that only it knows, so that it stays the same one across its reconnects;
+others see its id. What each viewer was told is kept as one number for each person, never as a queue: a viewer that
+stalls is told the latest state when it reads again, in as many events as there are people.
+"""
+
+import asyncio
+import unicodedata
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple
+
+from hawse.wire import HawseError
+
+Kind = Literal["person", "agent"]
+
+PEOPLE: Final = 1024  # at one terminal
+NAME_MAX: Final = 40  # characters
+LINGER: Final = 3.0  # s that somebody stays whose line is gone: most come back by the next
+TYPING: Final = 2.0  # s from the last key until somebody is said to type no more
+TELL: Final = 0.05  # s between two tellings: what changes meanwhile is told once
+PALETTE: Final = (  # all of them carry dark letters
+    "#5ad1c8",
+    "#e8c26a",
+    "#f2777a",
+    "#6aa7f5",
+    "#c792ea",
+    "#7fd18b",
+    "#f29e74",
+    "#e58fb8",
+    "#9fb3c8",
+    "#b5c94c",
+)
+
+
+class Cell(NamedTuple):
+    """A place on the screen, from 0."""
+
+    x: int
+    y: int
+
+
+class Person:
+    """Somebody at the terminal, by however many lines at the moment."""
+
+    def __init__(self, id: str, key: str | None, name: str, color: str, kind: Kind) -> None:
+        self.id = id
+        self.key = key
+        self.name = name
+        self.color = color
+        self.kind: Kind = kind
+        self.lines: dict[object, bool] = {}  # each with whether it is read-only
+        self.read_only = False  # all of them are, or were
+        self.typing = False
+        self.focus = False
+        self.at: Cell | None = None  # where its pointer is
+        self.version = 0  # of all of this; never goes back
+        self.typed_at = 0.0
+        self.timer: asyncio.TimerHandle | None = None  # until it types no more
+        self.leaving: asyncio.TimerHandle | None = None  # while no line is left
+
+    def describe(self) -> dict[str, Any]:
+        """As docs/wire.md shows it."""
+        at = None if self.at is None else {"x": self.at.x, "y": self.at.y}
+        return {
+            "id": self.id,
+            "name": self.name,
+            "color": self.color,
+            "kind": self.kind,
+            "read_only": self.read_only,
+            "typing": self.typing,
+            "focus": self.focus,
+            "at": at,
+        }
+
+
+class Told:
+    """What one viewer knows of the others."""
+
+    def __init__(self) -> None:
+        self.tick = 0
+        self.versions: dict[str, int] = {}
+
+
+class Presence:
+    """The people at one terminal. `tell` is called when there is news, `gone` when somebody has left for good."""
+
+    def __init__(self, tell: Callable[[], None], gone: Callable[[Person], None]) -> None:
+        self._tell = tell
+        self._gone = gone
+        self._people: dict[str, Person] = {}  # by id
+        self._keys: dict[str, Person] = {}
+        self._count = 0
+        self._tick = 0  # grows with each telling
+        self._told_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def find(self, key: str) -> Person:
+        """Raises `not_found`."""
+        if key not in self._keys:
+            raise HawseError("not_found", "no viewer of that key is attached")
+        return self._keys[key]
+
+    def join(
+        self,
+        line: object,
+        *,
+        key: str | None = None,
+        name: str | None = None,
+        color: str | None = None,
+        kind: Kind | None = None,
+        read_only: bool = False,
+    ) -> Person:
+        """`line` is attached now. Whoever has the key is the same person. Raises `limit_exceeded`."""
+        person = self._keys.get(key) if key is not None else None
+        if person is None:
+            person = self._new(key, color, kind or "person")
+        if person.leaving is not None:
+            person.leaving.cancel()
+            person.leaving = None
+        person.lines[line] = read_only
+        person.read_only = all(person.lines.values())
+        person.kind = kind or person.kind
+        self.rename(person, name, color)
+        return person
+
+    def part(self, person: Person, line: object) -> None:
+        """`line` is gone; the person stays for `LINGER` seconds."""
+        person.lines.pop(line, None)
+        if person.lines:
+            person.read_only = all(person.lines.values())
+            self._changed(person)
+        elif person.leaving is None and person.id in self._people:
+            person.leaving = asyncio.get_running_loop().call_later(LINGER, self._leave, person)
+
+    def rename(self, person: Person, name: str | None, color: str | None) -> None:
+        """Take another name or colour, where they can be had."""
+        person.name = clean(name) or person.name if name is not None else person.name
+        if color in PALETTE and color not in self._colors():
+            person.color = color
+        self._changed(person)
+
+    def turn(self, person: Person, *, focus: bool | None = None) -> None:
+        if focus is not None and focus is not person.focus:
+            person.focus = focus
+            self._changed(person)
+
+    def point(self, person: Person, at: Cell | None) -> None:
+        if at != person.at:
+            person.at = at
+            self._changed(person)
+
+    def typed(self, person: Person) -> None:
+        """A key of it has come."""
+        loop = asyncio.get_running_loop()
+        person.typed_at = loop.time()
+        if not person.typing:
+            person.typing = True
+            person.timer = loop.call_later(TYPING, self._rest, person)
+            self._changed(person)
+
+    def describe(self, told: Told) -> list[dict[str, Any]]:
+        """All of them; `told` knows that now."""
+        told.tick = self._tick
+        told.versions = {person.id: person.version for person in self._people.values()}
+        return [person.describe() for person in self._people.values()]
+
+    def news(self, told: Told) -> tuple[str, dict[str, Any]] | None:
+        """The next thing that `told` does not know: an event's name and value."""
+        if told.tick == self._tick:
+            return None
+        for left in told.versions:
+            if left not in self._people:
+                del told.versions[left]
+                return "left", {"id": left}
+        for person in self._people.values():
+            known = told.versions.get(person.id)
+            if known != person.version:
+                told.versions[person.id] = person.version
+                return ("joined" if known is None else "presence"), {"viewer": person.describe()}
+        told.tick = self._tick
+        return None
+
+    def close(self) -> None:
+        """Nobody is to be told any more."""
+        timers = [self._timer, *(t for person in self._people.values() for t in (person.timer, person.leaving))]
+        for timer in timers:
+            if timer is not None:
+                timer.cancel()
+
+    # ----
+
+    def _new(self, key: str | None, color: str | None, kind: Kind) -> Person:
+        if len(self._people) >= PEOPLE:
+            self._make_room()
+        self._count += 1
+        used = self._colors()
+        free = color if color in PALETTE and color not in used else None
+        free = free or min(PALETTE, key=lambda each: (used.count(each), PALETTE.index(each)))
+        name = f"{'agent' if kind == 'agent' else 'guest'}-{self._count}"
+        person = Person(f"v{self._count}", key, name, free, kind)
+        self._people[person.id] = person
+        if key is not None:
+            self._keys[key] = person
+        return person
+
+    def _make_room(self) -> None:
+        leaving = next((person for person in self._people.values() if person.leaving is not None), None)
+        if leaving is None:
+            raise HawseError("limit_exceeded", f"{PEOPLE} viewers are here")
+        self._leave(leaving)
+
+    def _colors(self) -> list[str]:
+        return [person.color for person in self._people.values()]
+
+    def _rest(self, person: Person) -> None:
+        loop = asyncio.get_running_loop()
+        left = person.typed_at + TYPING - loop.time()
+        if left > 0.01:
+            person.timer = loop.call_later(left, self._rest, person)
+        else:
+            person.timer, person.typing = None, False
+            self._changed(person)
+
+    def _leave(self, person: Person) -> None:
+        for timer in (person.timer, person.leaving):
+            if timer is not None:
+                timer.cancel()
+        del self._people[person.id]
+        if person.key is not None:
+            del self._keys[person.key]
+        self._changed(person)
+        self._gone(person)
+
+    def _changed(self, person: Person) -> None:
+        """Tell now, or when the last telling is `TELL` seconds old."""
+        person.version += 1
+        loop = asyncio.get_running_loop()
+        due = self._told_at + TELL
+        if self._timer is None and loop.time() >= due:
+            self._publish()
+        elif self._timer is None:
+            self._timer = loop.call_at(due, self._publish)
+
+    def _publish(self) -> None:
+        self._timer = None
+        self._told_at = asyncio.get_running_loop().time()
+        self._tick += 1
+        self._tell()
+
+
+def clean(name: str) -> str:
+    """A name that can be shown anywhere: no control, format or private characters, one line, not too long."""
+    shown = "".join(" " if char.isspace() else char for char in name[: 8 * NAME_MAX])
+    shown = "".join(char for char in shown if unicodedata.category(char)[0] != "C")
+    return " ".join(shown.split())[:NAME_MAX].rstrip()
