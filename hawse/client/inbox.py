@@ -16,6 +16,9 @@ from hawse.wire import HawseError
 CHUNK = 64 * 1024  # bytes up to which small payloads are joined: bounds what a window of tiny frames costs
 
 
+GRANT_STEP = 64 << 10  # bytes: a server that learns from grants how fast we are must not wait long for one
+
+
 class Chunk:
     """Bytes of one lane that follow each other; `offset` is that of the first."""
 
@@ -80,7 +83,7 @@ class Inbox:
     def spend(self, cost: int) -> None:
         """`cost` bytes were received and need no reader."""
         self._owed += cost
-        if self._owed * 4 >= self._window:
+        if self._owed >= min(self._window // 4, GRANT_STEP) or not self._window:
             owed, self._owed = self._owed, 0
             self._grant(owed)
 

@@ -21,6 +21,9 @@ const TABLE: Record<State, Partial<Record<Verb, State>>> = {
 /** An event costs its value's length and this: bytes. */
 export const EVENT_OVERHEAD = 64;
 
+/** Bytes: a server that learns from our grants how fast we are must not wait long for one. */
+const BATCH_MOST = 65_536;
+
 export class ChannelLedger {
   #state: State = "open";
   /** Bytes the server may still send. An event may overdraw it. */
@@ -35,7 +38,7 @@ export class ChannelLedger {
   constructor(window: number, inputWindow: number, windowMax: number) {
     this.#incoming = window;
     this.#outgoing = inputWindow;
-    this.#batch = Math.max(1, Math.floor(window / 4));
+    this.#batch = Math.max(1, Math.min(Math.floor(window / 4), BATCH_MOST));
     this.#windowMax = windowMax;
   }
 
