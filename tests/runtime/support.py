@@ -46,6 +46,7 @@ class Channel:
         self.output = bytearray()
         self.stderr = bytearray()
         self.screen = bytearray()  # the latest snapshot
+        self.lost: list[tuple[int, int]] = []  # what of the output a reseed left out: [from, to)
         self.frames: list[tuple[Kind, int, int]] = []  # kind, offset, size
         self.started: dict[Kind, int] = {}  # the offset of the first frame of each kind
         self.granted = 0  # bytes of input that were given back
@@ -142,7 +143,7 @@ class Channel:
                 self.granted += getattr(event, "bytes", 0)
         self._changed.set()
 
-    def lost(self) -> None:
+    def cut_off(self) -> None:
         self._close(error=self.error or CUT)
         self._changed.set()
 
@@ -165,6 +166,7 @@ class Channel:
             self._ends = {Kind.OUTPUT: value["from"]["stdout"], Kind.STDERR: value["from"]["stderr"]}
         if name == "reseed":
             self.screen.clear()
+            self.lost.append((self.position, value["from"]))
             self._ends = {Kind.OUTPUT: value["from"], Kind.SCREEN: 0}
         if name == "truncated":
             self._ends[Kind.OUTPUT if value["stream"] == "stdout" else Kind.STDERR] = value["from"]
@@ -273,7 +275,7 @@ class Client:
         self.lost = True
         for channel in self.channels.values():
             if not channel.closed:
-                channel.lost()
+                channel.cut_off()
         self._changed.set()
 
 

@@ -1,0 +1,140 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyghostty import Terminal as Emulator
+
+from tests.runtime.support import Channel, Client, Served
+
+
+async def read(client: Client, name: str, part: str = "cast", **more: Any) -> bytes:
+    channel = client.call("recording.read", {"id": name, "part": part, **more})
+    await channel.result()
+    return bytes(channel.output)
+
+
+def events(cast: bytes, *, skip: bool = True) -> list[Any]:
+    return [json.loads(line) for line in cast.splitlines()[1 if skip else 0 :]]
+
+
+def text(cast: bytes, code: str = "o", *, skip: bool = True) -> str:
+    return "".join(data for _, kind, data in events(cast, skip=skip) if kind == code)
+
+
+async def shell(client: Client, **params: Any) -> Channel:
+    return await client.terminal("stty -echo; echo ready; exec cat", **params)
+
+
+async def ended(client: Client, name: str) -> Any:
+    """The recording, when all of it is on the disk."""
+    return await client.ask("recording.stop", id=name)
+
+
+async def test_a_recording_says_what_came_with_sizes_markers_and_the_exit(client: Client) -> None:
+    terminal = await shell(client)
+    await terminal.seen(b"ready")
+    started = await client.ask("recording.start", terminal="t", title="A demo")
+    assert started["state"] == "recording"
+    terminal.send("h\u00e4llo\n".encode())
+    await terminal.seen("h\u00e4llo".encode())
+    await client.ask("terminal.resize", id="t", cols=100, rows=30)
+    await client.ask("recording.mark", id=started["id"], label="half-way")
+    terminal.send(b"more\n\x04")
+    await terminal.result()
+    info = await ended(client, started["id"])
+    cast = await read(client, started["id"])
+    header = json.loads(cast.splitlines()[0])
+    assert header["version"] == 3
+    assert header["term"] == {"cols": 80, "rows": 24, "type": "xterm-256color"}
+    assert header["title"] == "A demo"
+    assert "ready" in text(cast), "what was there before"
+    assert text(cast).endswith("h\u00e4llo\r\nmore\r\n")
+    assert [(code, data) for _, code, data in events(cast) if code != "o"] == [
+        ("r", "100x30"),
+        ("m", "half-way"),
+        ("x", "0"),
+    ]
+    assert (info["state"], info["reason"], info["truncated"]) == ("finished", "exited", False)
+    assert info["size"] == len(cast)
+    assert info["duration"] == pytest.approx(sum(event[0] for event in events(cast)))
+
+
+async def test_a_policy_records_from_the_first_byte_and_input_only_when_asked(client: Client) -> None:
+    terminal = await shell(client, record={"input": True})
+    await terminal.seen(b"ready")
+    terminal.send(b"secret\n\x04")
+    await terminal.result()
+    name = (await client.ask("recording.list", terminal="t"))["recordings"][0]["id"]
+    await ended(client, name)
+    cast = await read(client, name)
+    assert text(cast) == bytes(terminal.output).decode()
+    assert text(cast, "i") == "secret\n\x04"
+    other = await client.terminal("echo x; read line", "u", record=True)
+    await other.seen(b"x")
+    other.send(b"typed\n")
+    await other.result()
+    name = (await client.ask("recording.list", terminal="u"))["recordings"][0]["id"]
+    await ended(client, name)
+    assert text(await read(client, name), "i") == ""
+
+
+async def test_everyone_who_watches_is_told_of_the_beginning_and_the_end(client: Client, served: Served) -> None:
+    await shell(client)
+    async with served.client() as other:
+        watch = other.call("recording.watch", {"terminal": "t"})
+        assert (await watch.event("recordings"))["recordings"] == []
+        started = await client.ask("recording.start", terminal="t")
+        assert (await watch.event("recordings", 2))["recordings"][0]["id"] == started["id"]
+        await client.ask("recording.stop", id=started["id"])
+        assert (await watch.event("recordings", 3))["recordings"] == []
+
+
+async def test_a_flood_is_recorded_without_a_gap_and_can_be_sought(client: Client) -> None:
+    line = "printf '\\033[3%dm%07d %s\\r\\n' $((i % 8)) $i 0123456789012345678901234567890123456789"
+    command = f"i=0; while [ $i -lt 40000 ]; do {line}; i=$((i+1)); done"
+    terminal = await client.terminal(command, record=True)
+    await terminal.result()
+    name = (await client.ask("recording.list"))["recordings"][0]["id"]
+    info = await ended(client, name)
+    cast = await read(client, name)
+    assert text(cast) == bytes(terminal.output).decode()
+    assert info["lost"] == 0
+    places = [json.loads(line) for line in (await read(client, name, "index")).splitlines()]
+    assert places, "so much has screens to begin at"
+    for place in places:
+        assert cast[: place["at"]].endswith(b"\n")
+        painted = await read(client, name, "screens", offset=place["screen"], length=place["size"])
+        assert show(painted, text(cast[place["at"] :], skip=False)) == show(b"", text(cast))
+
+
+def show(painted: bytes, rest: str) -> str:
+    with Emulator(80, 24, scrollback=100) as emulator:
+        emulator.feed(painted)
+        emulator.feed(rest.encode())
+        return str(emulator.text())
+
+
+async def test_what_is_no_recording_is_refused(client: Client) -> None:
+    await shell(client)
+    assert (await client.refused("recording.get", id="nope")).code == "not_found"
+    assert (await client.refused("recording.start", terminal="nope")).code == "not_found"
+    await client.ask("recording.start", terminal="t", id="mine")
+    assert (await client.refused("recording.start", terminal="t", id="mine")).code == "conflict"
+    await client.ask("recording.stop", id="mine")
+    assert (await client.refused("recording.mark", id="mine")).code == "exited"
+    assert (await client.refused("recording.read", id="mine", offset=1 << 30)).code == "invalid_params"
+    await client.ask("recording.delete", id="mine")
+    assert (await client.refused("recording.get", id="mine")).code == "not_found"
+
+
+async def test_recordings_outlive_the_runtime(tmp_path: Path) -> None:
+    async with Served(tmp_path) as served, served.client() as client:
+        await shell(client)
+        name = (await client.ask("recording.start", terminal="t"))["id"]
+        await asyncio.sleep(0)
+    async with Served(tmp_path) as served, served.client() as client:
+        info = await client.ask("recording.get", id=name)
+        assert (info["state"], info["reason"]) == ("finished", "exited")
+        assert events(await read(client, name))[-1][1] == "x"
