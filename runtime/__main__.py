@@ -88,7 +88,8 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
-    async with running(args.workspace, token=token) as runtime:
+    recordings = args.socket.parent / "recordings" if args.socket is not None else None
+    async with running(args.workspace, token=token, recordings=recordings) as runtime:
         if args.socket is not None:
             before = os.umask(0o177)  # only we may connect
             server = await loop.create_unix_server(runtime.server.accept, str(args.socket))

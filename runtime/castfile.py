@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from pyghostty import Terminal as Emulator
 
 from runtime.asciicast import Clock, Text, event
-from runtime.paint import end_overlong, paint
+from runtime.screen import Screen
 
 PARTS = ("cast", "screens", "index")
 KEYFRAME_EVERY = 512 << 10  # bytes of the cast from one screen to the next: what a player has to read to seek
-KEYFRAME_SECONDS = 1.0  # but in a flood not more often than this
+KEYFRAME_SECONDS = 0.25  # but in a flood not more often than this
 KEYFRAME_AT_LAST = 8 << 20  # and not more seldom than after so many bytes
 KEYFRAME_SHARE = 4  # a screen costs at most a quarter of the cast before it
 SCROLLBACK = 1000  # lines that a screen of the recording remembers
@@ -54,8 +53,7 @@ class CastFile:
         self._reserve = reserve
         self._clock = Clock()
         self._output, self._input = Text(), Text()
-        self._screen: Emulator | None = None
-        self._shape = (0, 0)  # cols, rows
+        self._screen: Screen | None = None
         self._keyframe_at = 0  # where in the cast the latest screen belongs
         self._keyframe_ms = 0
         self._keyframe_size = 0
@@ -77,7 +75,7 @@ class CastFile:
             self._fds[part] = os.open(path, flags, 0o600)
         self._append("cast", header)
         self._keyframe_at = self.sizes["cast"]
-        self._screen, self._shape = Emulator(cols, rows, scrollback=SCROLLBACK), (cols, rows)
+        self._screen = Screen(cols, rows, scrollback=SCROLLBACK)
 
     def write(self, entries: Sequence[Entry]) -> None:
         """Raises `OSError`, `QuotaError`; then the file ends with the last line that was written as a whole."""
@@ -121,8 +119,7 @@ class CastFile:
             screen.feed(data.encode())
         elif code == "r":
             cols, _, rows = data.partition("x")
-            self._shape = int(cols), int(rows)
-            screen.resize(*self._shape)
+            screen.resize(int(cols), int(rows))
         line = event(self._clock.interval(at), code, data)
         if code == "m":
             self.markers += 1
@@ -140,13 +137,11 @@ class CastFile:
     def _keyframe(self) -> None:
         """Keep the screen as it is at the cast's end; its bytes may be followed by what the cast says from there."""
         assert self._screen is not None
-        end_overlong(self._screen._t[0])
-        data = paint(self._screen._t[0])
+        data = self._screen.snapshot()
         start = self.sizes["screens"]
         place = {"t": self.duration, "at": self.sizes["cast"], "screen": start, "size": len(data)}
-        cols, rows = self._shape
         self._append("screens", data)
-        self._append("index", _index(place | {"cols": cols, "rows": rows}))
+        self._append("index", _index(place | {"cols": self._screen.cols, "rows": self._screen.rows}))
         self.keyframes += 1
         self._keyframe_at, self._keyframe_ms = self.sizes["cast"], self._clock.elapsed
         self._keyframe_size = len(data)

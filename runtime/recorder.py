@@ -52,7 +52,6 @@ class Recorder:
         header: Callable[[int, int], bytes],
         *,
         with_input: bool,
-        on_end: Callable[[], None],
     ) -> None:
         loop = asyncio.get_running_loop()
         self.with_input = with_input
@@ -61,10 +60,9 @@ class Recorder:
         self.message = ""
         self.lost = 0  # bytes that were outrun: of output, because the disk was slow; of input
         self.opened: asyncio.Future[None] = loop.create_future()  # the file is there; or why it is not
-        self.done = asyncio.Event()
+        self.done = asyncio.Event()  # set by its owner, when all is over
         self._terminal = terminal
         self._header = header
-        self._on_end = on_end
         self._clock = loop.time
         self._start = loop.time()
         self._notes: deque[Note] = deque()
@@ -159,8 +157,6 @@ class Recorder:
             self._terminal.remove_recorder(self)
             self._notes.clear()
             await asyncio.to_thread(self._close)
-            self.done.set()
-            self._on_end()
 
     async def _write(self) -> None:
         while True:

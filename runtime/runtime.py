@@ -17,6 +17,7 @@ from runtime.files import Files
 from runtime.journal import JournalPool
 from runtime.outcomes import Outcomes
 from runtime.processes import Processes
+from runtime.recordings import Recordings
 from runtime.server import Server
 from runtime.tasks import Tasks
 from runtime.terminals import Nothing, Terminals
@@ -34,7 +35,9 @@ def package_version() -> str:
 class Runtime:
     """What lives as long as the sandbox. `id` names this incarnation."""
 
-    def __init__(self, workspace: Path, tasks: Tasks, *, token: str | None = None) -> None:
+    def __init__(
+        self, workspace: Path, tasks: Tasks, *, token: str | None = None, recordings: Path | None = None
+    ) -> None:
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
@@ -44,8 +47,9 @@ class Runtime:
         self._terminals = Terminals(environment, journals)
         self._processes = Processes(environment, journals, outcomes)
         self._files = Files(environment, tasks, outcomes)
+        self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks)
         dispatcher = Dispatcher(tasks, outcomes)
-        for part in (self._terminals, self._processes, self._files):
+        for part in (self._terminals, self._processes, self._files, self._recordings):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
@@ -71,13 +75,16 @@ class Runtime:
         self.server.close()
         self._files.close()
         await asyncio.gather(self._terminals.close(), self._processes.close())
+        await self._recordings.close()
 
 
 @asynccontextmanager
-async def running(workspace: Path, *, token: str | None = None) -> AsyncIterator[Runtime]:
-    """A runtime with its task group; at the end nothing it started is left."""
+async def running(
+    workspace: Path, *, token: str | None = None, recordings: Path | None = None
+) -> AsyncIterator[Runtime]:
+    """A runtime with its task group; at the end nothing it started is left. `recordings`: where to keep them."""
     async with asyncio.TaskGroup() as group:
-        runtime = Runtime(workspace, Tasks(group), token=token)
+        runtime = Runtime(workspace, Tasks(group), token=token, recordings=recordings)
         try:
             yield runtime
         finally:

@@ -20,12 +20,14 @@ SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (an image, say) that a sna
 class Screen:
     """An emulator that follows a journal. `fed` is the absolute offset up to which it has read."""
 
-    def __init__(self, cols: int, rows: int, *, reply: Callable[[bytes], None] | None = None) -> None:
+    def __init__(
+        self, cols: int, rows: int, *, reply: Callable[[bytes], None] | None = None, scrollback: int = SCROLLBACK_LINES
+    ) -> None:
         """`reply` is called, while output is fed, with what the emulator answers to queries in it."""
         self.cols = cols
         self.rows = rows
         self.fed = 0
-        self._emulator = Emulator(cols, rows, scrollback=SCROLLBACK_LINES)
+        self._emulator = Emulator(cols, rows, scrollback=scrollback)
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, SCROLLBACK_BYTES)
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES, SEQUENCE_BYTES)
         if reply is not None:
@@ -39,6 +41,11 @@ class Screen:
             data = bytes(journal.read(self.fed, to - self.fed))
             self._emulator.feed(data)
             self.fed += len(data)
+
+    def feed(self, data: bytes) -> None:
+        """Without a journal: whole characters only."""
+        self._emulator.feed(data)
+        self.fed += len(data)
 
     def resize(self, cols: int, rows: int) -> None:
         self.cols, self.rows = cols, rows

@@ -71,7 +71,7 @@ class Terminal:
         self.inputs = Inputs()
         self.exit: Exit | None = None
         self.viewers: dict[Viewer, None] = {}  # in the order they came
-        self.recorders: dict["Recorder", None] = {}
+        self.recorders: dict[Recorder, None] = {}
         self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
         self._on_exit = on_exit
         self._retired = False

@@ -93,7 +93,7 @@ async def test_everyone_who_watches_is_told_of_the_beginning_and_the_end(client:
 
 async def test_a_flood_is_recorded_without_a_gap_and_can_be_sought(client: Client) -> None:
     line = "printf '\\033[3%dm%07d %s\\r\\n' $((i % 8)) $i 0123456789012345678901234567890123456789"
-    command = f"i=0; while [ $i -lt 40000 ]; do {line}; i=$((i+1)); done"
+    command = f"i=0; while [ $i -lt 60000 ]; do {line}; i=$((i+1)); done"
     terminal = await client.terminal(command, record=True)
     await terminal.result()
     name = (await client.ask("recording.list"))["recordings"][0]["id"]
