@@ -19,6 +19,7 @@ from gateway.doors import Doors
 from gateway.links import Links
 from gateway.pages import SecurityHeaders, pages
 from gateway.provider import Provider
+from gateway.rights import VIEWER
 from gateway.tickets import LIFETIME, Tickets
 from hawse.wire import HawseError, Limits
 
@@ -49,7 +50,10 @@ def create_app(
 ) -> Starlette:
     """`app.state.connect` is the `Connect` that knows who is connected."""
     tickets = Tickets(time.monotonic)
-    methods = {"sandbox.list": lambda: {"sandboxes": provider.sandboxes()}}
+    methods = {
+        "sandbox.list": lambda: {"sandboxes": provider.sandboxes()},
+        "share.token": lambda: {"token": doors.viewer_token, "role": VIEWER},
+    }
     connect = Connect(doors, tickets, methods, limits or Limits(), max_connections)
 
     async def healthz(request: Request) -> Response:
@@ -60,9 +64,10 @@ def create_app(
         try:
             if not doors.origin_allowed(headers, request.scope["scheme"]):
                 raise HawseError("origin_denied", "this page is of a foreign origin")
-            if not doors.token_given(headers):
+            role = doors.role(headers)
+            if role is None:
                 raise HawseError("unauthenticated", "no token, or one that does not hold")
-            return json_response({"ticket": tickets.issue(), "expires_in": int(LIFETIME)}, 201)
+            return json_response({"ticket": tickets.issue(role), "expires_in": int(LIFETIME)}, 201)
         except HawseError as error:
             return error_response(error)
 

@@ -22,6 +22,7 @@ class Front(Protocol):
     connection: Connection
     writer: FairWriter
     budget: Budget
+    role: str  # the client's
 
     def flush(self) -> None:
         """There is something to write."""
@@ -39,6 +40,7 @@ class Bridge:
     def __init__(self, front: Front, call: Call) -> None:
         self.ch = call.ch
         self.call = call
+        self.role = front.role
         self.link: StreamLink | None = None  # from `start` until the last word from there
         self.link_ch = 0
         self.done = False  # the last word came, or nobody wants it any more
@@ -60,6 +62,7 @@ class Bridge:
             key=call.key,
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
+            role=self.role,  # never what the client says
             window=self._front.budget.more(self.ch, self._front.connection.window(self.ch)),
         )
         self.link = link

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.answers import error_response
 from gateway.doors import Doors
 from gateway.links import Links
+from gateway.rights import VIEWER
 from gateway.session import Closing, Method, Session
 from gateway.tickets import Tickets
 from hawse.wire import HawseError, Limits
@@ -90,24 +91,29 @@ class Connect:
     async def _serve(self, scope: Scope, carrier: AsgiCarrier) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
-        session = Session(carrier, self.links, self._methods, self._limits, name)
-        refused = self._refusal(scope)
+        role = self._role(scope)
+        session = Session(carrier, self.links, self._methods, self._limits, name, role or VIEWER)
+        refused = self._refusal(role)
         if refused is not None:
             log.info("< %s refused: %s", name, refused.reason)
             await session.say(refused)
             return
         self.open.add(session)
-        log.info("< %s connected, %d now", name, len(self.open))
+        log.info("< %s connected as %s, %d now", name, role, len(self.open))
         try:
             closing = await session.run()
             log.info("= %s closed: %s %s", name, closing.code or "", closing.reason)
         finally:
             self.open.discard(session)
 
-    def _refusal(self, scope: Scope) -> Closing | None:
-        """Said after the upgrade, so that a browser can tell it from a dead network."""
+    def _role(self, scope: Scope) -> str | None:
+        """By token or ticket; None without one that holds."""
         tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
-        if not (self._doors.token_given(scope["headers"]) or any(map(self.tickets.take, tickets[:1]))):
+        return self._doors.role(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
+
+    def _refusal(self, role: str | None) -> Closing | None:
+        """Said after the upgrade, so that a browser can tell it from a dead network."""
+        if role is None:
             error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
             return Closing(4401, "unauthenticated", error)
         if len(self.open) >= self._max_connections:

@@ -1,6 +1,7 @@
 """A link to one runtime: reaching it, greeting it, and letting go of it when it neither reads nor answers."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -33,6 +34,7 @@ class RuntimeLink(StreamLink):
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()
         self.lost = asyncio.Event()
+        self.abilities: Sequence[str] = ()  # the runtime's, from its welcome on
         self._owner = owner
         self._clock = loop.time
         self._heard = loop.time()
@@ -51,6 +53,7 @@ class RuntimeLink(StreamLink):
         if not isinstance(event, Welcome):
             self._owner.link_received(self, event)
         elif not self.ready.done():
+            self.abilities = event.abilities
             self.ready.set_result(None)
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:

@@ -10,6 +10,8 @@ import ipaddress
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from gateway.rights import OWNER, VIEWER
+
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
@@ -51,8 +53,14 @@ def is_address(name: str) -> bool:
 class Doors:
     """The rules of one gateway. `hosts` are names it is reached by, `origins` pages that may call it."""
 
-    def __init__(self, token: str, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
-        self._token = token.encode()
+    def __init__(
+        self, token: str, *, viewer_token: str | None = None, hosts: Iterable[str] = (), origins: Iterable[str] = ()
+    ) -> None:
+        """`token` makes an owner; `viewer_token`, if there is one, somebody who may only look."""
+        self.viewer_token = viewer_token
+        self._tokens = {OWNER: token.encode()}
+        if viewer_token is not None:
+            self._tokens[VIEWER] = viewer_token.encode()
         self._hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
         self._origins = {split_origin(origin) for origin in origins}
 
@@ -77,10 +85,12 @@ class Doors:
             return False
         return origin == own or origin in self._origins
 
-    def token_given(self, headers: Headers) -> bool:
-        """Whether `Authorization` bears the token; compared in constant time."""
+    def role(self, headers: Headers) -> str | None:
+        """Whose token `Authorization` bears, None if nobody's; compared in constant time."""
         try:
             kind, _, token = (header(headers, b"authorization") or "").partition(" ")
         except ValueError:
-            return False
-        return hmac.compare_digest(token.strip().encode("latin-1"), self._token) and kind.lower() == "bearer"
+            return None
+        given = token.strip().encode("latin-1")
+        found = [role for role, known in self._tokens.items() if hmac.compare_digest(given, known)]
+        return found[0] if found and kind.lower() == "bearer" else None

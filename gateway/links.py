@@ -11,6 +11,7 @@ from typing import Final
 from gateway.bridge import Bridge
 from gateway.dial import RuntimeLink, dial, watch
 from gateway.provider import Provider
+from gateway.rights import check_link
 from hawse.link import StreamLink
 from hawse.wire import (
     Credit,
@@ -159,6 +160,7 @@ class SandboxLink:
 
     def _start(self, bridge: Bridge, link: RuntimeLink, waited: float) -> None:
         try:
+            check_link(bridge.role, link.abilities)
             number = bridge.start(link, waited)
         except HawseError as error:
             bridge.fail(error)

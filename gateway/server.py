@@ -48,6 +48,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         settings.check()
         state = State(settings.state)
         token = settings.token or state.token()
+        viewer_token = state.token("token.viewer")
         isolation, reason = choose_isolation(settings.isolation)
         state.sandbox("local").make()
         provider = LocalProvider(state, isolation)
@@ -55,13 +56,16 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     except (SettingsError, StateError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
-    doors = Doors(token, hosts=[settings.host, *settings.hosts], origins=settings.origins)
+    hosts = [settings.host, *settings.hosts]
+    doors = Doors(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
     app = create_app(doors, provider, limits=settings.limits, max_connections=settings.max_connections)
 
     def announce() -> None:
         for line in _isolation_lines(isolation, reason, provider.sandboxes()):
             print(line)
-        print(f"  {_address(settings.host, listener)}/#token={quote(token, safe='')}", flush=True)
+        address = _address(settings.host, listener)
+        print(f"  {address}/#token={quote(token, safe='')}")
+        print(f"  to look only: {address}/#token={quote(viewer_token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     with listener:

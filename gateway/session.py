@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from gateway.bridge import Bridge
 from gateway.budget import Budget
 from gateway.links import Links, SandboxLink
+from gateway.rights import check
 from hawse.wire import (
     Call,
     Cancel,
@@ -63,11 +64,14 @@ class Carrier(Protocol):
 class Session:
     """Use `run` once. It is the `Front` of its bridges."""
 
-    def __init__(self, carrier: Carrier, links: Links, methods: dict[str, Method], limits: Limits, name: str) -> None:
+    def __init__(
+        self, carrier: Carrier, links: Links, methods: dict[str, Method], limits: Limits, name: str, role: str
+    ) -> None:
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
         self.budget = Budget()
         self.name = name
+        self.role = role
         self._carrier = carrier
         self._links = links
         self._methods = methods
@@ -190,7 +194,7 @@ class Session:
                 except HawseError as error:
                     self.connection.send_error(event.ch, error)
             case Hello():
-                self.connection.send_welcome("hawse", identity="local", role="owner")
+                self.connection.send_welcome("hawse", identity="local", role=self.role)
 
     def _open(self, call: Call) -> None:
         if call.sandbox is not None:
@@ -200,6 +204,7 @@ class Session:
             self._used.add(link)
             link.open(bridge)
         elif call.method in self._methods:
+            check(self.role, call.method)
             self.connection.send_result(call.ch, self._methods[call.method]())
         else:
             raise HawseError("unknown_method", f"{call.method[:128]!r}, without `sandbox`")

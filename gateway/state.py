@@ -1,6 +1,7 @@
 """The state directory: what a restarted gateway finds again. Mode 0700, since it holds the token.
 
 token                       0600, made on first use
+token.viewer                the same for those who may only look; delete it to take all its links back
 sandboxes/ID/workspace/     what the sandbox works on
 sandboxes/ID/run/           the runtime's socket and its lock; all that a sandbox sees of this directory
 sandboxes/ID/runtime.log    what the runtime printed
@@ -59,9 +60,9 @@ class State:
         except OSError as error:
             raise StateError(f"--state {self.root}: {error.strerror}") from error
 
-    def token(self) -> str:
-        """The token of this state: the same one every time."""
-        path = self.root / "token"
+    def token(self, name: str = "token") -> str:
+        """The token of this state that has that name: the same one every time."""
+        path = self.root / name
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:

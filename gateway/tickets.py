@@ -21,29 +21,29 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._expiry: dict[bytes, float] = {}  # by hash; in order of expiry, since all live equally long
+        self._out: dict[bytes, tuple[float, str]] = {}  # by hash, with role; in order of expiry: all live equally long
 
-    def issue(self) -> str:
-        """A new ticket. Raises `HawseError` `limit_exceeded` when too many are out."""
+    def issue(self, role: str) -> str:
+        """A new ticket for that role. Raises `HawseError` `limit_exceeded` when too many are out."""
         self._forget_expired()
-        if len(self._expiry) >= OUTSTANDING:
+        if len(self._out) >= OUTSTANDING:
             raise HawseError("limit_exceeded", f"{OUTSTANDING} tickets wait to be used")
         ticket = secrets.token_urlsafe(TICKET_BYTES)
-        self._expiry[_hash(ticket)] = self._clock() + LIFETIME
+        self._out[_hash(ticket)] = self._clock() + LIFETIME, role
         return ticket
 
-    def take(self, ticket: str) -> bool:
-        """Use a ticket up; whether it was good."""
-        expiry = self._expiry.pop(_hash(ticket), None)
-        return expiry is not None and self._clock() < expiry
+    def take(self, ticket: str) -> str | None:
+        """Use a ticket up; the role of whoever got it, None if it was not good."""
+        expiry, role = self._out.pop(_hash(ticket), (float("-inf"), ""))
+        return role if self._clock() < expiry else None
 
     def _forget_expired(self) -> None:
         now = self._clock()
-        while self._expiry:
-            oldest = next(iter(self._expiry))
-            if self._expiry[oldest] > now:
+        while self._out:
+            oldest = next(iter(self._out))
+            if self._out[oldest][0] > now:
                 return
-            del self._expiry[oldest]
+            del self._out[oldest]
 
 
 def _hash(ticket: str) -> bytes:

@@ -164,6 +164,7 @@ class Connection:
         key: str | None = None,
         timeout: float | None = None,
         age: float | None = None,
+        role: str | None = None,
         window: int | None = None,
     ) -> int:
         """Open a channel and return its number.
@@ -180,7 +181,7 @@ class Connection:
             raise LocalProtocolError("the channel numbers are used up: reconnect")
         raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
         ch = self._last + 1
-        message = Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout, age=age)
+        message = Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout, age=age, role=role)
         self._push_text(self._proven(message))
         self._open(ch)
         if window is not None and window > self._window:

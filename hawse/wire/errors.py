@@ -33,6 +33,7 @@ ERRORS: dict[str, ErrorKind] = {
     "conflict": ErrorKind(409, False),
     "stale_handle": ErrorKind(410, False),
     "exited": ErrorKind(409, False),
+    "lease_held": ErrorKind(409, False),
     "key_conflict": ErrorKind(409, False),
     "outcome_unknown": ErrorKind(409, False),
     "input_gap": ErrorKind(409, False),

@@ -19,6 +19,7 @@ ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
+RoleName = Annotated[str, Meta(min_length=1, max_length=64)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
 
 NULL = Raw(b"null")
@@ -51,7 +52,10 @@ class Welcome(Message, frozen=True, kw_only=True):
 
 
 class Call(Message, frozen=True, kw_only=True):
-    """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out."""
+    """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out.
+
+    `role`: the caller's, as a gateway tells its runtime. A gateway believes no client that says one.
+    """
 
     ch: ChannelId
     method: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -60,6 +64,7 @@ class Call(Message, frozen=True, kw_only=True):
     key: Key | None = None
     timeout: Seconds | None = None
     age: Age | None = None
+    role: RoleName | None = None
 
 
 class Event(Message, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import from_raw
 
 TOKEN = "a token that only tests know"
+VIEWER_TOKEN = "a token to look only"
 PATTERN = bytes(range(251)) * 600  # a prime period, so that a lost or doubled slice shows
 
 
@@ -93,6 +94,7 @@ class FakeRuntime:
     def __init__(self, path: Path, **limits: Any) -> None:
         self.path = path
         self.limits = Limits(channels=LINK_CHANNELS, **limits)
+        self.abilities = ["roles"]
         self.links: list[StreamLink] = []
         self.calls: dict[int, Call] = {}  # those that are open
         self.seen: list[Call] = []
@@ -132,7 +134,7 @@ class FakeRuntime:
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         match event:
             case Hello():
-                link.connection.send_welcome("fake", identity="gateway", role="gateway")
+                link.connection.send_welcome("fake", identity="gateway", role="gateway", abilities=self.abilities)
             case Call():
                 self.calls[event.ch] = event
                 self.seen.append(event)
@@ -208,7 +210,7 @@ class Gateway:
         limits = options.pop("limits", Limits())
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.app = create_app(
-            Doors(TOKEN, hosts=["gateway.test"], origins=origins),
+            Doors(TOKEN, viewer_token=VIEWER_TOKEN, hosts=["gateway.test"], origins=origins),
             self.provider,
             limits=limits,
             max_connections=self.settings.max_connections,

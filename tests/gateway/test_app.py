@@ -46,7 +46,7 @@ async def test_a_ticket_is_refused_to_others(gateway: Gateway, headers: dict[str
 
 async def test_too_many_tickets_are_refused(gateway: Gateway) -> None:
     for _ in range(OUTSTANDING):
-        gateway.connect.tickets.issue()
+        gateway.connect.tickets.issue("owner")
     answer = await request(gateway, "POST", "/v1/tickets", **BEARER)
     assert (answer.status_code, answer.json()["code"]) == (429, "limit_exceeded")
 

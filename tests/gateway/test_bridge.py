@@ -77,6 +77,8 @@ class Link:
 class Front:
     """A session's half. What the client gets is taken with `read`."""
 
+    role = "owner"
+
     def __init__(self, pair: Pair, budget: Budget) -> None:
         self.pair = pair
         self.connection = pair.server

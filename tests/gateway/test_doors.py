@@ -97,21 +97,29 @@ def test_two_origins_are_turned_away() -> None:
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Bearer   {TOKEN} "])
 def test_the_token_is_known(value: str) -> None:
-    assert Doors(TOKEN).token_given(headers(authorization=value))
+    assert Doors(TOKEN).role(headers(authorization=value))
 
 
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ÿ"]
 )
 def test_anything_else_is_no_token(value: str) -> None:
-    assert not Doors(TOKEN).token_given(headers(authorization=value))
+    assert not Doors(TOKEN).role(headers(authorization=value))
+
+
+def test_each_token_has_its_role_and_without_a_second_one_nobody_is_a_viewer() -> None:
+    doors = Doors(TOKEN, viewer_token="only to look")
+    assert doors.role(headers(authorization=f"Bearer {TOKEN}")) == "owner"
+    assert doors.role(headers(authorization="Bearer only to look")) == "viewer"
+    for value in ("Bearer only to look", "Bearer ", "Bearer None"):
+        assert Doors(TOKEN).role(headers(authorization=value)) is None
 
 
 def test_no_authorization_or_two_of_them_is_no_token() -> None:
     doors = Doors(TOKEN)
     value = (b"authorization", f"Bearer {TOKEN}".encode())
-    assert not doors.token_given([])
-    assert not doors.token_given([value, value])
+    assert not doors.role([])
+    assert not doors.role([value, value])
 
 
 def test_a_host_is_split_with_the_port_of_its_scheme() -> None:

@@ -226,12 +226,13 @@ class Client:
         *,
         key: str | None = None,
         timeout: float | None = None,
+        role: str | None = None,
         window: int | None = None,
         generous: bool = True,
     ) -> Channel:
         """Open a channel. Without `generous` nothing is granted beyond the first window."""
         params = {} if params is None else params
-        ch = self.connection.call(method, params, key=key, timeout=timeout, window=window)
+        ch = self.connection.call(method, params, key=key, timeout=timeout, role=role, window=window)
         input_id = params.get("input") if isinstance(params, dict) else None
         channel = self.channels[ch] = Channel(self, ch, generous=generous, input_id=input_id)
         self.link.flush()

@@ -23,6 +23,7 @@ export const ERRORS = {
   conflict: [409, false],
   stale_handle: [410, false],
   exited: [409, false],
+  lease_held: [409, false],
   key_conflict: [409, false],
   outcome_unknown: [409, false],
   input_gap: [409, false],
