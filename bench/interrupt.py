@@ -9,14 +9,14 @@ import tempfile
 from pathlib import Path
 
 import psutil
-from tests.support.stack import Stack
 from websockets.asyncio.client import connect
 
 from hawse.wire import Connection, Data, FairWriter, Role
 from hawse.wire.frames import Kind
+from tests.support.stack import Stack
 
 RATE = 1_000_000  # bytes a second
-ROUNDS = 20
+ROUNDS = int(__import__("os").environ.get("N", "20"))
 WINDOW = 512 << 10
 PROMPT = b"PROMPT> "
 
@@ -88,11 +88,11 @@ async def one(stack: Stack, name: str, rate: float | None, warm: int) -> tuple[f
         await viewer.flush()
         while not viewer.connection.ready:
             await viewer.step()
-        before = memory(stack)
         await viewer.call("terminal.create", {"id": name, "argv": ["bash", "--norc"], "env": {"PS1": PROMPT.decode()}})
         ch = await viewer.call("terminal.attach", {"id": name, "input": name, "emulator": True})
         while PROMPT not in viewer.tail:
             await viewer.step()
+        before = memory(stack)
         await viewer.send(ch, b"yes\n")
         while viewer.received < warm:
             await viewer.step()

@@ -1,4 +1,4 @@
-"""The naive server: what one hop costs at least. Starlette, uvicorn, `add_reader` on a PTY; no mux, no journal, no replay.
+"""The naive server, what one hop costs at least: Starlette, uvicorn, `add_reader` on a PTY; no mux, journal or replay.
 
 `python -m bench.naive PORT`; a WebSocket at /pty?command=… is a PTY.
 """

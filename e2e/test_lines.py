@@ -1,8 +1,10 @@
-"""The browser's line is cut, its gateway killed, its network gone: nothing is lost, nothing doubled, the screen is right."""
+"""The browser's line is cut, its gateway killed, its network gone: nothing is lost or doubled, the screen is right."""
 
 import asyncio
 import base64
+import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -56,7 +58,7 @@ def workspace(stack: Stack) -> Path:
 
 
 async def start_flood(view: View, stack: Stack, *, burst: int, pause: float) -> None:
-    (workspace(stack) / "flood.py").write_text(Path(flood.__file__).read_text())
+    shutil.copy(flood.__file__, workspace(stack) / "flood.py")
     await view.page.evaluate(_RECORD)
     await view.run(f"clear; {sys.executable} flood.py typed {burst} {pause}")
     await view.until("() => window.record.parts.some(part => new TextDecoder().decode(part).includes('ready'))")
@@ -143,6 +145,4 @@ async def test_after_10_s_offline_under_a_flood_the_screen_is_that_of_a_browser_
 
 def _ten_seconds() -> None:
     """What the test is about: how long the line is gone."""
-    import time
-
     time.sleep(10)

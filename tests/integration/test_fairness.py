@@ -6,6 +6,7 @@ import json
 import psutil
 import pytest
 import websockets
+from websockets.typing import Subprotocol
 
 import hawse
 from hawse.client import Output, Terminal
@@ -21,12 +22,26 @@ def memory(stack: Stack) -> dict[str, int]:
     return {"gateway": psutil.Process(stack.pid).memory_info().rss, "runtime": runtime.memory_info().rss}
 
 
-async def drain(term: Terminal, counted: list[int], enough: asyncio.Event, at: int) -> None:
-    async for item in term.items():
-        if isinstance(item, Output):
-            counted[0] += len(item.data)
-            if counted[0] >= at:
-                enough.set()
+class Flood:
+    """A reader of a flood, and who waits for more of it."""
+
+    def __init__(self, term: Terminal) -> None:
+        self._term = term
+        self._received = 0
+        self._more = asyncio.Event()
+
+    async def read(self) -> None:
+        async for item in self._term.items():
+            if isinstance(item, Output):
+                self._received += len(item.data)
+                self._more.set()
+
+    async def more(self, size: int) -> None:
+        """Wait until `size` bytes more have come."""
+        goal = self._received + size
+        while self._received < goal:
+            self._more.clear()
+            await self._more.wait()
 
 
 async def type_and_see(term: Terminal, count: int) -> None:
@@ -46,30 +61,22 @@ async def test_beside_a_flood_a_thousand_calls_and_typing_complete_in_bounded_me
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
-            counted, warm, enough = [0], asyncio.Event(), asyncio.Event()
+            flood = Flood(flooding)
             async with asyncio.TaskGroup() as tasks:
-                reader = tasks.create_task(drain(flooding, counted, warm, 40 * MIB))
-                await warm.wait()
+                reader = tasks.create_task(flood.read())
+                await flood.more(40 * MIB)
                 before = memory(stack)
                 calls = [tasks.create_task(sb.call("runtime.info")) for _ in range(500)]
                 calls += [tasks.create_task(sb.exec(["echo", str(n)])) for n in range(500)]
                 await type_and_see(typing, 200)
                 results = await asyncio.gather(*calls)
                 assert [r.stdout for r in results[500:]] == [b"%d\n" % n for n in range(500)]
-                more = tasks.create_task(drain_until(counted, counted[0] + 40 * MIB, enough))
-                await enough.wait()
-                more.cancel()
+                await flood.more(40 * MIB)
                 reader.cancel()
         after = memory(stack)
         for name in before:
             assert after[name] - before[name] < 48 * MIB, (name, before, after)
         await sb.call("terminal.kill", {"id": "flood"})
-
-
-async def drain_until(counted: list[int], at: int, enough: asyncio.Event) -> None:
-    while counted[0] < at:
-        await asyncio.sleep(0)
-    enough.set()
 
 
 @pytest.mark.timeout(120)
@@ -79,13 +86,17 @@ async def test_a_client_that_stops_reading_costs_the_others_nothing(stack: Stack
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
-            counted, warm, enough = [0], asyncio.Event(), asyncio.Event()
+            flood = Flood(flooding)
             async with asyncio.TaskGroup() as tasks:
-                reader = tasks.create_task(drain(flooding, counted, warm, 10 * MIB))
-                await warm.wait()
+                reader = tasks.create_task(flood.read())
+                await flood.more(10 * MIB)
                 before = memory(stack)
                 async with websockets.connect(
-                    uri, subprotocols=["hawse.v1"], additional_headers=headers, max_queue=1, ping_interval=None
+                    uri,
+                    subprotocols=[Subprotocol("hawse.v1")],
+                    additional_headers=headers,
+                    max_queue=1,
+                    ping_interval=None,
                 ) as stalled:
                     await stalled.send(
                         json.dumps({"type": "hello", "protocol": 1, "client": "stalled", "window": 4 * MIB})
@@ -94,10 +105,9 @@ async def test_a_client_that_stops_reading_costs_the_others_nothing(stack: Stack
                         attach = {"type": "call", "ch": ch, "method": "terminal.attach", "sandbox": "local"}
                         await stalled.send(json.dumps(attach | {"params": {"id": "flood"}}))
                     # It never reads. The others go on, and what is kept for it is bounded.
-                    more = tasks.create_task(drain_until(counted, counted[0] + 60 * MIB, enough))
+                    more = tasks.create_task(flood.more(60 * MIB))
                     await type_and_see(typing, 100)
-                    await enough.wait()
-                    more.cancel()
+                    await more
                     after = memory(stack)
                     stalled.transport.abort()
                 reader.cancel()

@@ -15,7 +15,7 @@ QUICK = Options(backoff_cap=0.1)
 
 
 async def read_all(term: Terminal, seen: asyncio.Event | None = None, until: int = 0) -> bytes:
-    """All output to the end, each byte at its offset; a snapshot would be a loss here. `seen` is set at `until` bytes."""
+    """All output to the end, each byte at its offset; a snapshot would be a loss. `seen` is set at `until` bytes."""
     output = bytearray()
     async for item in term.items():
         assert not isinstance(item, Snapshot)

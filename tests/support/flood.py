@@ -2,8 +2,8 @@
 
     python flood.py LOG BURST PAUSE
 
-prints `ready`, numbered lines (BURST at a time with PAUSE seconds between), and after the `!` how many there were. What it reads
-is appended to LOG.
+prints `ready`, numbered lines (BURST at a time with PAUSE seconds between), and after the `!` how many there were.
+What it reads is appended to LOG.
 """
 
 import os
