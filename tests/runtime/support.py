@@ -196,9 +196,19 @@ class Client:
 
     async def connect(self, path: Path, *, token: str | None = None) -> Self:
         self.connection.send_hello("test", token)
-        await asyncio.get_running_loop().create_unix_connection(lambda: self.link, str(path))
+        async with asyncio.timeout(PATIENCE):
+            while not await self._dial(path):  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
         await self.until(lambda: self.welcome is not None or self.lost)
         return self
+
+    async def _dial(self, path: Path) -> bool:
+        """Whether somebody listens there: a runtime that has just been started may not yet."""
+        try:
+            await asyncio.get_running_loop().create_unix_connection(lambda: self.link, str(path))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
 
     async def __aenter__(self) -> Self:
         return self

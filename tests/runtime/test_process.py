@@ -75,7 +75,7 @@ async def test_a_timeout_keeps_what_was_printed_and_kills_the_whole_tree(
 ) -> None:
     monkeypatch.setattr(process, "KILL_GRACE", 0.05)
     script = (
-        f"setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
+        f"exec 2>/dev/null; setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
         f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & echo printed; trap '' TERM; while :; do sleep 0.1; done"
     )
     run = client.execute(script, timeout=0.3)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Client, Served, alive, children, eventually
+from tests.runtime.support import Client, Served, alive, children
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,11 +127,10 @@ class Program:
 
 async def test_it_serves_a_socket_that_only_its_user_may_open_until_term(folder: Path) -> None:
     path = folder / "s"
-    path.touch()  # left by one that was killed
+    bind(path)  # left by one that was killed
     with Program("--socket", str(path), "--workspace", str(folder / "w")) as program:
-        await eventually(path.is_socket)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
         async with await Client().connect(path) as client:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
             shell = await client.terminal("echo $$; exec sleep 60")
             await shell.until(lambda: b"\n" in shell.output)
             program.process.send_signal(signal.SIGTERM)
@@ -143,9 +142,9 @@ async def test_it_serves_a_socket_that_only_its_user_may_open_until_term(folder:
 async def test_a_second_runtime_of_a_socket_is_refused_and_the_first_stays(folder: Path) -> None:
     arguments = ("--socket", str(folder / "s"), "--workspace", str(folder))
     with Program(*arguments) as first:
-        await eventually((folder / "s").is_socket)
-        with Program(*arguments) as second:
-            assert await second.ends() == 3
+        async with await Client().connect(folder / "s"):
+            with Program(*arguments) as second:
+                assert await second.ends() == 3
         async with await Client().connect(folder / "s") as client:
             assert (await client.info())["pid"] == first.process.pid
 
@@ -153,7 +152,6 @@ async def test_a_second_runtime_of_a_socket_is_refused_and_the_first_stays(folde
 async def test_its_token_is_nowhere_to_be_found(folder: Path) -> None:
     token = "t0ken-of-the-runtime"
     with Program("--socket", str(folder / "s"), "--workspace", str(folder), HAWSE_RUNTIME_TOKEN=token) as program:
-        await eventually((folder / "s").is_socket)
         async with await Client().connect(folder / "s", token=token) as client:
             run = client.execute(f"env; cat /proc/{program.process.pid}/status")
             await run.result()
@@ -187,6 +185,11 @@ async def test_tcp_is_served_to_who_has_the_token(folder: Path) -> None:
                     await asyncio.sleep(0.02)
         async with client:
             assert (await client.info())["terminals"] == 0
+
+
+def bind(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
 
 
 def free_port() -> int:
