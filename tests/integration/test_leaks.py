@@ -1,0 +1,69 @@
+"""Promise 6: nothing outlives what owns it. 10,000 terminals come and go; nothing of them stays."""
+
+import asyncio
+from typing import NamedTuple
+
+import psutil
+import pytest
+
+import hawse
+from hawse.client import Sandbox
+from tests.support.stack import Stack
+
+CYCLES = 10_000
+AT_ONCE = 32
+MIB = 1 << 20
+
+
+class Held(NamedTuple):
+    """What the servers hold."""
+
+    runtime_fds: int
+    runtime_tasks: int
+    runtime_memory: int
+    children: int
+    gateway_fds: int
+    gateway_memory: int
+
+
+async def held(stack: Stack, sb: Sandbox) -> Held:
+    info = await sb.call("runtime.info")
+    gateway = psutil.Process(stack.pid)
+    (runtime,) = stack.runtimes()
+    return Held(
+        info["open_fds"],
+        info["tasks"],
+        info["memory"],
+        len(runtime.children(recursive=True)),
+        gateway.num_fds(),
+        gateway.memory_info().rss,
+    )
+
+
+async def cycle(sb: Sandbox, numbers: range) -> None:
+    """Create a terminal, attach, see it exit; AT_ONCE at a time."""
+    waiting = iter(numbers)
+
+    async def work() -> None:
+        for number in waiting:
+            async with sb.terminal(f"t{number}", argv=["sh", "-c", f"exit {number % 100}"]) as term:
+                assert (await term.wait()).code == number % 100
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.create_task(work())
+
+
+@pytest.mark.timeout(300)
+async def test_10_000_terminals_leave_no_process_descriptor_task_or_memory_behind(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        sb = hw.sandbox()
+        await cycle(sb, range(CYCLES // 2))  # by now every bounded store (outcomes, exited terminals) is full
+        before = await held(stack, sb)
+        await cycle(sb, range(CYCLES // 2, CYCLES))
+        after = await held(stack, sb)
+        assert after.children == 0
+        assert (after.runtime_fds, after.runtime_tasks) == (before.runtime_fds, before.runtime_tasks)
+        assert after.gateway_fds == before.gateway_fds
+        assert after.runtime_memory - before.runtime_memory < 4 * MIB
+        assert after.gateway_memory - before.gateway_memory < 4 * MIB
