@@ -170,9 +170,7 @@ def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: s
         f"for name in {names!r}: importlib.import_module(name)\n"
         f"print(*(set(sys.modules) - before) & set({unwanted.split()!r}))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == []
 

@@ -52,9 +52,7 @@ def test_the_web_lockfile_pins_by_hash_and_not_by_address() -> None:
     assert installed
     assert [name for name, entry in installed.items() if "resolved" in entry] == []
     # What is carried inside another package's archive has that archive's hash.
-    assert [
-        name for name, entry in installed.items() if not entry.get("integrity") and not entry.get("inBundle")
-    ] == []
+    assert [name for name, entry in installed.items() if not entry.get("integrity") and not entry.get("inBundle")] == []
 
 
 @pytest.mark.parametrize("name", ["run.txt", "dev.txt", "build.txt"])
