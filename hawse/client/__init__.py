@@ -19,13 +19,19 @@ from hawse.client.results import (
     Exit,
     FileInfo,
     Live,
+    Joined,
+    Lease,
+    LeaseChanged,
+    Left,
     Output,
     Repaint,
+    PresenceChanged,
     Resized,
     Snapshot,
     State,
     TerminalEvent,
 )
+    Viewer,
 from hawse.client.sandbox import Sandbox
 from hawse.client.terminal import Terminal
 from hawse.wire import HawseError
@@ -45,9 +51,14 @@ __all__ = [
     "GaveUpError",
     "HawseError",
     "Live",
+    "Joined",
+    "Lease",
+    "LeaseChanged",
+    "Left",
     "Options",
     "Output",
     "Process",
+    "PresenceChanged",
     "RefusedError",
     "Repaint",
     "Resized",
@@ -59,3 +70,4 @@ __all__ = [
     "TruncatedError",
     "connect",
 ]
+    "Viewer",

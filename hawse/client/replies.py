@@ -34,6 +34,36 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
     instance: str
 
 
+class CellTold(Reply, frozen=True, kw_only=True):
+    x: int
+    y: int
+
+
+class PersonTold(Reply, frozen=True, kw_only=True):
+    id: str
+    name: str
+    color: str = ""
+    kind: str = "person"
+    read_only: bool = False
+    typing: bool = False
+    focus: bool = False
+    at: CellTold | None = None
+
+
+class WithViewer(Reply, frozen=True, kw_only=True):
+    viewer: PersonTold
+
+
+class Gone(Reply, frozen=True, kw_only=True):
+    id: str
+
+
+class LeaseTold(Reply, frozen=True, kw_only=True):
+    holder: str | None = None
+    epoch: int
+    applied: int = 0
+
+
 class TerminalOpened(Reply, frozen=True, kw_only=True):
     id: str
     instance: str
@@ -45,6 +75,9 @@ class TerminalOpened(Reply, frozen=True, kw_only=True):
     input_offset: int = 0
     pid: int | None = None
     answers: bool = False
+    viewer: str | None = None
+    presence: list[PersonTold] = []
+    lease: LeaseTold | None = None
 
 
 class Reseed(Reply, frozen=True, kw_only=True):

@@ -107,7 +107,56 @@ class Answers:
     answers: bool
 
 
-TerminalEvent = Answers | Attached | Output | Snapshot | Resized | Live | Exit
+@dataclass(frozen=True)
+class Viewer:
+    """Somebody at a terminal: `kind` is "person" or "agent", `at` where its pointer is (column and row from 0)."""
+
+    id: str
+    name: str
+    color: str = ""
+    kind: str = "person"
+    read_only: bool = False
+    typing: bool = False
+    focus: bool = False
+    at: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who may type: the viewer whose id is `holder`, or everybody if it is None. `epoch` grows with each change."""
+
+    holder: str | None = None
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Joined:
+    viewer: Viewer
+
+
+@dataclass(frozen=True)
+class Left:
+    viewer: Viewer
+
+
+@dataclass(frozen=True)
+class PresenceChanged:
+    """The viewer as it is now: its name, typing, focus or pointer have changed."""
+
+    viewer: Viewer
+
+
+@dataclass(frozen=True)
+class LeaseChanged:
+    """`applied`: how much of what was written here had been applied by then."""
+
+    lease: Lease
+    applied: int
+
+
+TerminalEvent = (
+    Answers | Attached | Output | Snapshot | Resized | Live | Exit | Joined | Left | PresenceChanged | LeaseChanged
+)
 
 
 class Repaint(bytes):

@@ -6,7 +6,7 @@ Wherever a line may be lost, what is done here is done exactly once: calls that 
 import secrets
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -148,6 +148,8 @@ class Sandbox:
         lossless: bool = False,
         emulator: bool = False,
         instance: str | None = None,
+        name: str | None = None,
+        kind: Literal["person", "agent"] = "agent",
         since: int | None = None,
     ) -> Terminal:
         """A terminal for `async with`: created unless one of that `id` runs, then attached to. Leaving detaches.
@@ -157,6 +159,7 @@ class Sandbox:
         because the program waits for this reader: up to 30 s while it makes no progress or its line is broken.
         `emulator`: what reads this answers a program's queries, whenever `Terminal.answers` says that it is its turn.
         """
+        `name`, `kind`: as which the others see us; see `Terminal.viewers`.
         if id is None and (instance is not None or not create):
             raise ValueError("which terminal? give its id")
         wanted = None
@@ -172,6 +175,8 @@ class Sandbox:
             lossless=lossless,
             emulator=emulator,
             window=self._window,
+            name=name,
+            kind=kind,
         )
         return Terminal(self._calls, self.id, call, wanted)
 

@@ -1,5 +1,6 @@
 """A terminal as its user sees it: keys in, events out, and the few calls that act on it."""
 
+import secrets
 from types import TracebackType
 from typing import Any
 
@@ -73,11 +74,49 @@ class Terminal:
         return self._call.answers
 
     # ---- output
+    # ---- people
+
+    @property
+    def viewers(self) -> list[Viewer]:
+        """Everybody who is here, ourselves included, as far as we were told. Empty with an older server."""
+        return list(self._call.people.viewers.values())
+
+    @property
+    def me(self) -> Viewer | None:
+        return self._call.people.viewers.get(self._call.people.me or "")
+
+    @property
+    def lease(self) -> Lease:
+        """Who may type."""
+        return self._call.people.lease
+
+    async def take(self, *, over: bool = True) -> Lease:
+        """Type alone from now on. Raises `forbidden` if read-only, and without `over` `conflict` if somebody does."""
+        return await self._lease("take" if over else "exclusive")
+
+    async def release(self) -> Lease:
+        """Let everybody type again. Raises `conflict` if somebody else is the one who types."""
+        return await self._lease("release")
+
+    async def set_presence(
+        self, *, name: str | None = None, focus: bool | None = None, at: tuple[int, int] | None = None
+    ) -> None:
+        """Tell the others: a name, whether we look there, and where our pointer is (column and row from 0)."""
+        said = {"name": name, "focus": focus, "at": None if at is None else {"x": at[0], "y": at[1]}}
+        await self._perform("terminal.presence", {"viewer": self._call.viewer_key, **said})
+
+    async def _lease(self, action: str) -> Lease:
+        answer = await self._perform("terminal.lease", {"viewer": self._call.viewer_key, "action": action})
+        told = parse(msgspec.json.encode(answer), LeaseTold)
+        return Lease(told.holder, told.epoch)
+
 
     def items(self) -> Reader[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
         What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
+        Between them `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` tell of the others.
+
         `TruncatedError`, `stale_handle` if another terminal took the id, and what ends a client.
         """
         return Reader(self._call.inbox, self._next_item)

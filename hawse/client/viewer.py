@@ -4,6 +4,7 @@ Turns frames and events into `TerminalEvent`s in order. A snapshot replaces what
 whole: a line lost in its midst resumes from before it.
 """
 
+import secrets
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from hawse.client.call import Call, event_cost
 from hawse.client.cursor import Cursor
 from hawse.client.feed import Feed
 from hawse.client.inbox import Inbox
+from hawse.client.people import EVENTS, People
 from hawse.client.replies import Chosen, Ended, LiveAt, Reseed, Size, TerminalEnd, TerminalOpened, parse
 from hawse.client.results import Answers, Attached, Exit, Live, Resized, Snapshot, TerminalEvent
 from hawse.client.screen import Assembly
@@ -33,13 +35,25 @@ class TerminalCall(Call):
         read_only: bool,
         lossless: bool,
         emulator: bool = False,
+        name: str | None = None,
+        kind: str | None = None,
         window: int,
     ) -> None:
-        params = {"id": id, "instance": instance, "lossless": lossless or None, "emulator": emulator or None}
+        self.viewer_key = secrets.token_hex(16)  # names us across reconnects, and in calls; never told to others
+        guest = {"key": self.viewer_key, "name": name, "kind": kind}
+        params = {
+            "id": id,
+            "instance": instance,
+            "lossless": lossless or None,
+            "emulator": emulator or None,
+            "read_only": read_only or None,
+            "viewer": {field: value for field, value in guest.items() if value is not None},
+        }
         super().__init__("terminal.attach", params, sandbox=sandbox, repeats=True)
         self.live = False  # the replay is over
         self.answers = False  # our emulator is the one that answers
         self.pid: int | None = None
+        self.people = People()
         self.inbox: Inbox = Inbox(window, self.grant)
         self.feed: Feed | None = None if read_only else Feed(Limits().input_window, self.wake)
         self._cursor = None if since is None else Cursor(since)
@@ -81,6 +95,9 @@ class TerminalCall(Call):
                 cost = self._answers(parse(event.value, Chosen).answers, cost)
             case "exit":
                 cost = self._put(parse(event.value, Ended).exit(), cost)
+            case name if name in EVENTS:
+                if item := self.people.received(event):
+                    cost = self._put(item, cost)
         self.spend(cost)
 
     def _opened(self, opened: TerminalOpened) -> None:
@@ -91,6 +108,8 @@ class TerminalCall(Call):
         size = (opened.cols, opened.rows)
         self.inbox.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))  # nobody saw the last attempt
         self._put(Attached(opened.start_at, opened.start, *size))
+        for item in self.people.opened(opened):
+            self._put(item)
         self._answers(opened.answers)
         if opened.start_at == "snapshot":
             self._expect_snapshot(Assembly(opened.start, opened.screen, *size))

@@ -45,7 +45,8 @@ class View:
 
 async def test_from_the_start() -> None:
     view = View()
-    assert view.line.params == {"id": "main", "input": view.call.feed.id if view.call.feed else ""}
+    assert view.call.feed is not None
+    assert view.line.params == {"id": "main", "input": view.call.feed.id, "viewer": {"key": view.call.viewer_key}}
     view.opened("start", 0)
     view.line.data(OUT, 0, b"hello")
     assert not view.call.live

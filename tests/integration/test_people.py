@@ -1,0 +1,115 @@
+"""People at a terminal, through gateway and runtime: who may look, who may type, and what is told."""
+
+import asyncio
+import re
+
+import pytest
+
+import hawse
+from hawse.client import Joined, LeaseChanged, Left, Output, Terminal
+from hawse.wire import HawseError
+from tests.support.stack import Stack
+
+CAT = ["sh", "-c", "stty raw -echo; echo ready; exec cat"]
+
+
+def viewer_token(stack: Stack) -> str:
+    found = re.search(r"to look only: \S+#token=(\S+)", "\n".join(stack.printed))
+    assert found is not None, stack.printed
+    return found[1]
+
+
+async def until(term: Terminal, kind: type) -> object:
+    async with asyncio.timeout(20):
+        async for item in term.items():
+            if isinstance(item, kind):
+                return item
+    raise AssertionError(f"no {kind.__name__}")
+
+
+async def until_output(term: Terminal, text: bytes) -> bytes:
+    seen = b""
+    async with asyncio.timeout(20):
+        async for item in term.items():
+            if isinstance(item, Output):
+                seen += item.data
+                if text in seen:
+                    return seen
+    raise AssertionError(seen)
+
+
+async def test_who_may_only_look_sees_everything_and_steers_nothing(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as mine,
+        hawse.connect(stack.base, token=viewer_token(stack)) as theirs,
+        mine.sandbox().terminal("t", argv=CAT, name="Ada", kind="person") as term,
+        theirs.sandbox().terminal("t", create=False, name="Eve") as looking,
+    ):
+        await until_output(looking, b"ready")
+        joined = await until(term, Joined)
+        assert isinstance(joined, Joined)
+        assert (joined.viewer.name, joined.viewer.read_only) == ("Eve", True)
+        await term.write(b"secret plan")
+        await until_output(looking, b"secret plan")
+        sandbox = theirs.sandbox()
+        for call in (
+            sandbox.exec("id"),
+            sandbox.read_file("x"),
+            looking.resize(10, 10),
+            looking.kill(),
+            looking.take(),
+            theirs.call("share.token"),
+        ):
+            with pytest.raises(HawseError, match="forbidden"):
+                await call
+        await looking.write(b"rm")
+        with pytest.raises(HawseError, match="forbidden"):
+            await until(looking, Left)
+        assert (await mine.call("share.token"))["token"] == viewer_token(stack)
+
+
+async def test_a_take_over_is_told_and_what_came_too_late_is_refused_with_its_place(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminal("t", argv=CAT, name="Ada") as ada,
+        hw.sandbox().terminal("t", name="Bob") as bob,
+    ):
+        await until_output(ada, b"ready")
+        await bob.write(b"early")
+        await until_output(ada, b"early")
+        lease = await ada.take()
+        assert ada.me is not None
+        assert lease.holder == ada.me.id
+        changed = await until(bob, LeaseChanged)
+        assert isinstance(changed, LeaseChanged)
+        assert (changed.lease, changed.applied) == (lease, 5)
+        with pytest.raises(HawseError, match="conflict"):
+            await bob.take(over=False)
+        await bob.write(b"late")
+        with pytest.raises(HawseError, match="lease_held") as caught:
+            await until(bob, Left)
+        assert caught.value.details["applied"] == 5
+        async with hw.sandbox().terminal("t", name="Bob again") as bob_again:
+            assert (await bob_again.take()).epoch == lease.epoch + 1
+            await bob_again.write(b"now")
+            assert b"late" not in await until_output(ada, b"now")
+            await bob_again.release()
+            await ada.write(b"mine too")
+            await until_output(bob_again, b"mine too")
+
+
+async def test_a_gateway_that_is_killed_makes_nobody_leave_and_takes_no_lease(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminal("t", argv=CAT, name="Ada") as ada,
+        hw.sandbox().terminal("t", name="Bob") as bob,
+    ):
+        await until_output(bob, b"ready")
+        lease = await ada.take()
+        before = ada.me
+        await stack.kill()
+        await stack.start()
+        await ada.write(b"still mine")
+        await until_output(bob, b"still mine")
+        assert (ada.lease, ada.me) == (lease, before)
+        assert [viewer.name for viewer in ada.viewers] == ["Ada", "Bob"]
