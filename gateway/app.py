@@ -16,6 +16,7 @@ from gateway import VERSION
 from gateway.answers import error_response, json_response
 from gateway.connect import Connect
 from gateway.doors import Doors
+from gateway.downloads import PATH, Downloads
 from gateway.links import Links
 from gateway.pages import SecurityHeaders, pages
 from gateway.provider import Provider
@@ -56,6 +57,10 @@ def create_app(
     }
     connect = Connect(doors, tickets, methods, limits or Limits(), max_connections)
 
+    def links() -> Links:
+        assert connect.links is not None, "the application's lifespan has not begun"
+        return connect.links
+
     async def healthz(request: Request) -> Response:
         return json_response({"status": "ok", "version": VERSION})
 
@@ -82,6 +87,7 @@ def create_app(
         routes=[
             Route("/healthz", healthz),
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
+            Route(PATH, Downloads(doors, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
             Mount("/", web or pages()),
         ],

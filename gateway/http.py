@@ -13,6 +13,7 @@ HEADERS_TIMEOUT: Final = 10.0  # s from the connection, or the last answer, to t
 ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the answer: a page over the slowest line worth serving
 HEADERS_SIZE: Final = 32 << 10  # bytes of a request's line and headers
 HEADERS_COUNT: Final = 100
+STREAMED: Final = b"/v1/sandboxes/"  # what begins like this may be long: there the time begins anew as bytes are read
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -66,6 +67,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._fed = 0
         self._arm(self.answer_timeout)
         super().on_headers_complete()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if not self._in_headers and self.url.startswith(STREAMED):
+            self._arm(self.answer_timeout)
 
     def on_response_complete(self) -> None:
         self._fed = 0

@@ -6,14 +6,14 @@ A link that is lost ends the calls on it with `interrupted`; the next call makes
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
-from gateway.bridge import Bridge
 from gateway.dial import RuntimeLink, dial, watch
 from gateway.provider import Provider
 from gateway.rights import check_link
 from hawse.link import StreamLink
 from hawse.wire import (
+    Call,
     Credit,
     Data,
     Error,
@@ -34,6 +34,26 @@ RETRY_DELAYS: Final = (0.05, 0.2, 0.5)  # s between attempts of one connect: a r
 CONGESTED: Final = 1 << 20  # bytes of control that wait to be written, above which clients are not read from
 
 
+class Caller(Protocol):
+    """Who makes a call on a link: a client's `Bridge`, or a `Request` of the gateway itself."""
+
+    call: Call
+    role: str
+    link_ch: int
+
+    def start(self, link: StreamLink, waited: float = 0.0) -> int: ...
+
+    def receive_data(self, data: Data) -> None: ...
+
+    def receive_message(self, message: Event | Result | Error) -> None: ...
+
+    def receive_credit(self, credit: Credit) -> None: ...
+
+    def fail(self, error: HawseError) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
 class SandboxLink:
     """The way to one sandbox: what comes on its link is handed to the bridge of its channel."""
 
@@ -43,14 +63,14 @@ class SandboxLink:
         self._tasks = tasks
         self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None: there is none
         self._link: RuntimeLink | None = None  # while it is ready for calls
-        self._bridges: dict[int, Bridge] = {}  # by the link's channel
-        self._waiting: dict[Bridge, float] = {}  # until there is a link; with the time they came
-        self._timers: dict[Bridge, asyncio.TimerHandle] = {}  # of those that wait and have a timeout
+        self._bridges: dict[int, Caller] = {}  # by the link's channel
+        self._waiting: dict[Caller, float] = {}  # until there is a link; with the time they came
+        self._timers: dict[Caller, asyncio.TimerHandle] = {}  # of those that wait and have a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
 
     # ---- for sessions
 
-    def open(self, bridge: Bridge) -> None:
+    def open(self, bridge: Caller) -> None:
         """Make the bridge's call, now or when there is a link."""
         if self._link is not None:
             self._start(bridge, self._link, 0.0)
@@ -62,7 +82,7 @@ class SandboxLink:
         if self._task is None:
             self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
 
-    def close(self, bridge: Bridge) -> None:
+    def close(self, bridge: Caller) -> None:
         """The bridge's client is gone, or has heard the last word."""
         self._stop_waiting(bridge)
         if self._bridges.get(bridge.link_ch) is bridge:
@@ -158,7 +178,7 @@ class SandboxLink:
 
     # ---- who waits
 
-    def _start(self, bridge: Bridge, link: RuntimeLink, waited: float) -> None:
+    def _start(self, bridge: Caller, link: RuntimeLink, waited: float) -> None:
         try:
             check_link(bridge.role, link.abilities)
             number = bridge.start(link, waited)
@@ -178,11 +198,11 @@ class SandboxLink:
             self._stop_waiting(bridge)
             self._start(bridge, link, max(now - since, 0.0))
 
-    def _expire(self, bridge: Bridge) -> None:
+    def _expire(self, bridge: Caller) -> None:
         self._stop_waiting(bridge)
         bridge.fail(HawseError("deadline_exceeded", "the sandbox was not ready in time"))
 
-    def _stop_waiting(self, bridge: Bridge) -> None:
+    def _stop_waiting(self, bridge: Caller) -> None:
         self._waiting.pop(bridge, None)
         if timer := self._timers.pop(bridge, None):
             timer.cancel()

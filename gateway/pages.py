@@ -28,6 +28,12 @@ NOT_BUILT: Final = """<!doctype html><meta charset="utf-8"><title>hawse</title>
 class Pages(StaticFiles):
     """Starlette's static files (which lets no path and no link lead outside), with our caching."""
 
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        # `/?recording=ID` is another page than the terminal's, with a document of its own.
+        if path == "." and any(part.startswith(b"recording=") for part in scope["query_string"].split(b"&")):
+            path = "recording.html"
+        return await super().get_response(path, scope)
+
     def file_response(
         self, full_path: Any, stat_result: os.stat_result, scope: Scope, status_code: int = 200
     ) -> Response:

@@ -20,6 +20,7 @@ from runtime.dispatch import Method
 from runtime.files import FileReader, Read
 from runtime.recorder import Recorder
 from runtime.recording_watch import Watch
+from runtime.rights import OWNER
 from runtime.tasks import Tasks
 from runtime.terminal import Terminal
 from runtime.terminals import Id, Offset, Record, Terminals
@@ -224,6 +225,8 @@ class Recordings:
 
     def _read(self, call: Call, params: ReadPart) -> None:
         info = self.describe(params.id)
+        if info.input and call.role != OWNER:
+            raise HawseError("forbidden", "it holds what was typed: only an owner may read it")
         end = {"cast": info.size, "screens": info.screens, "index": info.index}[params.part]
         offset = params.offset or 0
         if offset > end:

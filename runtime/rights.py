@@ -15,6 +15,10 @@ RIGHTS: Final[dict[str, frozenset[str] | None]] = {
     OWNER: None,
     "viewer": frozenset(
         {
+            "recording.get",
+            "recording.list",
+            "recording.read",  # without what was typed
+            "recording.watch",
             "terminal.attach",  # read-only, whatever its parameters say: see `Viewer`
             "terminal.get",
             "terminal.history",

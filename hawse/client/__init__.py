@@ -11,7 +11,8 @@ from hawse.client.errors import (
 )
 from hawse.client.options import Options
 from hawse.client.process import Process
-from hawse.client.replies import FileDone, FileStat
+from hawse.client.recording import Recording
+from hawse.client.replies import FileDone, FileStat, RecordingInfo
 from hawse.client.results import (
     Answers,
     Attached,
@@ -58,6 +59,8 @@ __all__ = [
     "Options",
     "Output",
     "Process",
+    "Recording",
+    "RecordingInfo",
     "PresenceChanged",
     "RefusedError",
     "Repaint",

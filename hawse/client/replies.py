@@ -166,6 +166,22 @@ class FileStat(Reply, frozen=True, kw_only=True):
     version: str | None = None
 
 
+class RecordingInfo(Reply, frozen=True, kw_only=True):
+    """A recording: `state` is recording or finished, `reason` why it ended; `size` in bytes, `duration` in seconds."""
+
+    id: str
+    terminal: str
+    state: str
+    started: float
+    duration: float
+    size: int
+    reason: str | None = None
+    title: str | None = None
+    input: bool = False
+    lost: int = 0
+    truncated: bool = False
+
+
 def parse(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
     """Decode a value. Raises `RemoteProtocolError` if it is not what the protocol promises."""
     try:

@@ -17,6 +17,7 @@ from hawse.client.errors import CommandError
 from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.client.process import Process, ProcessCall
+from hawse.client.recording import Recording
 from hawse.client.replies import FileDone, FileStat, ProcessInfo, parse
 from hawse.client.results import ExecResult, StreamName
 from hawse.client.terminal import Terminal
@@ -179,6 +180,10 @@ class Sandbox:
             kind=kind,
         )
         return Terminal(self._calls, self.id, call, wanted)
+
+    def recording(self, id: str) -> Recording:
+        """A recording by its id, going on or finished; whether there is one is asked when it is used."""
+        return Recording(self._calls, self.id, id, window=self._window)
 
     # ---- files
 

@@ -1,6 +1,7 @@
 """A terminal as its user sees it: keys in, events out, and the few calls that act on it."""
 
 import secrets
+import secrets
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +13,7 @@ from hawse.client.errors import ClientClosedError
 from hawse.client.feed import BytesLike
 from hawse.client.inbox import Chunk
 from hawse.client.reader import Reader
+from hawse.client.recording import Recording
 from hawse.client.replies import TerminalInfo, WithExit, parse
 from hawse.client.results import Exit, Output, Repaint, Snapshot, TerminalEvent
 from hawse.client.viewer import LANE, TerminalCall
@@ -180,6 +182,16 @@ class Terminal:
         with self._call.inbox.without_readers():
             exit_: Exit = await self._calls.outcome(self._call)
             return exit_
+
+    async def record(self, *, input: bool = False, title: str | None = None) -> Recording:
+        """Record it from here on, as asciicast v3. `input`: what is typed as well, passwords included.
+
+        Raises `exited`, `limit_exceeded`, `no_space`.
+        """
+        name = f"r-{secrets.token_hex(6)}"
+        params = {"terminal": self.id, "id": name, "input": input, "title": title}
+        await self._perform("recording.start", params, id=None)
+        return Recording(self._calls, self._sandbox, name)
 
     def close(self) -> None:
         """Detach. The terminal goes on."""

@@ -1,0 +1,98 @@
+"""A shell session recorded through the real stack, read in every way, and played again."""
+
+import json
+import os
+import signal
+from typing import Any
+
+import httpx
+import pytest
+from pyghostty import Terminal as Emulator
+
+import hawse
+from hawse.client import Output, Resized
+from tests.support.stack import Stack
+
+
+def play(cast: bytes, cols: int, rows: int) -> str:
+    """What an emulator shows that was fed the whole recording."""
+    header, *events = [json.loads(line) for line in cast.splitlines()]
+    with Emulator(header["term"]["cols"], header["term"]["rows"], scrollback=1000) as emulator:
+        for _, code, data in events:
+            if code == "o":
+                emulator.feed(data.encode())
+            elif code == "r":
+                emulator.resize(*map(int, data.split("x")))
+        assert (emulator.size if isinstance(emulator.size, tuple) else emulator.size()) == (cols, rows)
+        return str(emulator.text())
+
+
+async def live(term: Any, until: bytes, emulator: Emulator) -> None:
+    """Feed what comes to `emulator`, as a viewer would, until it shows `until`."""
+    async for item in term.items():
+        if isinstance(item, Output):
+            emulator.feed(item.data)
+        elif isinstance(item, Resized):
+            emulator.resize(item.cols, item.rows)
+        if until.decode() in str(emulator.text()):
+            return
+
+
+async def test_a_session_is_recorded_downloaded_and_played_again(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as client:
+        sandbox = client.sandbox("local")
+        with Emulator(80, 24, scrollback=1000) as seen:
+            async with sandbox.terminal("main", argv=["bash", "--norc"], env={"PS1": "$ "}) as term:
+                recording = await term.record(title="A session")
+                await term.write(
+                    b"printf '\\033[31mh\\303\\244llo \\346\\274\\242\\033[0m\\n'; seq 5; echo one-$((1))\n"
+                )
+                await live(term, b"one-1", seen)
+                await term.resize(100, 30)
+                await recording.mark("larger")
+                await term.write(b"tput cols; seq 40; echo two-$((2))\n")
+                await live(term, b"two-2", seen)
+                await term.write(b"exit 3\n")
+                await live(term, b"exit", seen)
+                await term.wait()
+            info = await recording.stop()
+            assert (info.state, info.reason, info.truncated, info.title) == ("finished", "exited", False, "A session")
+            cast = await recording.read()
+            assert play(cast, 100, 30).split() == str(seen.text()).split()
+        assert len(cast) == info.size
+        assert json.loads(cast.splitlines()[-1])[1:] == ["x", "3"]
+
+        await by_http(stack, recording.id, cast)
+
+
+async def by_http(stack: Stack, name: str, cast: bytes) -> None:
+    path = f"/v1/sandboxes/local/recordings/{name}.cast"
+    bearer = {"Authorization": f"Bearer {stack.token}"}
+    async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
+        answer = await http.get(path, headers=bearer)
+        assert answer.content == cast
+        assert answer.headers["content-type"] == "application/x-asciicast"
+        assert answer.headers["content-disposition"] == f'attachment; filename="{name}.cast"'
+        ticket = (await http.post("/v1/tickets", headers=bearer)).json()["ticket"]
+        assert (await http.get(path, params={"ticket": ticket})).content == cast
+        assert (await http.get(path, params={"ticket": ticket})).status_code == 401, "a ticket works once"
+        part = await http.get(path, headers=bearer | {"Range": "bytes=10-19"})
+        assert (part.status_code, part.content) == (206, cast[10:20])
+        assert (await http.get(path)).status_code == 401
+
+
+async def test_a_killed_runtime_leaves_a_recording_that_can_be_played(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as client:
+        sandbox = client.sandbox("local")
+        async with sandbox.terminal("main", argv=["sh", "-c", "while :; do echo line; done"]) as term:
+            recording = await term.record()
+            while (await recording.info()).size < 2_000_000:
+                pass
+        (runtime,) = stack.runtimes()
+        os.kill(runtime.pid, signal.SIGKILL)
+        info = await recording.info()
+        assert (info.state, info.reason, info.truncated) == ("finished", "killed", True)
+        cast = await recording.read()
+        assert len(cast) == info.size >= 2_000_000
+        events = [json.loads(line) for line in cast.splitlines()[1:]]
+        assert sum(event[0] for event in events) == pytest.approx(info.duration, abs=0.01)
