@@ -19,6 +19,9 @@ from gateway.state import SandboxPaths
 
 WORKSPACE: Final = "/workspace"
 RUN: Final = "/run/hawse"
+# The first process of the sandbox. It ends with the runtime, however that ends, and the kernel then ends all that is
+# left in the namespace; bwrap's own would stay for as long as anything does. A shell that waits reaps orphans too.
+INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
 PROBE_TIMEOUT: Final = 10.0  # s
 
 # Of /etc what programs need to run at all, to find users and hosts, and to trust certificates. Never shadow.
@@ -41,9 +44,9 @@ def root(bwrap: str) -> list[str]:
 
 
 def command(bwrap: str, paths: SandboxPaths, argv: list[str]) -> list[str]:
-    """Run `argv` in the sandbox of `paths`."""
+    """Run `argv` in the sandbox of `paths`. When it ends, so does all that it started there."""
     mounts = ["--bind", str(paths.workspace), WORKSPACE, "--bind", str(paths.run), RUN, "--chdir", WORKSPACE]
-    return [*root(bwrap), *mounts, "--", *argv]
+    return [*root(bwrap), *mounts, "--as-pid-1", "--", *INIT, *argv]
 
 
 def probe(bwrap: str) -> str | None:

@@ -103,6 +103,26 @@ def test_names_resolve_as_they_do_outside(paths: SandboxPaths) -> None:
     )
 
 
+def test_orphans_are_reaped(paths: SandboxPaths) -> None:
+    program = """
+import os, subprocess, time
+subprocess.run(["sh", "-c", "for n in 1 2 3 4 5 6 7 8 9; do (true &); done"], check=True)
+def zombies():
+    stats = [open(f"/proc/{p}/stat").read() for p in os.listdir("/proc") if p.isdigit()]
+    return [stat for stat in stats if stat.rpartition(")")[2].split()[0] == "Z"]
+end = time.monotonic() + 5
+while zombies() and time.monotonic() < end:
+    pass
+print(len(zombies()))
+"""
+    assert python(paths, program) == "0"
+
+
+@pytest.mark.parametrize("code", [0, 3, 77])
+def test_the_exit_code_comes_out(paths: SandboxPaths, code: int) -> None:
+    assert inside(paths, "sh", "-c", f"exit {code}").returncode == code
+
+
 def test_a_bwrap_that_does_not_work_says_why(tmp_path: Path) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")

@@ -213,8 +213,38 @@ async def test_the_real_runtime_starts_and_outlives_the_provider(state: State, i
     assert not answers(path)
 
 
+def in_namespace(namespace: str) -> list[str]:
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{name}/ns/pid") == namespace:
+                found.append(name)
+        except OSError:  # it ended
+            pass
+    return found
+
+
 @bwrap_works
 async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: State) -> None:
+    program = [
+        sys.executable,
+        "-I",
+        "-c",
+        "import subprocess; subprocess.Popen(['sleep', '300'], start_new_session=True)",
+    ]
+    program[-1] += LISTENER
+    provider = LocalProvider(state, "bubblewrap", runtime=program)
+    path = await provider.ensure("local")
+    namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
+    assert len(in_namespace(namespace)) >= 3  # the first process, the program, and what it started
+    os.kill(pid_behind(path), signal.SIGKILL)
+    await eventually(lambda: not in_namespace(namespace))
+    (child,) = provider._children.values()
+    await asyncio.to_thread(child.wait, 10)
+
+
+@bwrap_works
+async def test_after_the_runtime_was_killed_another_can_start(state: State) -> None:
     provider = LocalProvider(state, "bubblewrap")
     path = await provider.ensure("local")
     os.kill(pid_behind(path), signal.SIGKILL)
