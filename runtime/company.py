@@ -63,12 +63,16 @@ class Seen(Told):
 
 
 class Company:
-    """Of one terminal. `wake` is called when there is something to tell its viewers."""
+    """Of one terminal. `wake` is called when there is something to tell its viewers, `handed` when others may type."""
 
     def __init__(
-        self, current: Callable[[], Size], resize: Callable[[int, int], None], wake: Callable[[], None]
+        self,
+        current: Callable[[], Size],
+        resize: Callable[[int, int], None],
+        wake: Callable[[], None],
+        handed: Callable[[], None],
     ) -> None:
-        self._wake = wake
+        self._handed = handed
         self._presence = Presence(wake, self._gone)
         self._lease = Lease()
         self._sizing = Sizing(current, resize)
@@ -95,6 +99,9 @@ class Company:
         self._sizing.close()
 
     # ---- input
+
+    def may_write(self, person: Person | None) -> bool:
+        return self._lease.may_write(person)
 
     def check(self, person: Person | None, applied: int) -> None:
         """Raises `lease_held` if somebody else types alone. `applied`: of the input stream, to be told."""
@@ -134,8 +141,10 @@ class Company:
 
     def set_lease(self, params: SetLease) -> dict[str, Any]:
         person = None if params.viewer is None else self.find(params.viewer)
+        before = self._lease.epoch
         self._lease.act(params.action, person, params.epoch)
-        self._wake()
+        if self._lease.epoch != before:
+            self._handed()
         return self._lease.describe()
 
     # ---- what viewers are told
@@ -159,6 +168,7 @@ class Company:
         self._presence.turn(person, focus=focus)
 
     def _gone(self, person: Person) -> None:
-        self._lease.left(person)
         self._sizing.left(person)
-        self._wake()
+        if self._lease.holder is person:
+            self._lease.left(person)
+            self._handed()

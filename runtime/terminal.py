@@ -84,7 +84,7 @@ class Terminal:
         self._outlet = Outlet(self._fd, owned=False)
         self._inlet = Inlet(self._fd, journal.append, self._burst_over, self._outlet.close)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
-        self.company = Company(lambda: self.size, self.resize, self._wake_viewers)
+        self.company = Company(lambda: self.size, self.resize, self._wake_viewers, self._handed)
 
     @property
     def pid(self) -> int:
@@ -234,8 +234,9 @@ class Terminal:
             self.write(reply)
 
     def _elect(self) -> None:
-        """The viewer with an emulator that came first answers queries."""
-        answerer = next((v for v in self.viewers if v.emulator and v.input_id), None)
+        """The viewer with an emulator that came first, of those who may type, answers queries."""
+        able = (v for v in self.viewers if v.emulator and v.input_id and self.company.may_write(v.person))
+        answerer = next(able, None)
         if answerer is not self.answerer:
             self.answerer = answerer
             if answerer is not None:
@@ -259,3 +260,12 @@ class Terminal:
         del self._marks[0]
         self.first_mark += 1
         self._screen_mark = max(self._screen_mark, self.first_mark)
+    def _handed(self) -> None:
+        """Others than before may type. Whoever was to answer has answered what it has had, and nobody answers twice."""
+        before = self.answerer
+        self._follow(self.journal.end if before is None else before.cursor or 0)
+        self._elect()
+        if self.answerer is None:
+            self._follow(self.journal.end)
+        self._wake_viewers()
+

@@ -14,7 +14,7 @@ class Room:
     def __init__(self) -> None:
         self.size = (80, 24)
         self.woken = 0
-        self.company = Company(lambda: self.size, self._resize, self._wake)
+        self.company = Company(lambda: self.size, self._resize, self._wake, self._wake)
 
     def _resize(self, cols: int, rows: int) -> None:
         self.size = (cols, rows)
@@ -84,3 +84,19 @@ async def test_nothing_is_left_running_when_it_closes(room: Room) -> None:
     loop.call_later(0.2, later.set_result, None)
     await later
     assert (room.woken, room.size) == (woken, (100, 30))
+
+
+async def test_queries_are_answered_by_somebody_who_may_type(client: Client) -> None:
+    ask = "stty raw -echo; echo ready; while dd bs=1 count=1 2>/dev/null; do printf '\\033[6n'; done"
+    await client.ask("terminal.create", id="t", argv=["sh", "-c", ask])
+    page = client.attach("t", input="p", emulator=True, viewer={"key": "page"})
+    assert (await page.event("opened"))["answers"]
+    agent = client.attach("t", input="a", viewer={"key": "agent"})
+    await agent.seen(b"ready")
+    await client.ask("terminal.lease", id="t", action="take", viewer="agent")
+    assert await page.event("answers") == {"answers": False}
+    agent.send(b"x")
+    await agent.until(lambda: agent.output.count(b"\x1b[6n") > 1)  # the screen answers, and each byte of that asks
+    await client.ask("terminal.lease", id="t", action="free")
+    assert await page.event("answers", 2) == {"answers": True}
+    assert not page.closed

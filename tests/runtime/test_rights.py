@@ -7,6 +7,10 @@ from runtime.rights import OWNER, RIGHTS, check
 from tests.runtime.support import Client, Served
 
 READING = {
+    "recording.get",
+    "recording.list",
+    "recording.read",
+    "recording.watch",
     "terminal.attach",
     "terminal.get",
     "terminal.history",
@@ -18,7 +22,7 @@ READING = {
 
 
 def test_the_table_is_what_was_decided() -> None:
-    assert RIGHTS == {"owner": None, "viewer": READING}
+    assert dict(RIGHTS) == {"owner": None, "viewer": READING}
 
 
 @pytest.mark.parametrize("role", ["viewer", "", "Owner", "admin"])
