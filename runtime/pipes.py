@@ -12,13 +12,17 @@ WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 class Inlet:
     """Reads what a program prints. `on_data` gets each chunk, `on_burst` is called after the last one of a wake,
-    `on_end` once when no more can come, while the fd is still open."""
+    `on_end` once when nobody has the other end open any more.
+
+    The fd is open until `close`: to close a terminal hangs up its program, which may only just be about to exit.
+    """
 
     def __init__(
         self, fd: int, on_data: Callable[[bytes], None], on_burst: Callable[[], None], on_end: Callable[[], None]
     ) -> None:
         self.fd = fd
-        self.ended = False
+        self.ended = False  # nobody has the other end open
+        self.closed = False
         self._on_data = on_data
         self._on_burst = on_burst
         self._on_end = on_end
@@ -41,9 +45,9 @@ class Inlet:
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:
-        if not self.ended:
+        if not self.closed:
             self.pause()
-            self.ended = True
+            self.ended = self.closed = True
             os.close(self.fd)
 
     def _read(self) -> None:
@@ -51,7 +55,7 @@ class Inlet:
 
     def _burst(self, limit: int, *, even_paused: bool = False) -> None:
         taken = 0
-        while taken < limit and (self._reading or even_paused) and not self.ended:
+        while taken < limit and (self._reading or even_paused) and not self.closed:
             try:
                 data = os.read(self.fd, READ_SIZE)
             except BlockingIOError:
@@ -59,14 +63,18 @@ class Inlet:
             except OSError:  # EIO: nobody has the PTY open any more
                 data = b""
             if not data:
-                self._on_end()
-                self.close()
-                self._on_burst()
-                return
+                self._end()
+                break
             taken += len(data)
             self._on_data(data)
         if taken:
             self._on_burst()
+
+    def _end(self) -> None:
+        if not self.ended:
+            self.pause()
+            self.ended = True
+            self._on_end()
 
 
 class Outlet:

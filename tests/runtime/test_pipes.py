@@ -111,16 +111,18 @@ async def test_an_outlet_that_does_not_own_its_fd_leaves_it_open(raw_pty: tuple[
     os.close(master)
 
 
-async def test_an_inlet_reads_to_the_end_and_closes(pipe: tuple[int, int]) -> None:
+async def test_an_inlet_reads_to_the_end(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
     reads = Reads(reader)
     write = asyncio.create_task(asyncio.to_thread(_write_all, writer, BIG))
     async with asyncio.timeout(10):
         await reads.ended.wait()
         await write
+    await eventually(lambda: len(reads.data) == len(BIG))
     assert bytes(reads.data) == BIG
     assert reads.inlet.ended
     assert reads.bursts[-1] == len(BIG)
+    reads.inlet.close()
     assert max(after - before for before, after in zip([0, *reads.bursts], reads.bursts, strict=False)) <= (
         READ_BURST + 65536
     )
@@ -141,6 +143,7 @@ async def test_a_paused_inlet_reads_nothing_until_it_goes_on(pipe: tuple[int, in
     os.close(writer)
     await reads.ended.wait()
     reads.inlet.resume()
+    assert not reads.inlet.closed, "to close a terminal would hang up its program"
     reads.inlet.close()
 
 
