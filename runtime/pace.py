@@ -32,8 +32,9 @@ class Reader(Protocol):
 class Place:
     """What the pacer knows of one reader."""
 
-    def __init__(self, resume_id: str | None) -> None:
+    def __init__(self, resume_id: str | None, follows: bool) -> None:
         self.resume_id = resume_id
+        self.follows = follows  # it never leads: what it has read makes room for no more
         self.gone_at: int | None = None  # the offset it stalled at, while it counts as gone
         self.seen_at: int | None = None  # the offset it was last seen at while reading was paused
         self.since = 0.0  # when it was first seen there
@@ -52,9 +53,9 @@ class Pacer:
         self._closed = False
         self.paused = False
 
-    def add(self, reader: Reader, resume_id: str | None = None) -> None:
+    def add(self, reader: Reader, resume_id: str | None = None, *, follows: bool = False) -> None:
         """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""
-        self._readers[reader] = Place(resume_id)
+        self._readers[reader] = Place(resume_id, follows)
         if resume_id in self._holds:
             self._holds.pop(resume_id)[1].cancel()
         self.update()
@@ -105,7 +106,8 @@ class Pacer:
             if cursor is None or place.gone_at == cursor:
                 continue
             place.gone_at = None
-            furthest = max(furthest, cursor)
+            if not place.follows:
+                furthest = max(furthest, cursor)
             if reader.lossless:
                 slowest_lossless = min(slowest_lossless, cursor)
         for cursor, _ in self._holds.values():

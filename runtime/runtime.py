@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from runtime.agents import Agents
 from runtime.dispatch import Dispatcher, Method
 from runtime.environment import Environment
 from runtime.files import Files
@@ -49,7 +50,8 @@ class Runtime:
         self._files = Files(environment, tasks, outcomes)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks)
         dispatcher = Dispatcher(tasks, outcomes)
-        for part in (self._terminals, self._processes, self._files, self._recordings):
+        self._agents = Agents(self._terminals)
+        for part in (self._terminals, self._processes, self._files, self._recordings, self._agents):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
@@ -76,6 +78,7 @@ class Runtime:
         self._files.close()
         await asyncio.gather(self._terminals.close(), self._processes.close())
         await self._recordings.close()
+        self._agents.close()
 
 
 @asynccontextmanager

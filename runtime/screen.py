@@ -51,6 +51,11 @@ class Screen:
         self.cols, self.rows = cols, rows
         self._emulator.resize(cols, rows)
 
+    @property
+    def emulator(self) -> Emulator:
+        """To be looked at only."""
+        return self._emulator
+
     def text(self) -> str:
         """The visible screen as text, one line a row."""
         return str(self._emulator.text())

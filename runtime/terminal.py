@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from runtime.company import Company
 from runtime.inputs import Inputs
 from runtime.journal import Journal
+from runtime.observer import Observer
 from runtime.pace import Pacer
 from runtime.pipes import Inlet, Outlet
 from runtime.reaper import Exit, adopt
@@ -19,6 +20,7 @@ from runtime.viewer import Viewer
 
 if TYPE_CHECKING:
     from runtime.recorder import Recorder
+    from runtime.waits import Wait
 
 SCREEN_LAG = 512 << 10  # bytes the screen may be behind while a viewer answers: it is fed in large steps
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
@@ -60,18 +62,24 @@ class Terminal:
         rows: int,
         journal: Journal,
         on_exit: Callable[["Terminal"], None],
+        integrated: bool = False,
     ) -> None:
-        """Start `argv` on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind."""
+        """Start `argv` on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
+
+        `integrated`: it is a shell that tells its commands.
+        """
         self.id = terminal_id
         self.instance = secrets.token_hex(8)
         self.argv = list(argv)
         self.cwd = cwd
         self.started = time.time()
         self.journal = journal
+        self.observer = Observer(journal, integrated=integrated)
         self.inputs = Inputs()
         self.exit: Exit | None = None
         self.viewers: dict[Viewer, None] = {}  # in the order they came
         self.recorders: dict[Recorder, None] = {}
+        self._waits: dict[Wait, None] = {}
         self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
         self._on_exit = on_exit
         self._retired = False
@@ -108,7 +116,8 @@ class Terminal:
             "cols": cols,
             "rows": rows,
             "argv": self.argv,
-            "cwd": self.cwd,
+            "cwd": self.observer.cwd or self.cwd,
+            "title": self.observer.title,
             "started": self.started,
             "state": "running" if self.exit is None else "exited",
             "exit": self.exit,
@@ -184,6 +193,20 @@ class Terminal:
         screen = self._screen
         return Snapshot(screen.snapshot(), screen.fed, screen.cols, screen.rows, self._screen_mark)
 
+    def current_screen(self) -> Screen:
+        """The screen, brought up to all the output there is."""
+        self._follow(self.journal.end)
+        return self._screen
+
+    def watch(self, wait: "Wait") -> None:
+        """Wake `wait` with the viewers, and do not outrun it; but it makes the program no faster than they do."""
+        self._waits[wait] = None
+        self.pacer.add(wait, follows=True)
+
+    def unwatch(self, wait: "Wait") -> None:
+        del self._waits[wait]
+        self.pacer.remove(wait)
+
     def size_at(self, offset: int) -> tuple[int, int, int]:
         """(cols, rows, number of the next mark) for the output at `offset`, before the marks that stand there."""
         index = 0
@@ -209,6 +232,7 @@ class Terminal:
     # ---- output
 
     def _burst_over(self) -> None:
+        self.observer.catch_up()
         lag = 0 if self.answerer is None else min(SCREEN_LAG, self.journal.capacity // 4)
         if self.journal.end - self._screen.fed > lag:
             self._follow(self.journal.end)
@@ -218,6 +242,8 @@ class Terminal:
     def _wake_viewers(self) -> None:
         for viewer in list(self.viewers):
             viewer.wake()
+        for wait in list(self._waits):
+            wait.wake()
         for recorder in self.recorders:
             recorder.wake()
 
@@ -232,6 +258,15 @@ class Terminal:
     def _answer(self, reply: bytes) -> None:
         if self.answerer is None:
             self.write(reply)
+
+    def _handed(self) -> None:
+        """Others than before may type. Whoever was to answer has answered what it has had, and nobody answers twice."""
+        before = self.answerer
+        self._follow(self.journal.end if before is None else before.cursor or 0)
+        self._elect()
+        if self.answerer is None:
+            self._follow(self.journal.end)
+        self._wake_viewers()
 
     def _elect(self) -> None:
         """The viewer with an emulator that came first, of those who may type, answers queries."""
@@ -260,12 +295,3 @@ class Terminal:
         del self._marks[0]
         self.first_mark += 1
         self._screen_mark = max(self._screen_mark, self.first_mark)
-    def _handed(self) -> None:
-        """Others than before may type. Whoever was to answer has answered what it has had, and nobody answers twice."""
-        before = self.answerer
-        self._follow(self.journal.end if before is None else before.cursor or 0)
-        self._elect()
-        if self.answerer is None:
-            self._follow(self.journal.end)
-        self._wake_viewers()
-

@@ -16,6 +16,7 @@ from runtime.call import Call
 from runtime.company import Guest, Key, SetLease, SetPresence
 from runtime.dispatch import Method
 from runtime.environment import Environment
+from runtime.integration import Start, integrate
 from runtime.journal import JournalPool
 from runtime.rights import OWNER
 from runtime.spawn import default_shell
@@ -51,6 +52,7 @@ class Create(msgspec.Struct):
     cols: Size | None = None
     rows: Size | None = None
     record: Record | bool | None = None
+    integration: bool | None = None
 
 
 class Attach(msgspec.Struct):
@@ -134,16 +136,20 @@ class Terminals:
         begin = self._recording(params.record)
         cwd = self._environment.cwd(params.cwd)
         env = self._environment.build(params.env, cwd=cwd, terminal=True)
+        argv = params.argv or [default_shell(env)]
+        start = Start(argv, env, False) if params.integration is False else integrate(argv, env)
         terminal = Terminal(
             terminal_id,
-            params.argv or [default_shell(env)],
+            start.argv,
             cwd=cwd,
-            env=env,
+            env=start.env,
             cols=params.cols or DEFAULT_COLS,
             rows=params.rows or DEFAULT_ROWS,
             journal=self._journals.journal(),
             on_exit=self._trim,
+            integrated=start.integrated,
         )
+        terminal.argv = argv  # as it was asked for
         if existing is not None:
             existing.retire()
         self._terminals[terminal_id] = terminal

@@ -10,6 +10,7 @@ need vim vim
 need less less
 need htop htop
 need ps procps
+need zsh zsh
 
 [ -n "$packages" ] || exit 0
 if can_apt; then

@@ -174,6 +174,22 @@ async def test_nobody_elses_place_is_held(source: Source, lossless: bool, resume
     assert not source.pacer._holds
 
 
+async def test_one_that_follows_is_waited_for_but_leads_nobody(source: Source) -> None:
+    viewer, wait = Viewer(0), Viewer(0, lossless=True)
+    source.pacer.add(viewer)
+    source.pacer.add(wait, follows=True)
+    source.prints(ROOM + 1)
+    source.takes(wait, ROOM + 1)
+    assert not source.reading  # the viewer is the one that leads
+    source.takes(viewer, ROOM + 1)
+    assert source.reading
+    source.pacer.remove(viewer)
+    source.prints(CAPACITY // 2 + 1)
+    assert not source.reading  # and without any, the one that follows is not outrun
+    source.takes(wait, 1)
+    assert source.reading
+
+
 async def test_after_the_end_nothing_is_held_or_watched(source: Source) -> None:
     viewer, lossless = Viewer(), Viewer(lossless=True)
     source.pacer.add(lossless, "a")

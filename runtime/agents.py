@@ -1,0 +1,143 @@
+"""What agents do with a terminal: `terminal.screen`, `terminal.wait`, `terminal.send`, `terminal.history`."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hawse.wire import HawseError
+from runtime.call import Call
+from runtime.company import Key
+from runtime.dispatch import Method
+from runtime.keys import encode_keys, encode_paste
+from runtime.patterns import Matcher
+from runtime.pipes import WRITE_LIMIT
+from runtime.screen import SCROLLBACK_LINES
+from runtime.terminal import Terminal
+from runtime.terminals import Id, Offset, Terminals
+from runtime.viewer import INTERRUPT
+from runtime.views import Format, view
+from runtime.waits import Wait
+
+DEFAULT_TIMEOUT = 30.0  # seconds
+PATTERN_LIMIT = 1000  # characters
+KEYS_LIMIT = 1024
+HISTORY = 100  # commands that are told unless others are asked for
+
+Duration = Annotated[float, Meta(gt=0, le=86_400)]
+
+
+class Look(msgspec.Struct):
+    id: Id
+    instance: str | None = None
+    format: Format | None = None
+    scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LINES)] | None = None
+
+
+class Await(msgspec.Struct):
+    id: Id
+    instance: str | None = None
+    pattern: Annotated[str, Meta(min_length=1, max_length=PATTERN_LIMIT)] | None = None
+    literal: bool | None = None
+    on: Literal["output", "screen"] | None = None
+    silence: Duration | None = None
+    command: bool | None = None
+    exit: bool | None = None
+    since: Offset | None = None
+    timeout: Duration | None = None
+
+
+class Send(msgspec.Struct):
+    id: Id
+    instance: str | None = None
+    text: str | None = None
+    paste: str | None = None
+    keys: Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=KEYS_LIMIT)] | None = None
+    viewer: Key | None = None
+
+
+class Recall(msgspec.Struct):
+    id: Id
+    instance: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    before: Annotated[int, Meta(ge=1)] | None = None
+
+
+class Agents:
+    """The handlers. `close` ends the thread that long searches are made in."""
+
+    def __init__(self, terminals: Terminals) -> None:
+        self._terminals = terminals
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="patterns")
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "terminal.screen": Method(Look, lambda call, p: self._screen(p)),
+            "terminal.wait": Method(Await, self._wait, stream=True),
+            "terminal.send": Method(Send, lambda call, p: self._send(p)),
+            "terminal.history": Method(Recall, lambda call, p: self._history(p)),
+        }
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+
+    def _get(self, params: Look | Await | Send | Recall) -> Terminal:
+        terminal = self._terminals.get(params.id)
+        if params.instance is not None and params.instance != terminal.instance:
+            raise HawseError("stale_handle", f"terminal {params.id} was started anew")
+        return terminal
+
+    def _screen(self, params: Look) -> dict[str, Any]:
+        terminal = self._get(params)
+        screen = terminal.current_screen()
+        shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
+        observer = terminal.observer
+        return shown | {"title": observer.title, "cwd": observer.cwd, "offset": screen.fed}
+
+    def _wait(self, call: Call, params: Await) -> None:
+        terminal = self._get(params)
+        if not (params.pattern or params.silence or params.command or params.exit):
+            raise HawseError("invalid_params", "wait for what? pattern, silence, command or exit")
+        if params.since is not None and params.since > terminal.journal.end:
+            raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
+        wait = Wait(
+            terminal,
+            call,
+            self._threads,
+            since=terminal.journal.end if params.since is None else params.since,
+            matcher=Matcher(params.pattern, literal=bool(params.literal)) if params.pattern else None,
+            on_screen=params.on == "screen",
+            silence=params.silence,
+            command=bool(params.command),
+            timeout=params.timeout or DEFAULT_TIMEOUT,
+        )
+        call.serve(wait)
+        terminal.watch(wait)
+        wait.wake()
+
+    def _send(self, params: Send) -> dict[str, int]:
+        terminal = self._get(params)
+        if terminal.exit is not None:
+            raise HawseError("exited", f"terminal {params.id} has ended")
+        person = None if params.viewer is None else terminal.company.find(params.viewer)
+        if person is not None and person.read_only:
+            raise HawseError("forbidden", "this viewer is read-only")
+        terminal.company.check(person, 0)
+        emulator = terminal.current_screen().emulator
+        data = (params.text or "").encode()
+        data += encode_paste(params.paste, emulator) if params.paste else b""
+        data += encode_keys(params.keys or [], emulator)
+        if terminal.input_pending + len(data) > WRITE_LIMIT:
+            raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
+        if person is not None and data:
+            terminal.company.typed(person, data)
+        offset = terminal.journal.end
+        terminal.write(data)
+        if INTERRUPT in data:
+            terminal.interrupted()
+        return {"offset": offset, "bytes": len(data)}
+
+    def _history(self, params: Recall) -> dict[str, Any]:
+        observer = self._get(params).observer
+        return observer.commands.list(params.limit or HISTORY, params.before) | {"tells": observer.tells_commands}

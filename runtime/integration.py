@@ -1,0 +1,29 @@
+"""Shell integration: how bash and zsh are started so that they tell their commands, without touching the user's files.
+
+The scripts are files of this package, which is read-only inside a sandbox: docs/decisions/0010.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+SCRIPTS = Path(__file__).resolve().parent / "shell"
+
+
+class Start(NamedTuple):
+    """What to start instead. `integrated`: it will tell its commands."""
+
+    argv: list[str]
+    env: dict[str, str]
+    integrated: bool
+
+
+def integrate(argv: Sequence[str], env: Mapping[str, str]) -> Start:
+    """A shell without arguments, which is therefore interactive, with its integration; anything else as it is."""
+    shell = PurePath(argv[0]).name if len(argv) == 1 else ""
+    if shell == "bash":
+        return Start([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)
+    if shell == "zsh":
+        own = {"HAWSE_ZDOTDIR": env["ZDOTDIR"]} if "ZDOTDIR" in env else {}
+        return Start(list(argv), {**env, **own, "ZDOTDIR": str(SCRIPTS / "zsh")}, True)
+    return Start(list(argv), dict(env), False)

@@ -1,0 +1,68 @@
+"""Finds operating system commands (OSC, ECMA-48 8.3.89) in output as it comes, wherever it is cut. Knows nothing else.
+
+Cheap where there is none: one search for ESC ] per piece of output.
+"""
+
+import re
+from typing import NamedTuple
+
+LIMIT = 8 << 10  # bytes of a payload; a longer one (an image, the clipboard) is nothing that we look at
+
+_INTRODUCER = b"\x1b]"
+# BEL and ST (ESC \) end one. CAN, SUB and any other ESC cancel it (DEC STD 070).
+_END = re.compile(rb"[\x07\x18\x1a\x1b]")
+
+
+class Osc(NamedTuple):
+    """One command. `start` and `end` are the absolute offsets of its ESC and of the byte after its terminator."""
+
+    start: int
+    end: int
+    payload: bytes
+
+
+class OscScanner:
+    """`feed` it everything; `offset` is where the next byte belongs."""
+
+    def __init__(self, offset: int = 0) -> None:
+        self.offset = offset
+        self._carry = b""  # of an unfinished command, up to its introducer and LIMIT bytes
+        self._overlong = False  # within a command of which we keep nothing
+
+    def feed(self, data: bytes) -> list[Osc]:
+        """The commands that end in `data`, in order."""
+        base = self.offset - len(self._carry)
+        self.offset += len(data)
+        if self._carry:
+            data, self._carry = self._carry + data, b""
+        at = self._skip(data) if self._overlong else data.find(_INTRODUCER)
+        found: list[Osc] = []
+        while at >= 0:
+            end = _END.search(data, at + 2)
+            stop = end.start() if end else len(data)
+            if stop - at - 2 > LIMIT:
+                self._overlong = end is None
+            elif end is None or (data[stop] == 0x1B and stop + 1 == len(data)):
+                self._carry = data[at:]
+                return found
+            elif (after := _terminated(data, stop)) is not None:
+                found.append(Osc(base + at, base + after, data[at + 2 : stop]))
+            at = data.find(_INTRODUCER, stop)
+        if data.endswith(b"\x1b"):
+            self._carry = b"\x1b"
+        return found
+
+    def _skip(self, data: bytes) -> int:
+        """Where the next command begins after the end of the overlong one, -1 if there is none yet."""
+        end = _END.search(data)
+        if end is None:
+            return -1
+        self._overlong = False
+        return data.find(_INTRODUCER, end.start())
+
+
+def _terminated(data: bytes, stop: int) -> int | None:
+    """The index after a terminator at `stop`, None if what stands there cancels."""
+    if data[stop] == 0x07:
+        return stop + 1
+    return stop + 2 if data[stop : stop + 2] == b"\x1b\\" else None

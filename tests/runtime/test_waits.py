@@ -1,0 +1,134 @@
+"""`terminal.wait`: what ends it, where it says so, and that it outlives nobody and outruns nothing."""
+
+from tests.runtime.support import Client, Served, eventually
+
+MARKED = r"printf '\033]133;C\007out\033]133;D;5\007'"
+
+
+async def test_a_pattern_matches_in_what_was_printed_since(client: Client) -> None:
+    shell = await client.terminal(r"printf 'a\033[1mb\033[mc 42\nrest'; exec cat")
+    await shell.seen(b"rest")
+    waited = await client.ask("terminal.wait", id="t", pattern=r"abc (?P<n>\d+)$", since=0)
+    assert waited["event"] == "pattern"
+    assert waited["match"]["text"] == "abc 42"
+    assert waited["match"]["named"] == {"n": "42"}
+    assert shell.output[waited["offset"] :] == b"\r\nrest"
+    again = await client.ask("terminal.wait", id="t", pattern="abc", since=waited["offset"], timeout=0.05)
+    assert (again["event"], again["offset"]) == ("timeout", shell.position)
+
+
+async def test_a_pattern_matches_in_what_is_printed_from_now_on(client: Client) -> None:
+    shell = await client.terminal("stty -echo; printf ready; exec cat")
+    await shell.seen(b"ready")
+    waiting = client.call("terminal.wait", {"id": "t", "pattern": "ready", "literal": True})
+    assert (await waiting.event("opened"))["from"] == shell.position
+    await shell.type(b"get re")
+    await shell.type(b"ady\n")
+    assert (await waiting.result())["event"] == "pattern"
+
+
+async def test_a_pattern_matches_on_the_screen(client: Client) -> None:
+    shell = await client.terminal("stty -echo raw; printf ready; exec cat")
+    await shell.seen(b"ready")
+    waiting = client.call("terminal.wait", {"id": "t", "pattern": "^hello wor", "on": "screen"})
+    await waiting.event("opened")
+    await shell.type(b"\x1b[2;7Hworld\x1b[2;1Hhello")
+    assert (await waiting.result())["match"]["text"] == "hello wor"
+    assert (await client.ask("terminal.wait", id="t", pattern="ready", on="screen"))["event"] == "pattern"
+
+
+async def test_silence_is_measured_from_the_last_output(client: Client) -> None:
+    await client.terminal("i=0; while [ $i -lt 20 ]; do echo $i; i=$((i+1)); sleep 0.02; done; printf done; exec cat")
+    waited = await client.ask("terminal.wait", id="t", silence=0.3, since=0)
+    assert waited["event"] == "silence"
+    assert waited["offset"] == (await client.ask("terminal.get", id="t"))["offset"]
+    assert "done" in (await client.ask("terminal.screen", id="t"))["content"]
+
+
+async def test_the_end_of_the_program_ends_every_wait(client: Client) -> None:
+    shell = await client.terminal("read x; printf last; exit 3")
+    waits = [
+        client.call("terminal.wait", {"id": "t", **what})
+        for what in ({"exit": True}, {"pattern": "never"}, {"command": True})
+    ]
+    found = client.call("terminal.wait", {"id": "t", "pattern": "last"})
+    await found.event("opened")
+    await shell.type(b"\n")
+    for wait in waits:
+        waited = await wait.result()
+        assert (waited["event"], waited["exit"]["code"]) == ("exit", 3)
+    assert (await found.result())["event"] == "pattern"
+    assert (await client.ask("terminal.wait", id="t", exit=True))["event"] == "exit"
+
+
+async def test_the_end_of_a_command_has_its_code_and_range(client: Client) -> None:
+    shell = await client.terminal(f"{MARKED}; exec cat")
+    await shell.seen(b"D;5")
+    waited = await client.ask("terminal.wait", id="t", command=True, since=0)
+    command = waited["command"]
+    assert (waited["event"], command["code"]) == ("command", 5)
+    assert shell.output[command["start"] : command["end"]] == b"out"
+    assert waited["offset"] == shell.position
+
+
+async def test_what_comes_first_in_the_output_ends_it(client: Client) -> None:
+    shell = await client.terminal(f"{MARKED}; printf after; exec cat")
+    await shell.seen(b"after")
+    assert (await client.ask("terminal.wait", id="t", pattern="after", command=True, since=0))["event"] == "pattern"
+    assert (await client.ask("terminal.wait", id="t", pattern="never", command=True, since=0))["event"] == "command"
+
+
+async def test_output_that_is_no_longer_kept_is_declared(client: Client, served: Served) -> None:
+    shell = await client.terminal("yes | head -c 9000000; printf end; exec cat")
+    await shell.seen(b"end")
+    waited = await client.ask("terminal.wait", id="t", pattern="end", since=0)
+    assert waited["event"] == "pattern"
+    assert waited["from"] > 0
+
+
+async def test_a_hundred_megabytes_on_one_line_are_searched_to_the_end(client: Client, served: Served) -> None:
+    """A pattern that makes others backtrack for ever, while other calls are answered."""
+    client.call(
+        "terminal.create",
+        {"id": "t", "argv": ["sh", "-c", "read x; head -c 100000000 /dev/zero | tr '\\0' x; printf needle; exec cat"]},
+    )
+    waiting = client.call("terminal.wait", {"id": "t", "pattern": "(x+x+)+needle", "timeout": 60}, timeout=60)
+    await waiting.event("opened")
+    await client.ask("terminal.send", id="t", keys=["enter"])
+    answered = 0
+    while not waiting.closed:
+        await client.info()
+        answered += 1
+    waited = await waiting.result()
+    assert (waited["event"], waited["match"]["truncated"]) == ("pattern", True)
+    assert waited["offset"] > 100_000_000
+    assert answered > 10
+
+
+async def test_a_wait_ends_with_its_caller(client: Client, served: Served) -> None:
+    await client.terminal("exec cat")
+    terminal = served.runtime._terminals.get("t")
+    waiting = client.call("terminal.wait", {"id": "t", "pattern": "x", "silence": 100})
+    await waiting.event("opened")
+    assert len(terminal._waits) == 1
+    waiting.cancel()
+    assert (await waiting.refusal()).code == "cancelled"
+    assert len(terminal._waits) == 0
+    other = await served.client()
+    left = other.call("terminal.wait", {"id": "t", "pattern": "x"})
+    await left.event("opened")
+    await other.cut()
+    await eventually(lambda: not terminal._waits)
+
+
+async def test_a_wait_takes_no_input(client: Client) -> None:
+    await client.terminal("exec cat")
+    waiting = client.call("terminal.wait", {"id": "t", "pattern": "x"})
+    waiting.send(b"x")
+    assert (await waiting.refusal()).code == "protocol_error"
+
+
+async def test_a_caller_that_grants_nothing_is_answered(client: Client) -> None:
+    await client.terminal("printf here; exec cat")
+    waiting = client.call("terminal.wait", {"id": "t", "pattern": "here", "since": 0}, window=1)
+    assert (await waiting.result())["event"] == "pattern"
