@@ -53,15 +53,22 @@ class Open:
         self._exits = exits
 
     async def __call__(
-        self, terminal: str = "main", *, port: int | None = None, width: int = 1024, height: int = 768
+        self,
+        terminal: str = "main",
+        *,
+        port: int | None = None,
+        width: int = 1024,
+        height: int = 768,
+        token: str | None = None,
+        address: str | None = None,
     ) -> View:
-        """`port`: of a proxy to come by."""
+        """`port`: of a proxy to come by. `token`: another than the owner's. `address`: all of it."""
         context = await self._browser.new_context(viewport={"width": width, "height": height})
         self._exits.push_async_callback(context.close)
         page = await context.new_page()
         view = View(page)
         base = f"http://127.0.0.1:{port or self._stack.port}"
-        await page.goto(f"{base}/?terminal={terminal}#token={self._stack.token}")
+        await page.goto(address or f"{base}/?terminal={terminal}#token={token or self._stack.token}")
         await view.until_live()
         return view
 

@@ -26,11 +26,15 @@ export function withoutToken(href: string): string {
   return url.href.replace(/#$/, "");
 }
 
-/** A link for others: it names the terminal even where this page's address leaves it to the defaults. */
-export function shareLink(href: string): string {
+/**
+ * A link for others: it names the terminal even where this page's address leaves it to the defaults. `token`: one that
+ * may be given away, for whoever has none.
+ */
+export function shareLink(href: string, token?: string): string {
   const { sandbox, terminal } = readAddress(href);
   const url = new URL(withoutToken(href));
   url.searchParams.set("sandbox", sandbox);
   url.searchParams.set("terminal", terminal);
+  if (token) url.hash = new URLSearchParams({ token }).toString();
   return url.href;
 }

@@ -19,6 +19,8 @@ export interface PageState {
   pid: number | undefined;
   cols: number;
   rows: number;
+  /** Names of all who are here, ours first. */
+  people: string[];
 }
 
 export interface PageHandle {
@@ -50,6 +52,7 @@ export function exposeHandle(terminal: Terminal, client: HawseClient, channel: T
       pid: channel.info?.pid,
       cols: terminal.cols,
       rows: terminal.rows,
+      people: [channel.people.me, ...channel.people.others].flatMap(viewer => viewer?.name ?? []),
     }),
   };
 }

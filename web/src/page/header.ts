@@ -10,8 +10,8 @@ export interface Press {
   action: Action;
   byPointer: boolean;
 }
-export type Action = "smaller" | "larger" | "reader" | "theme" | "link";
-const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link"];
+export type Action = "smaller" | "larger" | "reader" | "theme" | "link" | "look-link";
+const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link", "look-link"];
 
 export class Header {
   readonly #disposables = new DisposableList();
@@ -20,7 +20,6 @@ export class Header {
   readonly #tools = byId("tools");
   readonly #pill = byId("pill");
   readonly #roundTrip = byId("round-trip");
-  readonly #viewers = byId("viewers");
 
   constructor() {
     for (const action of ACTIONS) {
@@ -48,7 +47,7 @@ export class Header {
     setText(within(this.#pill, "[data-text]"), label);
     this.#pill.title = text;
     this.#roundTrip.hidden = mood !== "live" || !this.#roundTrip.textContent;
-    this.#viewers.classList.toggle("stale", mood !== "live");
+    byId("people").classList.toggle("stale", mood !== "live");
   }
 
   showTitle(title: string): void {
@@ -59,12 +58,6 @@ export class Header {
   showRoundTrip(milliseconds: number): void {
     setText(this.#roundTrip, milliseconds < 1 ? "<1 ms" : `${Math.round(milliseconds)} ms`);
     this.#roundTrip.hidden = document.documentElement.dataset.state !== "live";
-  }
-
-  showViewers(count: number): void {
-    this.#viewers.hidden = count < 1;
-    this.#viewers.title = count === 1 ? "Only you are here" : `${count} viewers, you among them`;
-    setText(within(this.#viewers, "[data-count]"), String(count));
   }
 
   showSettings({ theme, screenReader }: Settings): void {

@@ -2,10 +2,12 @@
 
 import "./style/base.css";
 import "./style/header.css";
+import "./style/people.css";
 import "./style/overlays.css";
 import "./style/key-bar.css";
 import { attachXterm, DisposableList, HawseClient } from "../index";
 import type { HawseError } from "../wire/errors";
+import type { AttachTerminal } from "../wire/methods";
 import { readAddress, shareLink, withoutToken } from "./address";
 import { showBell } from "./bell";
 import { copyText, handleClipboardKey } from "./clipboard";
@@ -16,7 +18,9 @@ import { Header, type Press } from "./header";
 import { KeyBar } from "./key-bar";
 import { Layout } from "./layout";
 import { Overlays } from "./overlays";
-import { clampFontSize, loadSettings, loadToken, saveSettings, saveToken } from "./settings";
+import { PeopleBar } from "./people-bar";
+import { Pointers } from "./pointers";
+import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { statusOf } from "./status";
@@ -36,6 +40,7 @@ document.documentElement.dataset.theme = settings.theme;
 
 const header = new Header();
 const overlays = new Overlays();
+const viewerKey = loadViewerKey(() => sessionStorage);
 const client = new HawseClient({ token: loadToken(() => sessionStorage) });
 client.connect();
 header.showTitle(`${address.terminal} @ ${address.sandbox}`);
@@ -50,13 +55,23 @@ const attached = attachXterm(
   terminal,
   client,
   { sandbox: address.sandbox, id: address.terminal },
-  { translate: keys.translate },
+  { translate: keys.translate, introduce },
 );
 const { channel } = attached;
-const shell = new Shell(client, channel, () => layout.fitting());
+const { people } = channel;
+const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
 const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
-disposables.add(keys, attached, shell, sizing, showBell(terminal, byId("stage")));
+const peopleBar = new PeopleBar(people);
+const pointers = new Pointers(byId("stage"), terminal, people, at => shell.tell({ at }));
+disposables.add(keys, attached, sizing, peopleBar, pointers, showBell(terminal, byId("stage")));
 exposeHandle(terminal, client, channel);
+
+/** What each attach says of this page. */
+function introduce(): Partial<AttachTerminal> {
+  const { name } = settings;
+  const viewer = { key: viewerKey, kind: "person" as const, focus: document.hasFocus() };
+  return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };
+}
 
 // ---- states: from the line and the terminal to the bar and the overlays
 
@@ -88,11 +103,15 @@ disposables.add(
   client.onState(refresh),
   channel.onState(refresh),
   client.onRoundTrip(milliseconds => header.showRoundTrip(milliseconds)),
-  shell.onViewers(count => header.showViewers(count)),
   shell.onFailed(error => {
     failure = error;
     refresh();
   }),
+  people.onChange(() => {
+    terminal.options.disableStdin = !people.mayType;
+    document.documentElement.dataset.role = people.readOnly ? "viewer" : "owner";
+  }),
+  channel.onInputRefused(() => overlays.toast(`Not typed: ${people.holder?.name ?? "somebody"} types alone`)),
   channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of input may not have arrived`)),
   terminal.onTitleChange(title => header.showTitle(title || `${address.terminal} @ ${address.sandbox}`)),
 );
@@ -120,13 +139,24 @@ function act({ action, byPointer }: Press): void {
   } else if (action === "reader") {
     settings.screenReader = !settings.screenReader;
     terminal.options.screenReaderMode = settings.screenReader;
-  } else {
-    void copyText(shareLink(location.href)).then(done =>
-      overlays.toast(done ? "Link copied. It holds no token." : "The browser does not allow copying here"),
-    );
-  }
+  } else void copyLink(action === "look-link").catch(problem => overlays.toast(String(problem.message)));
   saveSettings(() => localStorage, settings);
   header.showSettings(settings);
+}
+
+async function copyLink(toLook: boolean): Promise<void> {
+  // A token that may only look may be handed on; an owner's never is.
+  const ours = people.readOnly ? loadToken(() => sessionStorage) : undefined;
+  const shared = toLook && !ours ? await client.call<{ token: string }>("share.token") : undefined;
+  const done = await copyText(shareLink(location.href, toLook ? (ours ?? shared?.token) : undefined));
+  const holds = toLook ? "Whoever has it may look, not type." : "It holds no token.";
+  overlays.toast(done ? `Link copied. ${holds}` : "The browser does not allow copying here");
+}
+
+async function lease(action: "take" | "release"): Promise<void> {
+  terminal.focus(); // the user means to type now
+  const refused = await shell.lease(action);
+  if (refused) overlays.toast(refused.message);
 }
 
 terminal.attachCustomKeyEventHandler(event => {
@@ -137,6 +167,13 @@ terminal.attachCustomKeyEventHandler(event => {
 });
 disposables.add(
   header.onAction(act),
+  peopleBar.onLease(lease),
+  peopleBar.onName(name => {
+    settings.name = name;
+    saveSettings(() => localStorage, settings);
+    shell.tell({ name });
+    terminal.focus();
+  }),
   overlays.onRestart(restart),
   overlays.onRetry(() => {
     client.retryNow();
@@ -153,6 +190,8 @@ disposables.add(
 );
 
 disposables.listen(byId("terminal"), "pointerup", () => terminal.focus());
+disposables.listen(window, "focus", () => shell.tell({ focus: true }));
+disposables.listen(window, "blur", () => shell.tell({ focus: false }));
 refresh();
 terminal.focus();
 void shell.start();

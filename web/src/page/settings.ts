@@ -1,17 +1,22 @@
 // What the page remembers: the token for this tab, the rest for this browser. Storage may be full or forbidden; then
 // nothing is remembered, and that is all.
 
+import { randomId } from "../base/random-id";
+
 export type ThemeName = "dark" | "light";
 
 export interface Settings {
   theme: ThemeName;
   fontSize: number;
   screenReader: boolean;
+  /** What others see us as; empty: whatever the server makes up. */
+  name: string;
 }
 
 export const FONT_SIZES = { least: 8, most: 32, usual: 14 } as const;
 const SETTINGS = "hawse.settings";
 const TOKEN = "hawse.token";
+const VIEWER = "hawse.viewer";
 
 export function loadSettings(storage: () => Storage, systemTheme: ThemeName): Settings {
   const found = parse(attempt(() => storage().getItem(SETTINGS)));
@@ -19,6 +24,7 @@ export function loadSettings(storage: () => Storage, systemTheme: ThemeName): Se
     theme: found.theme === "light" || found.theme === "dark" ? found.theme : systemTheme,
     fontSize: clampFontSize(Number(found.fontSize) || FONT_SIZES.usual),
     screenReader: found.screenReader === true,
+    name: typeof found.name === "string" ? found.name.slice(0, 40) : "",
   };
 }
 
@@ -32,6 +38,15 @@ export function loadToken(storage: () => Storage): string | undefined {
 
 export function saveToken(storage: () => Storage, token: string | undefined): void {
   attempt(() => (token ? storage().setItem(TOKEN, token) : storage().removeItem(TOKEN)));
+}
+
+/** Names this tab's viewer across reloads. */
+export function loadViewerKey(storage: () => Storage): string {
+  const known = attempt(() => storage().getItem(VIEWER));
+  if (known && known.length <= 64) return known;
+  const key = randomId();
+  attempt(() => storage().setItem(VIEWER, key));
+  return key;
 }
 
 export function clampFontSize(size: number): number {

@@ -1,37 +1,31 @@
 // The shell that this page shows: create the terminal if it is not there, attach, and start anew when the user wants.
 
-import { type Disposable, DisposableList, Emitter } from "../base/disposables";
+import { Emitter } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { HawseClient } from "../client/client";
 import type { Size } from "../terminal/size-proposer";
 import type { TerminalChannel } from "../terminal/terminal-channel";
 import { HawseError } from "../wire/errors";
-import type { CreateTerminal, TerminalInfo } from "../wire/methods";
+import type { CreateTerminal } from "../wire/methods";
 
-/** Milliseconds between two looks at how many others are here. */
-const LOOK_EVERY = 5_000;
-
-export class Shell implements Disposable {
+export class Shell {
   readonly #client: HawseClient;
   readonly #channel: TerminalChannel;
+  readonly #viewer: string;
   readonly #size: () => Size | undefined;
   readonly #onFailed = new Emitter<HawseError>();
-  readonly #onViewers = new Emitter<number>();
-  readonly #disposables = new DisposableList();
   #starting = false;
 
-  constructor(client: HawseClient, channel: TerminalChannel, size: () => Size | undefined) {
+  /** `viewer`: the key of this page's viewer. */
+  constructor(client: HawseClient, channel: TerminalChannel, viewer: string, size: () => Size | undefined) {
     this.#client = client;
     this.#channel = channel;
+    this.#viewer = viewer;
     this.#size = size;
-    this.#disposables.add(channel.onOpened(({ viewers }) => this.#onViewers.emit(viewers)));
-    const timer = setInterval(() => void this.#look(), LOOK_EVERY);
-    this.#disposables.defer(() => clearInterval(timer));
   }
 
   /** The terminal could not be created. */
   readonly onFailed = this.#onFailed.on;
-  readonly onViewers = this.#onViewers.on;
 
   /** Starts the shell, or joins it where it runs: whoever else pressed the button first has started ours too. */
   async start(): Promise<void> {
@@ -43,33 +37,39 @@ export class Shell implements Disposable {
       await this.#client.call("terminal.create", params, { sandbox, key: randomId() });
       this.#channel.follow();
     } catch (problem) {
-      if (problem instanceof HawseError) this.#onFailed.emit(problem);
-      else throw problem;
+      if (!(problem instanceof HawseError)) throw problem;
+      // Whoever may only look joins what is there.
+      if (problem.code === "forbidden") this.#channel.follow();
+      else this.#onFailed.emit(problem);
     } finally {
       this.#starting = false;
     }
   }
 
-  /** A wish; whether it comes true is told in the stream. */
+  /** What fits here. Whether the terminal takes that size is told in the stream. */
   proposeSize(size: Size): void {
-    if (this.#channel.state.phase !== "live") return;
-    const { id, sandbox } = this.#channel.address;
-    this.#client.call("terminal.resize", { id, ...size }, { sandbox }).catch(ignore);
+    if (!this.#channel.people.readOnly) void this.#say("terminal.resize", size);
   }
 
-  dispose(): void {
-    this.#disposables.dispose();
+  /** Something about us that the others are to see. */
+  tell(change: { name?: string; focus?: boolean; at?: { x: number; y: number } | null }): void {
+    void this.#say("terminal.presence", change);
   }
 
-  async #look(): Promise<void> {
-    if (document.hidden || this.#channel.state.phase !== "live") return;
+  /** Type alone, or let everybody type again. Resolves with what was refused. */
+  async lease(action: "take" | "release"): Promise<HawseError | undefined> {
+    return await this.#say("terminal.lease", { action });
+  }
+
+  async #say(method: string, params: object): Promise<HawseError | undefined> {
+    if (this.#channel.state.phase !== "live") return undefined;
     const { id, sandbox } = this.#channel.address;
-    const info = await this.#client.call<TerminalInfo>("terminal.get", { id }, { sandbox }).catch(ignore);
-    if (info) this.#onViewers.emit(info.viewers);
+    const call = this.#client.call(method, { id, viewer: this.#viewer, ...params }, { sandbox });
+    return await call.then(() => undefined).catch(problem);
   }
 }
 
-/** What could not be asked now is asked again at the next occasion. */
-function ignore(): undefined {
-  return undefined;
+function problem(error: unknown): HawseError {
+  if (error instanceof HawseError) return error;
+  throw error;
 }

@@ -1,4 +1,4 @@
-// The terminal's size: ours to propose while this page is in use, everybody's to follow.
+// The terminal's size: the server's to choose, by who is in use; so it is told what would fit here. Everybody follows.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -9,8 +9,8 @@ import type { Layout } from "./layout";
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #proposer: SizeProposer;
-  /** The terminal has a size that is not ours: the user's next key asks for ours. */
-  #foreign = false;
+  /** What the server knows to fit here. */
+  #told: Size | undefined;
 
   constructor(
     host: HTMLElement,
@@ -21,9 +21,12 @@ export class Sizing implements Disposable {
   ) {
     const proposer = new SizeProposer({
       fitting: () => layout.fitting(),
-      current: () => ({ cols: terminal.cols, rows: terminal.rows }),
-      inUse: () => document.hasFocus(),
-      propose,
+      current: () => this.#told ?? { cols: 0, rows: 0 },
+      inUse: () => !document.hidden,
+      propose: size => {
+        this.#told = size;
+        propose(size);
+      },
     });
     this.#proposer = proposer;
     const observer = new ResizeObserver(() => {
@@ -36,15 +39,10 @@ export class Sizing implements Disposable {
     this.#disposables.add(
       proposer,
       terminal.onResize(() => layout.adapt()),
-      attached.channel.onResized(({ cols, rows }) => {
-        const fit = layout.fitting();
-        this.#foreign = fit !== undefined && (fit.cols !== cols || fit.rows !== rows);
+      attached.channel.onState(({ phase }) => {
+        if (phase === "attaching") this.#told = undefined;
+        if (phase === "live") proposer.nudge();
       }),
-      attached.onUserInput(() => {
-        if (this.#foreign) proposer.nudge();
-        this.#foreign = false;
-      }),
-      attached.channel.onState(({ phase }) => phase === "live" && proposer.nudge()),
     );
   }
 

@@ -2,6 +2,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
+import type { AttachTerminal } from "../wire/methods";
 import { EmulatorInput, type EmulatorInputOptions } from "./emulator-input";
 import { OrderedWriter } from "./ordered-writer";
 import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./terminal-channel";
@@ -19,7 +20,7 @@ export function attachXterm(
   terminal: Xterm,
   client: ChannelSource,
   address: TerminalAddress,
-  options: Pick<EmulatorInputOptions, "translate"> = {},
+  options: Pick<EmulatorInputOptions, "translate"> & { introduce?: () => Partial<AttachTerminal> } = {},
 ): AttachedTerminal {
   const disposables = new DisposableList();
   const onUserInput = new Emitter<void>();
@@ -31,7 +32,7 @@ export function attachXterm(
     },
   });
   const writer = new OrderedWriter(terminal, open => input.setGate(open));
-  const channel = new TerminalChannel(client, address, writer);
+  const channel = new TerminalChannel(client, address, writer, options.introduce);
   disposables.add(writer, input, channel);
   return {
     channel,

@@ -16,6 +16,7 @@ import type { AttachResult, AttachTerminal, Exit, Opened, Reseed, Resized } from
 import type { Frame } from "../wire/protocol";
 import { InputStream } from "./input-stream";
 import { OutputCursor } from "./output-cursor";
+import { People } from "./people";
 import type { TerminalSink } from "./sink";
 
 /** What a terminal needs of a client. */
@@ -41,6 +42,8 @@ const MENDED_BY_ATTACHING = new Set(["input_gap"]);
 
 export class TerminalChannel implements Disposable {
   readonly address: TerminalAddress;
+  readonly people = new People();
+  readonly #introduce: () => Partial<AttachTerminal>;
   readonly #source: ChannelSource;
   readonly #cursor: OutputCursor;
   readonly #backoff = new Backoff();
@@ -49,6 +52,7 @@ export class TerminalChannel implements Disposable {
   readonly #onOpened = new Emitter<Opened>();
   readonly #onResized = new Emitter<{ cols: number; rows: number }>();
   readonly #onInputLost = new Emitter<number>();
+  readonly #onInputRefused = new Emitter<number>();
   #state: TerminalState = { phase: "detached" };
   #input = new InputStream();
   #instance: string | undefined;
@@ -56,8 +60,15 @@ export class TerminalChannel implements Disposable {
   #channel: Channel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(source: ChannelSource, address: TerminalAddress, sink: TerminalSink) {
+  /** `introduce`: what else each attach is to say, of the viewer and what fits it. */
+  constructor(
+    source: ChannelSource,
+    address: TerminalAddress,
+    sink: TerminalSink,
+    introduce: () => Partial<AttachTerminal> = () => ({}),
+  ) {
     this.#source = source;
+    this.#introduce = introduce;
     this.address = address;
     this.#cursor = new OutputCursor(sink);
     this.#lineUp = source.onUp(() => this.#open());
@@ -69,6 +80,8 @@ export class TerminalChannel implements Disposable {
   readonly onResized = this.#onResized.on;
   /** So many bytes of input may or may not have been applied: the server no longer knows this input stream. */
   readonly onInputLost = this.#onInputLost.on;
+  /** So many bytes of input were not applied and never will be: somebody else types alone. */
+  readonly onInputRefused = this.#onInputRefused.on;
 
   get state(): TerminalState {
     return this.#state;
@@ -136,7 +149,8 @@ export class TerminalChannel implements Disposable {
   #open(): void {
     if (this.#state.phase !== "attaching" || this.#channel) return;
     clearTimeout(this.#timer);
-    const params: AttachTerminal = { id: this.address.id, input: this.#input.id, emulator: true };
+    const { id } = this.address;
+    const params: AttachTerminal = { ...this.#introduce(), id, input: this.#input.id, emulator: true };
     if (this.#instance !== undefined) params.instance = this.#instance;
     if (this.#cursor.resumable) params.since = this.#cursor.offset;
     const options = { sandbox: this.address.sandbox, params };
@@ -171,12 +185,20 @@ export class TerminalChannel implements Disposable {
     this.#channel = undefined;
     if (error.code === "stale_handle") this.#end({ phase: "ended", why: "replaced" });
     else if (error.code === "not_found") this.#end({ phase: "ended", why: "gone" });
+    else if (error.code === "lease_held") this.#refused(Number(error.details.applied));
     else if (error.retryable || MENDED_BY_ATTACHING.has(error.code)) this.#again();
     else if (error.code === "invalid_params" && this.#cursor.resumable) {
       // "`since` beyond the end is `invalid_params`": the journal is not the one we know. Begin anew.
       this.#cursor.forget();
       this.#again();
     } else this.#end({ phase: "failed", reason: error });
+  }
+
+  /** The input is applied up to there; what follows is dropped, for its time is over. */
+  #refused(applied: number): void {
+    this.#onInputRefused.emit(this.#input.end - applied);
+    this.#input = new InputStream();
+    this.#again();
   }
 
   #end(state: TerminalState): void {
@@ -211,6 +233,9 @@ export class TerminalChannel implements Disposable {
         this.#cursor.live();
         this.#backoff.reset();
         this.#enter({ phase: "live" });
+        break;
+      default:
+        this.people.event(name, value);
     }
     // `exit` comes again with the result; events that a later server has added are none of ours.
   }
@@ -229,6 +254,7 @@ export class TerminalChannel implements Disposable {
       this.#again();
       return;
     }
+    this.people.opened(opened);
     this.#enter({ phase: "replaying" });
     this.#onOpened.emit(opened);
     this.#onResized.emit(opened);

@@ -28,6 +28,28 @@ export interface TerminalInfo {
   created?: boolean;
 }
 
+/** Somebody at a terminal. */
+export interface Viewer {
+  id: string;
+  name: string;
+  /** `#rrggbb`; carries dark letters. */
+  color: string;
+  kind: "person" | "agent";
+  read_only: boolean;
+  typing: boolean;
+  focus: boolean;
+  /** Where its pointer is, in cells of the screen from 0. */
+  at: { x: number; y: number } | null;
+}
+
+/** Who may type: everybody, or the viewer with the id `holder`. */
+export interface Lease {
+  mode: "free" | "exclusive";
+  holder: string | null;
+  /** Grows with each change. */
+  epoch: number;
+}
+
 export interface CreateTerminal {
   id?: string;
   argv?: string[];
@@ -46,6 +68,12 @@ export interface AttachTerminal {
   lossless?: boolean;
   /** This viewer answers the queries of programs, if it is chosen to. */
   emulator?: boolean;
+  read_only?: boolean;
+  /** `key`: names the viewer across its reconnects and in calls; a secret. */
+  viewer?: { key?: string; name?: string; color?: string; kind?: Viewer["kind"]; focus?: boolean };
+  /** What would fit here. */
+  cols?: number;
+  rows?: number;
 }
 
 /** `event opened` of `terminal.attach`. */
@@ -58,6 +86,11 @@ export interface Opened extends TerminalInfo {
   input_offset: number;
   /** This viewer is the one that answers queries. */
   answers?: boolean;
+  /** Our own id among those present; an older server says none of this. */
+  viewer?: string;
+  presence?: Viewer[];
+  lease?: Lease;
+  read_only?: boolean;
 }
 
 export interface Resized {

@@ -18,4 +18,7 @@ test("the token leaves the address, the rest stays", () => {
 
 test("a link for others names the terminal and holds no secret", () => {
   expect(shareLink("http://x/#token=secret")).toBe("http://x/?sandbox=local&terminal=main");
+  expect(shareLink("http://x/#token=secret", "a b+")).toBe(
+    "http://x/?sandbox=local&terminal=main#token=a+b%2B",
+  );
 });

@@ -12,16 +12,19 @@ function memory(): Storage {
 
 test("settings are remembered, and what is not remembered is as usual", () => {
   const storage = memory();
-  expect(loadSettings(() => storage, "light")).toEqual({ theme: "light", fontSize: 14, screenReader: false });
-  saveSettings(() => storage, { theme: "dark", fontSize: 20, screenReader: true });
-  expect(loadSettings(() => storage, "light")).toEqual({ theme: "dark", fontSize: 20, screenReader: true });
+  const usual = { theme: "light", fontSize: 14, screenReader: false, name: "" };
+  expect(loadSettings(() => storage, "light")).toEqual(usual);
+  const mine = { theme: "dark", fontSize: 20, screenReader: true, name: "Ada" } as const;
+  saveSettings(() => storage, mine);
+  expect(loadSettings(() => storage, "light")).toEqual(mine);
 });
 
 test("nonsense in the storage is not believed", () => {
   const storage = memory();
-  for (const text of ["", "[", "null", '{"theme":"pink","fontSize":"big","screenReader":1}']) {
+  for (const text of ["", "[", "null", '{"theme":"pink","fontSize":"big","screenReader":1,"name":{}}']) {
     storage.setItem("hawse.settings", text);
-    expect(loadSettings(() => storage, "dark")).toEqual({ theme: "dark", fontSize: 14, screenReader: false });
+    const usual = { theme: "dark", fontSize: 14, screenReader: false, name: "" };
+    expect(loadSettings(() => storage, "dark")).toEqual(usual);
   }
   expect([clampFontSize(1), clampFontSize(99)]).toEqual([8, 32]);
 });

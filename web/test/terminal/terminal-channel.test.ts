@@ -208,3 +208,42 @@ test("detaching leaves the channel, and nothing of it comes through any more", a
   await made.settle();
   expect(shown(made)).toBe("unseen");
 });
+
+test("input that another's lease refused is dropped, told, and never sent again", async () => {
+  const made = await attached();
+  const refused: number[] = [];
+  made.channel.onInputRefused(bytes => refused.push(bytes));
+  made.gateway.terminal("main").print(bytes("abc"));
+  made.channel.send(bytes("early"));
+  await made.settle();
+  const { id } = made.channel.input;
+  made.channel.send(bytes("late"));
+  const details = { applied: 5, mode: "exclusive", holder: "v2", epoch: 1 };
+  const message = {
+    type: "error",
+    ch: 1,
+    code: "lease_held",
+    message: "",
+    retryable: false,
+    admitted: "no",
+    details,
+  };
+  made.gateway.socket.toClient.push(JSON.stringify(message));
+  made.gateway.socket.toServer.length = 0;
+  made.gateway.socket.deliver("toClient");
+  expect(refused).toEqual([4]);
+  await made.settle(500);
+  expect(made.channel.state.phase).toBe("live");
+  expect(made.channel.input.id).not.toBe(id);
+  expect(made.gateway.calls.at(-1)?.params).toMatchObject({ since: 3, input: made.channel.input.id });
+  expect(shown(made)).toBe("abc");
+});
+
+test("each attach says who is there, as it is then, and others are told of by events", async () => {
+  const made = await attached();
+  made.gateway.socket.toClient.push(
+    JSON.stringify({ type: "event", ch: 1, name: "joined", value: { viewer: { id: "v2", name: "Bob" } } }),
+  );
+  await made.settle();
+  expect(made.channel.people.others).toEqual([{ id: "v2", name: "Bob" }]);
+});

@@ -1,0 +1,129 @@
+"""Two people at one terminal: who is there, one who only looks, a take-over, and the size of whoever is in use."""
+
+import re
+
+import pytest
+
+from e2e.conftest import Open
+from e2e.view import View
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def viewer_token(stack: Stack) -> str:
+    found = re.search(r"to look only: \S+#token=(\S+)", "\n".join(stack.printed))
+    assert found is not None, stack.printed
+    return found[1]
+
+
+async def take_name(view: View, name: str) -> None:
+    await view.page.locator("#me").click()
+    await view.page.get_by_label("Your name, as the others see it").fill(name)
+    await view.press("Enter")
+    await view.until("name => window.hawse.state().people[0] === name", name)
+
+
+async def size(view: View) -> tuple[int, int]:
+    state = await view.state()
+    return state["cols"], state["rows"]
+
+
+async def test_they_see_who_is_there_who_types_and_who_has_left(open_page: Open) -> None:
+    ada = await open_page()
+    await take_name(ada, "Ada Lovelace")
+    bob = await open_page()
+    await take_name(bob, "Bob")
+    await ada.until("() => window.hawse.state().people.join() === 'Ada Lovelace,Bob'")
+    circle = ada.page.locator("#others .circle")
+    await circle.wait_for()
+    assert (await circle.text_content(), await circle.get_attribute("title")) == ("B", "Bob")
+    assert await bob.page.locator("#others .circle").text_content() == "AL"
+    await bob.type("x")
+    await ada.page.locator("#others .circle.typing").wait_for()
+    await ada.page.locator("#others .circle:not(.typing)").wait_for()
+    await bob.page.mouse.move(400, 300)
+    await ada.page.locator(".flag", has_text="Bob").wait_for()
+    await bob.page.reload()
+    await bob.until_live()
+    assert (await bob.state())["people"][0] == "Bob"
+    assert await circle.count() == 1  # a reload is nobody's news
+    await bob.page.close()
+    await circle.wait_for(state="detached")
+    assert (await ada.state())["people"] == ["Ada Lovelace"]
+
+
+async def test_a_page_that_may_only_look_sees_and_cannot_type(open_page: Open, stack: Stack) -> None:
+    ada = await open_page()
+    before = await size(ada)
+    eve = await open_page(width=700, height=500, token=viewer_token(stack))
+    await eve.page.locator("#read-only").wait_for()
+    await ada.run("echo for ev''erybody")
+    await eve.until_text("for everybody")
+    await eve.run("echo by e''ve")
+    await ada.run("echo still h''ere")
+    await eve.until_text("still here")
+    assert "by eve" not in "\n".join(await eve.screen())
+    assert await size(ada) == before == await size(eve)
+    assert await eve.page.locator("#stage.letterboxed").count() == 1
+    # The page is not what forbids it: what it sends all the same is refused by the runtime.
+    await eve.page.evaluate("() => window.hawse.channel.send(new TextEncoder().encode('rm'))")
+    await eve.page.locator("#failure-text", has_text="You are signed in, but").wait_for()
+    code = await eve.page.evaluate(
+        """() => window.hawse.client.call("exec", { command: "id" }, { sandbox: "local" }).catch(e => e.code)"""
+    )
+    assert code == "forbidden"
+
+
+async def test_the_link_to_look_only_lets_somebody_in_who_has_no_token(open_page: Open) -> None:
+    ada = await open_page()
+    await ada.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await ada.page.get_by_role("button", name="Copy link to look only").click()
+    await ada.page.get_by_text("may look, not type").wait_for()
+    link = await ada.page.evaluate("() => navigator.clipboard.readText()")
+    eve = await open_page(address=link)
+    assert (await eve.page.evaluate("() => window.hawse.client.welcome.role")) == "viewer"
+    assert "token" not in eve.page.url
+
+
+async def test_one_types_alone_and_another_takes_over(open_page: Open) -> None:
+    ada, bob = await open_page(), await open_page()
+    await take_name(ada, "Ada")
+    await take_name(bob, "Bob")
+    await ada.page.get_by_role("button", name="Type alone").click()
+    await bob.page.get_by_text("Ada types alone").wait_for()
+    await bob.run("echo by b''ob")
+    await ada.run("echo by a''da")
+    await bob.until_text("by ada")
+    assert "by bob" not in "\n".join(await bob.screen())
+    await bob.page.get_by_role("button", name="Take over").click()
+    await ada.page.get_by_text("Bob types alone").wait_for()
+    await bob.run("echo now by b''ob")
+    await ada.until_text("now by bob")
+    # What was on its way when the lease went is refused, and the page goes on.
+    await ada.page.evaluate("() => window.hawse.channel.send(new TextEncoder().encode('too late'))")
+    await ada.page.get_by_text("Not typed: Bob types alone").wait_for()
+    await ada.until_live()
+    await bob.page.get_by_role("button", name="Type alone").click()
+    await ada.page.locator("#held").wait_for(state="hidden")
+    await ada.run("echo fr''ee")
+    await bob.until_text("free")
+    assert "too late" not in "\n".join(await bob.screen())
+
+
+async def test_the_size_follows_who_is_in_use_and_the_other_letterboxes(open_page: Open) -> None:
+    large = await open_page(width=1280, height=900)
+    large_size = await size(large)
+    small = await open_page(width=700, height=500)
+    await small.type(" ")
+    await large.until("size => window.hawse.state().cols < size", large_size[0])
+    small_size = await size(small)
+    await large.page.locator("#stage.letterboxed").wait_for()
+    await small.page.locator("#stage:not(.letterboxed)").wait_for()
+    assert await size(large) == small_size
+    await large.type(" ")
+    await small.until("size => window.hawse.state().cols === size", large_size[0])
+    await small.page.locator("#stage.letterboxed").wait_for()
+    assert await size(small) == large_size
+    await large.page.close()
+    await small.until("size => window.hawse.state().cols === size", small_size[0])

@@ -1,0 +1,133 @@
+// The people at this terminal, in the bar at the top: a coloured circle for each, ours last, and who may type.
+
+import { DisposableList, Emitter } from "../base/disposables";
+import type { People } from "../terminal/people";
+import type { Viewer } from "../wire/methods";
+import { byId, setText, within } from "./dom";
+
+/** Circles of others; the rest are a number. */
+const SHOWN = 4;
+
+export type LeaseWish = "take" | "release";
+
+export class PeopleBar {
+  readonly #disposables = new DisposableList();
+  readonly #onName = new Emitter<string>();
+  readonly #onLease = new Emitter<LeaseWish>();
+  readonly #people: People;
+  readonly #me = byId<HTMLButtonElement>("me");
+  readonly #card = byId("name-card");
+  readonly #name = byId<HTMLInputElement>("name");
+
+  constructor(people: People) {
+    this.#people = people;
+    this.#disposables.listen(this.#me, "click", () => this.#unfold(!this.#unfolded));
+    this.#disposables.listen(this.#card, "submit", event => {
+      event.preventDefault();
+      this.#unfold(false);
+      this.#onName.emit(this.#name.value.trim());
+    });
+    this.#disposables.listen<KeyboardEvent>(this.#card, "keydown", event => {
+      if (event.key !== "Escape") return;
+      this.#unfold(false);
+      this.#me.focus();
+    });
+    this.#disposables.listen(document, "pointerdown", event => {
+      const inside =
+        event.target instanceof Node &&
+        (this.#card.contains(event.target) || this.#me.contains(event.target));
+      if (!inside) this.#unfold(false);
+    });
+    this.#disposables.listen(byId("take-over"), "click", () => this.#onLease.emit("take"));
+    this.#disposables.listen(byId("lease"), "click", () =>
+      this.#onLease.emit(this.#holding ? "release" : "take"),
+    );
+    this.#disposables.add(people.onChange(() => this.show()));
+  }
+
+  /** The user wants to be called so. */
+  readonly onName = this.#onName.on;
+  readonly onLease = this.#onLease.on;
+
+  show(): void {
+    const { me, others, holder, readOnly, lease } = this.#people;
+    byId("people").hidden = !me;
+    const circles = others.slice(0, SHOWN).map(viewer => circle(viewer, viewer.id === lease.holder));
+    byId("others").replaceChildren(...circles, ...more(others.length - SHOWN));
+    byId("others").setAttribute("aria-label", others.length ? "Also here" : "Nobody else is here");
+    if (me) paint(this.#me, me, `You are ${me.name}. Change your name`);
+    this.#me.classList.toggle("holds", this.#holding);
+    byId("read-only").hidden = !readOnly;
+    byId("lease").hidden = readOnly;
+    byId("lease").setAttribute("aria-pressed", String(this.#holding));
+    const other = holder && holder.id !== me?.id ? holder : undefined;
+    byId("held").hidden = !other;
+    byId("take-over").hidden = readOnly;
+    setText(within(byId("held"), "[data-text]"), other ? `${other.name} types alone` : "");
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  get #holding(): boolean {
+    const { me, lease } = this.#people;
+    return me !== undefined && lease.holder === me.id;
+  }
+
+  get #unfolded(): boolean {
+    return this.#me.getAttribute("aria-expanded") === "true";
+  }
+
+  #unfold(open: boolean): void {
+    if (this.#unfolded === open) return;
+    this.#card.hidden = !open;
+    this.#me.setAttribute("aria-expanded", String(open));
+    if (!open) return;
+    this.#name.value = this.#people.me?.name ?? "";
+    this.#name.select();
+  }
+}
+
+/** Two letters at most: of the first and the last word. */
+export function initials(name: string): string {
+  const words = name.split(/[\s._-]+/u).filter(Boolean);
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined];
+  return letters
+    .map(word => Array.from(word ?? "")[0] ?? "")
+    .join("")
+    .toUpperCase();
+}
+
+export function describe({ name, kind, read_only, typing }: Viewer): string {
+  const what = [kind === "agent" ? "agent" : "", read_only ? "looks only" : "", typing ? "typing" : ""];
+  const words = what.filter(Boolean).join(", ");
+  return words ? `${name} (${words})` : name;
+}
+
+function circle(viewer: Viewer, holds: boolean): HTMLElement {
+  const element = document.createElement("li");
+  element.className = "circle";
+  element.classList.toggle("holds", holds);
+  paint(element, viewer, describe(viewer) + (holds ? ", types alone" : ""));
+  return element;
+}
+
+function paint(element: HTMLElement, viewer: Viewer, title: string): void {
+  element.style.setProperty("--color", viewer.color);
+  element.classList.toggle("typing", viewer.typing);
+  element.classList.toggle("looks-only", viewer.read_only);
+  element.classList.toggle("agent", viewer.kind === "agent");
+  element.title = title;
+  element.setAttribute("aria-label", title);
+  setText(element, initials(viewer.name));
+}
+
+function more(count: number): HTMLElement[] {
+  if (count <= 0) return [];
+  const element = document.createElement("li");
+  element.className = "circle more";
+  element.title = `${count} more`;
+  setText(element, `+${count}`);
+  return [element];
+}

@@ -1,0 +1,113 @@
+// Where the others point: a small flag at their cell of the screen. And where we do, told seldom. A page that is scrolled
+// back shows none and tells none, for a cell is a place on the screen as the program sees it.
+
+import type { Terminal } from "@xterm/xterm";
+import { DisposableList } from "../base/disposables";
+import type { People } from "../terminal/people";
+
+export interface Cell {
+  x: number;
+  y: number;
+}
+
+/** Milliseconds between two tellings. */
+const TELL_EVERY = 120;
+
+export class Pointers {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #people: People;
+  readonly #tell: (at: Cell | null) => void;
+  readonly #layer: HTMLElement;
+  readonly #flags = new Map<string, HTMLElement>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #at: Cell | null = null;
+  #told: Cell | null = null;
+
+  constructor(host: HTMLElement, terminal: Terminal, people: People, tell: (at: Cell | null) => void) {
+    this.#terminal = terminal;
+    this.#people = people;
+    this.#tell = tell;
+    this.#layer = document.createElement("div");
+    this.#layer.className = "pointers";
+    this.#layer.setAttribute("aria-hidden", "true");
+    host.append(this.#layer);
+    this.#disposables.defer(() => this.#layer.remove());
+    this.#disposables.defer(() => clearTimeout(this.#timer));
+    this.#disposables.listen<PointerEvent>(host, "pointermove", event => this.#moved(this.#cell(event)));
+    this.#disposables.listen(host, "pointerleave", () => this.#moved(null));
+    this.#disposables.add(
+      people.onChange(() => this.show()),
+      terminal.onResize(() => this.show()),
+      terminal.onScroll(() => this.show()),
+    );
+  }
+
+  show(): void {
+    const screen = this.#screen();
+    const seen = new Set<string>();
+    for (const { id, name, color, at } of this.#people.others) {
+      if (!at || !screen || at.x >= this.#terminal.cols || at.y >= this.#terminal.rows) continue;
+      seen.add(id);
+      const flag = this.#flag(id);
+      if (flag.textContent !== name) flag.textContent = name;
+      flag.style.setProperty("--color", color);
+      flag.style.transform = `translate(${screen.left + (at.x + 0.5) * screen.width}px, ${screen.top + (at.y + 0.5) * screen.height}px)`;
+    }
+    for (const [id, flag] of this.#flags) {
+      if (seen.has(id)) continue;
+      flag.remove();
+      this.#flags.delete(id);
+    }
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #flag(id: string): HTMLElement {
+    let flag = this.#flags.get(id);
+    if (!flag) {
+      flag = document.createElement("span");
+      flag.className = "flag";
+      this.#layer.append(flag);
+      this.#flags.set(id, flag);
+    }
+    return flag;
+  }
+
+  #moved(at: Cell | null): void {
+    this.#at = at;
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#at?.x === this.#told?.x && this.#at?.y === this.#told?.y) return;
+      this.#told = this.#at;
+      this.#tell(this.#at);
+    }, TELL_EVERY);
+  }
+
+  #cell(event: PointerEvent): Cell | null {
+    const screen = this.#screen();
+    if (!screen) return null;
+    const box = this.#layer.getBoundingClientRect();
+    const x = Math.floor((event.clientX - box.left - screen.left) / screen.width);
+    const y = Math.floor((event.clientY - box.top - screen.top) / screen.height);
+    return x >= 0 && y >= 0 && x < this.#terminal.cols && y < this.#terminal.rows ? { x, y } : null;
+  }
+
+  /** Where the cells are within the layer, and how large each is. */
+  #screen(): { left: number; top: number; width: number; height: number } | undefined {
+    const { active } = this.#terminal.buffer;
+    const element = this.#terminal.element?.querySelector(".xterm-screen");
+    if (!element || active.viewportY !== active.baseY) return undefined;
+    const inner = element.getBoundingClientRect();
+    const outer = this.#layer.getBoundingClientRect();
+    return {
+      left: inner.left - outer.left,
+      top: inner.top - outer.top,
+      width: inner.width / this.#terminal.cols,
+      height: inner.height / this.#terminal.rows,
+    };
+  }
+}
