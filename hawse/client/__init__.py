@@ -1,5 +1,6 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
+from hawse.client.agent import History, Ran, ScreenView, Sent
 from hawse.client.client import Client, connect
 from hawse.client.errors import (
     BusyError,
@@ -19,22 +20,23 @@ from hawse.client.results import (
     ExecResult,
     Exit,
     FileInfo,
-    Live,
     Joined,
     Lease,
     LeaseChanged,
     Left,
+    Live,
     Output,
-    Repaint,
     PresenceChanged,
+    Repaint,
     Resized,
     Snapshot,
     State,
     TerminalEvent,
-)
     Viewer,
+)
 from hawse.client.sandbox import Sandbox
 from hawse.client.terminal import Terminal
+from hawse.client.waits import CommandInfo, Match, Waited
 from hawse.wire import HawseError
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "Client",
     "ClientClosedError",
     "CommandError",
+    "CommandInfo",
     "ExecResult",
     "Exit",
     "FileDone",
@@ -51,26 +54,32 @@ __all__ = [
     "FileStat",
     "GaveUpError",
     "HawseError",
-    "Live",
+    "History",
     "Joined",
     "Lease",
     "LeaseChanged",
     "Left",
+    "Live",
+    "Match",
     "Options",
     "Output",
+    "PresenceChanged",
     "Process",
+    "Ran",
     "Recording",
     "RecordingInfo",
-    "PresenceChanged",
     "RefusedError",
     "Repaint",
     "Resized",
     "Sandbox",
+    "ScreenView",
+    "Sent",
     "Snapshot",
     "State",
     "Terminal",
     "TerminalEvent",
     "TruncatedError",
+    "Viewer",
+    "Waited",
     "connect",
 ]
-    "Viewer",

@@ -32,6 +32,7 @@ class WithExit(Reply, frozen=True, kw_only=True):
 class TerminalInfo(Reply, frozen=True, kw_only=True):
     id: str
     instance: str
+    created: bool = False
 
 
 class CellTold(Reply, frozen=True, kw_only=True):
@@ -71,6 +72,7 @@ class TerminalOpened(Reply, frozen=True, kw_only=True):
     start: int = msgspec.field(name="from")
     cols: int
     rows: int
+    offset: int | None = None  # the end of the output
     screen: int = 0
     input_offset: int = 0
     pid: int | None = None

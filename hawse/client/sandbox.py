@@ -148,9 +148,9 @@ class Sandbox:
         read_only: bool = False,
         lossless: bool = False,
         emulator: bool = False,
-        instance: str | None = None,
         name: str | None = None,
         kind: Literal["person", "agent"] = "agent",
+        instance: str | None = None,
         since: int | None = None,
     ) -> Terminal:
         """A terminal for `async with`: created unless one of that `id` runs, then attached to. Leaving detaches.
@@ -159,8 +159,8 @@ class Sandbox:
         that is kept is replayed. `read_only` viewers cannot type. `lossless`: never a snapshot instead of output,
         because the program waits for this reader: up to 30 s while it makes no progress or its line is broken.
         `emulator`: what reads this answers a program's queries, whenever `Terminal.answers` says that it is its turn.
-        """
         `name`, `kind`: as which the others see us; see `Terminal.viewers`.
+        """
         if id is None and (instance is not None or not create):
             raise ValueError("which terminal? give its id")
         wanted = None
@@ -175,9 +175,9 @@ class Sandbox:
             read_only=read_only,
             lossless=lossless,
             emulator=emulator,
-            window=self._window,
             name=name,
             kind=kind,
+            window=self._window,
         )
         return Terminal(self._calls, self.id, call, wanted)
 

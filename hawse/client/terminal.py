@@ -1,12 +1,12 @@
 """A terminal as its user sees it: keys in, events out, and the few calls that act on it."""
 
 import secrets
-import secrets
 from types import TracebackType
 from typing import Any
 
 import msgspec
 
+from hawse.client.agent import Agent
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
 from hawse.client.errors import ClientClosedError
@@ -14,13 +14,13 @@ from hawse.client.feed import BytesLike
 from hawse.client.inbox import Chunk
 from hawse.client.reader import Reader
 from hawse.client.recording import Recording
-from hawse.client.replies import TerminalInfo, WithExit, parse
-from hawse.client.results import Exit, Output, Repaint, Snapshot, TerminalEvent
+from hawse.client.replies import LeaseTold, TerminalInfo, WithExit, parse
+from hawse.client.results import Exit, Lease, Output, Repaint, Snapshot, TerminalEvent, Viewer
 from hawse.client.viewer import LANE, TerminalCall
 from hawse.wire import HawseError
 
 
-class Terminal:
+class Terminal(Agent):
     """`async with sb.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches only."""
 
     def __init__(self, calls: Calls, sandbox: str, call: TerminalCall, create: dict[str, Any] | None) -> None:
@@ -36,6 +36,7 @@ class Terminal:
             answer = await self._perform("terminal.create", self._create, id=None)
             info = parse(msgspec.json.encode(answer), TerminalInfo)
             self._call.base |= {"id": info.id, "instance": info.instance}
+            self._mark = 0 if info.created else None
         await self._calls.begin(self._call)
         return self
 
@@ -75,7 +76,6 @@ class Terminal:
         """This viewer's emulator is to answer queries; only with `emulator=True`, and only while `live`."""
         return self._call.answers
 
-    # ---- output
     # ---- people
 
     @property
@@ -112,13 +112,14 @@ class Terminal:
         told = parse(msgspec.json.encode(answer), LeaseTold)
         return Lease(told.holder, told.epoch)
 
+    # ---- output
 
     def items(self) -> Reader[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
-        What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
         Between them `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` tell of the others.
 
+        What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
         `TruncatedError`, `stale_handle` if another terminal took the id, and what ends a client.
         """
         return Reader(self._call.inbox, self._next_item)

@@ -53,6 +53,7 @@ class TerminalCall(Call):
         self.live = False  # the replay is over
         self.answers = False  # our emulator is the one that answers
         self.pid: int | None = None
+        self.begun: int | None = None  # the end of the output when we first attached
         self.people = People()
         self.inbox: Inbox = Inbox(window, self.grant)
         self.feed: Feed | None = None if read_only else Feed(Limits().input_window, self.wake)
@@ -105,6 +106,7 @@ class TerminalCall(Call):
         if known not in (None, opened.instance):
             raise RemoteProtocolError(f"attached to instance {opened.instance}, asked for {known}")
         self.base["instance"], self.pid = opened.instance, opened.pid
+        self.begun = opened.offset if self.begun is None else self.begun
         size = (opened.cols, opened.rows)
         self.inbox.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))  # nobody saw the last attempt
         self._put(Attached(opened.start_at, opened.start, *size))

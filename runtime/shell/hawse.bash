@@ -19,6 +19,7 @@ if [[ $- == *i* && -z ${__hawse_ran+x} ]]; then
         builtin printf '\e]633;E;%s\a' "${entry//[[:cntrl:]]/}"
     }
 
+    # Where we are, as an escape sequence in REPLY.
     __hawse_cwd() {
         local LC_ALL=C path=$PWD safe= char i
         if [[ $path == *[!A-Za-z0-9/._~-]* ]]; then
@@ -32,18 +33,19 @@ if [[ $- == *i* && -z ${__hawse_ran+x} ]]; then
             done
             path=$safe
         fi
-        builtin printf '\e]7;file://%s%s\a' "$HOSTNAME" "$path"
+        builtin printf -v REPLY '\e]7;file://%s%s\a' "$HOSTNAME" "$path"
     }
 
-    # First of PROMPT_COMMAND: the end of a command. What comes after finds $? as it was.
+    # First of PROMPT_COMMAND: the end of a command, and in the same breath where it has led. What comes after finds $? as
+    # it was.
     __hawse_end() {
-        local code=$?
+        local code=$? HISTTIMEFORMAT= REPLY last
         __hawse_cwd
         if (( __hawse_ran )); then
-            builtin printf '\e]133;D;%s\a' "$code"
+            REPLY=$'\e]133;D;'$code$'\a'$REPLY
             __hawse_ran=0
         fi
-        local HISTTIMEFORMAT= last
+        builtin printf '%s' "$REPLY"
         last=$(builtin history 1 2>/dev/null)
         [[ $last =~ ^[[:space:]]*([0-9]+) ]] && __hawse_number=${BASH_REMATCH[1]}
         return "$code"

@@ -29,6 +29,7 @@ if [[ -o interactive && -z ${__hawse_ran+x} ]]; then
         __hawse_ran=1
     }
 
+    # Where we are, as an escape sequence in REPLY.
     __hawse_cwd() {
         emulate -L zsh -o no_multibyte
         local LC_ALL=C char safe=
@@ -38,17 +39,18 @@ if [[ -o interactive && -z ${__hawse_ran+x} ]]; then
             [[ $char == [A-Za-z0-9/._~-] ]] || builtin printf -v char '%%%02X' $(( #char ))
             safe+=$char
         done
-        builtin printf '\e]7;file://%s%s\a' "$HOST" "$safe"
+        REPLY=$'\e]7;file://'$HOST$safe$'\a'
     }
 
-    # The first hook: the end of a command.
+    # The first hook: the end of a command, and in the same breath where it has led.
     __hawse_end() {
-        local code=$?
+        local code=$? REPLY
         __hawse_cwd
         if (( __hawse_ran )); then
-            builtin printf '\e]133;D;%s\a' "$code"
+            REPLY=$'\e]133;D;'$code$'\a'$REPLY
             __hawse_ran=0
         fi
+        builtin printf '%s' "$REPLY"
     }
 
     # The last hook: others may have made a new prompt.

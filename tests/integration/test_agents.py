@@ -1,0 +1,121 @@
+"""An agent and a person share one shell: through a real gateway, each sees what the other does."""
+
+import asyncio
+import shutil
+
+import pytest
+
+import hawse
+from hawse.client import Output, Terminal
+from hawse.wire import HawseError
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
+
+QUICK = hawse.client.Options(backoff_cap=0.1)
+
+
+class Person:
+    """Somebody with an emulator: takes all there is."""
+
+    def __init__(self, term: Terminal) -> None:
+        self.term = term
+        self.output = bytearray()
+        self._came = asyncio.Event()
+
+    async def read(self) -> None:
+        async for item in self.term.items():
+            if isinstance(item, Output):
+                assert item.offset == len(self.output)
+                self.output += item.data
+                self._came.set()
+
+    async def has(self, end: int) -> None:
+        while len(self.output) < end:
+            self._came.clear()
+            await self._came.wait()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -> None:
+    env = {"HOME": str(stack.state), "HISTFILE": None}
+    (stack.state / ".zshrc").touch()
+    async with (
+        hawse.connect(stack.base, token=stack.token) as ours,
+        hawse.connect(stack.base, token=stack.token) as theirs,
+        ours.sandbox().terminal("shared", argv=[shutil.which(shell) or shell], env=env, read_only=False) as agent,
+        theirs.sandbox().terminal("shared", instance=agent.instance, kind="person", emulator=True) as seat,
+        asyncio.TaskGroup() as tasks,
+    ):
+        person = Person(seat)
+        reading = tasks.create_task(person.read())
+
+        ran = await agent.run("x=42; (echo 'from the agent'; exit 3)")
+        assert (ran.code, ran.line) == (3, "x=42; (echo 'from the agent'; exit 3)")
+        assert ran.text.startswith("from the agent\n")
+        assert ran.end is not None
+        await person.has(ran.end)
+        assert bytes(person.output[ran.start : ran.end]) == ran.output
+
+        # The person goes on in the same shell, and the agent waits for what comes of it.
+        waiting = tasks.create_task(agent.wait_for(command=True, since=ran.after))
+        await seat.write(b"echo person $x\r")
+        waited = await waiting
+        assert waited.event == "command"
+        assert waited.command is not None
+        assert (waited.command.line, waited.command.code) == ("echo person $x", 0)
+        assert (await agent.expect(r"^person (\d+)$", since=waited.command.start)).groups == ["42"]
+        assert "person 42" in (await agent.screen()).content
+
+        # An agent presses keys as a person does.
+        await agent.send("read -s secret; echo got $secret", keys=["enter"])
+        await agent.send("abc", keys=["enter"])
+        assert (await agent.expect(r"got \w+$")).text == "got abc"
+        history = await agent.history()
+        assert [c.line for c in history.commands][:2] == [ran.line, "echo person $x"]
+        assert (await agent.run("true")).code == 0
+
+        await seat.write(b"exit 7\r")
+        assert (await agent.wait_for(exit=True)).event == "exit"
+        assert (await seat.wait()).code == 7
+        with pytest.raises(HawseError, match="exited"):
+            await agent.expect("never")
+        await reading
+
+
+async def test_a_command_is_run_once_and_told_whole_over_a_line_that_keeps_breaking(stack: Stack) -> None:
+    async with (
+        CuttingProxy(stack.port, seed=3, cut_after=(20_000, 200_000), cuts_left=20) as proxy,
+        hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
+        hw.sandbox().terminal("t", argv=["bash"]) as term,
+    ):
+        ran = await term.run("echo run >> runs; seq 300000; test $(wc -l < runs) = 1")
+        assert (ran.code, ran.missing) == (0, 0)
+        assert ran.text == "".join(f"{n}\n" for n in range(1, 300_001))
+        assert proxy.cuts > 3
+        with pytest.raises(HawseError, match="deadline_exceeded"):
+            await term.run("cat", timeout=0.2)
+        await term.send(keys=["ctrl+c"])
+        assert (await term.run("seq 100000", max_output=1000)).output.endswith(b"100000\r\n")
+    # `term` was left; the terminal, and what it told, are still there.
+
+
+async def test_a_shell_that_does_not_tell_is_not_waited_for(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminal("t", argv=["sh"]) as term,
+    ):
+        with pytest.raises(HawseError, match="conflict"):
+            await term.run("true")
+        with pytest.raises(HawseError, match="invalid_params"):
+            await term.run("a\nb")
+
+
+async def test_integration_works_within_bubblewrap(tmp_path) -> None:
+    async with (
+        Stack(tmp_path / "state", isolation="bubblewrap") as stack,
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminal("t") as term,
+    ):
+        ran = await term.run("cd /tmp; false")
+        assert (ran.code, ran.output) == (1, b"")
+        assert (await hw.sandbox().call("terminal.get", {"id": "t"}))["cwd"] == "/tmp"
