@@ -35,7 +35,7 @@ class OscScanner:
         self.offset += len(data)
         if self._carry:
             data, self._carry = self._carry + data, b""
-        at = self._skip(data) if self._overlong else data.find(_INTRODUCER)
+        at = self._skip(data) if self._overlong else _find(data)
         found: list[Osc] = []
         while at >= 0:
             end = _END.search(data, at + 2)
@@ -59,6 +59,11 @@ class OscScanner:
             return -1
         self._overlong = False
         return data.find(_INTRODUCER, end.start())
+
+
+def _find(data: bytes) -> int:
+    """The first introducer. To look for one byte is twenty times as fast as for two, and mostly one is not there."""
+    return data.find(_INTRODUCER) if b"\x1b" in data and b"]" in data else -1
 
 
 def _terminated(data: bytes, stop: int) -> int | None:
