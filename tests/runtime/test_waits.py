@@ -79,7 +79,7 @@ async def test_what_comes_first_in_the_output_ends_it(client: Client) -> None:
 
 
 async def test_output_that_is_no_longer_kept_is_declared(client: Client, served: Served) -> None:
-    shell = await client.terminal("yes | head -c 9000000; printf end; exec cat")
+    shell = await client.terminal("head -c 9000000 /dev/zero | tr '\\0' x; printf end; exec cat")
     await shell.seen(b"end")
     waited = await client.ask("terminal.wait", id="t", pattern="end", since=0)
     assert waited["event"] == "pattern"
