@@ -13,6 +13,7 @@ from runtime.journal import Journal
 from runtime.paint import end_overlong, paint
 
 SCROLLBACK_LINES = 6000  # the web page keeps 5000; libghostty drops whole pages, so it may hold 600 less
+ALL = 1 << 20  # rows: more than there are
 SCROLLBACK_BYTES = 16 << 20
 SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (an image, say) that a snapshot can carry
 
@@ -30,6 +31,12 @@ class Screen:
         self._emulator = Emulator(cols, rows, scrollback=scrollback)
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, SCROLLBACK_BYTES)
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES, SEQUENCE_BYTES)
+        # A shape that no program can ask for: so it is seen whether one has asked for any.
+        default = ffi.new("int*", lib.GHOSTTY_TERMINAL_CURSOR_STYLE_BLOCK_HOLLOW)
+        check(
+            lib.ghostty_terminal_set(self._emulator._t[0], lib.GHOSTTY_TERMINAL_OPT_DEFAULT_CURSOR_STYLE, default),
+            "set",
+        )
         if reply is not None:
             self._emulator.on_reply(reply)
 
@@ -60,14 +67,14 @@ class Screen:
         """The visible screen as text, one line a row."""
         return str(self._emulator.text())
 
-    def snapshot(self) -> bytes:
-        """VT bytes that paint this screen, and its scrollback, on a reset emulator of the same size.
+    def snapshot(self, scrollback: int = ALL) -> bytes:
+        """VT bytes that paint this screen, and so many rows of its scrollback, on a reset emulator of the same size.
 
         They end with what has been read of a sequence that is not finished yet, so the output may go on at once
         from `fed`, wherever that is (docs/decisions/0005).
         """
         end_overlong(self._emulator._t[0])
-        return paint(self._emulator._t[0])
+        return paint(self._emulator._t[0], scrollback)
 
     def close(self) -> None:
         self._emulator.close()

@@ -14,7 +14,7 @@ from runtime.observer import Observer
 from runtime.pace import Pacer
 from runtime.pipes import Inlet, Outlet
 from runtime.reaper import Exit, adopt
-from runtime.screen import Screen
+from runtime.screen import ALL, Screen
 from runtime.spawn import set_size, spawn_pty
 from runtime.viewer import Viewer
 
@@ -187,11 +187,11 @@ class Terminal:
         """A viewer's cursor has moved on."""
         self.pacer.advanced()
 
-    def snapshot(self) -> Snapshot:
-        """The screen as it is, and the place in the output from which it goes on."""
+    def snapshot(self, scrollback: int = ALL) -> Snapshot:
+        """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
         self._follow(self.journal.end)
         screen = self._screen
-        return Snapshot(screen.snapshot(), screen.fed, screen.cols, screen.rows, self._screen_mark)
+        return Snapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._screen_mark)
 
     def current_screen(self) -> Screen:
         """The screen, brought up to all the output there is."""

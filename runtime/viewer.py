@@ -12,12 +12,14 @@ from runtime.call import Call
 from runtime.company import Guest, Seen
 from runtime.flight import PROBE, Flight
 from runtime.pipes import WRITE_LIMIT
+from runtime.screen import ALL
 from runtime.sizing import Size
 
 if TYPE_CHECKING:
     from runtime.terminal import Terminal
 
 INTERRUPT = b"\x03"  # Ctrl-C
+RESEED_ROWS = 500  # of scrollback after an interrupt: the prompt is wanted at once
 BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
 
 
@@ -161,17 +163,17 @@ class Viewer:
         terminal.moved()
 
     def _reseed(self, connection: Connection, ch: int) -> None:
+        cols, rows = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
         self._skip = False
-        cols, rows = self._take_snapshot()
         self._live_at = self._terminal.journal.end
         self._live = False
         value = {"from": self.cursor, "screen": len(self._snapshot), "cols": cols, "rows": rows}
         connection.send_event(ch, "reseed", value)
         self._terminal.moved()
 
-    def _take_snapshot(self) -> tuple[int, int]:
+    def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int]:
         """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows)."""
-        snapshot = self._terminal.snapshot()
+        snapshot = self._terminal.snapshot(scrollback)
         self._snapshot, self._snapshot_sent = snapshot.data, 0
         self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
         return snapshot.cols, snapshot.rows

@@ -202,3 +202,37 @@ def test_a_soft_wrapped_line_is_still_one_line() -> None:
         resumed.resize(40, ROWS)
         assert resumed.text().startswith("a longer line that wraps around\nx\ny")
     screen.close()
+
+
+def snapshot_of(data: bytes, scrollback: int = 1000) -> bytes:
+    screen = Screen(COLS, ROWS)
+    try:
+        screen.feed(data)
+        return screen.snapshot(scrollback)
+    finally:
+        screen.close()
+
+
+def test_only_the_newest_rows_of_the_scrollback_are_painted_if_so_wished() -> None:
+    text = b"".join(b"row %d\r\n" % n for n in range(100))
+    for before in (b"", b"\x1b[?1049h"):
+        snapshot = snapshot_of(text + before, 10)
+        assert b"row 86\r\n" in snapshot
+        assert b"row 85\r\n" not in snapshot
+        assert b"row 1\r\n" in snapshot_of(text + before)
+
+
+def test_what_the_library_does_not_say_is_said() -> None:
+    for said in (b"\x1b]2;my title\x1b\\", b"\x1b]7;file:///tmp\x1b\\", b"\x1b[5 q", b"\x1b]10;rgb:01/02/03\x1b\\"):
+        assert said in snapshot_of(b"text" + said)
+    assert b" q" not in snapshot_of(b"text")  # no shape was asked for: the viewer's own
+
+
+def test_links_in_the_scrollback_are_painted() -> None:
+    link = b"\x1b]8;;https://example.com/\x1b\\link\x1b]8;;\x1b\\"
+    snapshot = snapshot_of(b"before\r\n" + link + b"\r\n" + b"after\r\n" * 20)
+    assert snapshot.count(link) == 1
+    with Terminal(COLS, ROWS) as resumed, Terminal(COLS, ROWS) as straight:
+        resumed.feed(snapshot)
+        straight.feed(b"before\r\nlink\r\n" + b"after\r\n" * 20)
+        assert scrollback(resumed) == scrollback(straight)

@@ -1,0 +1,41 @@
+"""What real programs printed, cut anywhere: a snapshot and the rest are for xterm.js what all of it is.
+
+`python -m tests.screens.cases 200` does it at length; docs/screens.md says what is left different, and why.
+"""
+
+import os
+import shutil
+
+import pytest
+
+from tests.screens.cases import KNOWN, RECORDINGS, ROOT, outcomes, program_of, seen
+
+OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
+
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(
+        not (shutil.which("node") and (ROOT / "web/node_modules/@xterm/headless").is_dir()),
+        reason="needs web/node_modules",
+    ),
+]
+
+
+def test_xterm_shows_the_same_after_a_snapshot_wherever_a_recording_is_cut() -> None:
+    assert len({program_of(path) for path in RECORDINGS}) >= 12
+    found = [
+        f"{outcome['name']} at {cut['at']}, {place}: {kind}: {what['example']}"
+        for outcome in outcomes(RECORDINGS, OFFSETS)
+        for cut in outcome["cuts"]
+        for place in ("there", "end")
+        for kind, what in seen(cut[place]).items()
+        if kind not in KNOWN.get(outcome["name"].rsplit("-", 1)[0], ())
+    ]
+    assert not found, "\n".join(found[:20])
+
+
+def test_recordings_are_small_and_say_nothing_of_the_machine_they_were_made_on() -> None:
+    sizes = [path.stat().st_size for path in RECORDINGS]
+    assert max(sizes) < 300_000
+    assert sum(sizes) < 2_000_000
+    assert [path for path in RECORDINGS if b"/work/" in path.read_bytes() or b"/root/" in path.read_bytes()] == []

@@ -1,0 +1,112 @@
+"""Cuts recordings at random offsets, and has xterm.js say what a snapshot lacks.
+
+At length, as a table for docs/screens.md: `python -m tests.screens.cases [OFFSETS [NAME…]]`.
+"""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from runtime.journal import Journal
+from runtime.screen import Screen
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.raw"))
+SEED = "hawse"
+# Nobody sees these: the number of the same colour, the style of a blank, an empty cell instead of a space.
+UNSEEN = ("16 as 256", "blank's style", "hole")
+
+# What is left different, by program: docs/screens.md says why.
+WRAP = ("wrap", "scrollback wrap")
+KNOWN = {
+    "git-log-paged": WRAP,
+    "vim": WRAP,
+    "zsh": WRAP,
+    "python": ("saved cursor",),
+    "top": ("style", "foreground", "background"),
+    "table": ("scrollback background",),
+    "test-card": ("tabs", "text", "style", "foreground", "background", "cursor"),
+}
+
+
+def write_case(recording: Path, offsets: int, into: Path) -> dict[str, Any]:
+    """Snapshots at so many offsets of one recording, one behind the other in a file; what `replay.ts` needs to know."""
+    cols, rows = size_of(recording)
+    data = recording.read_bytes()
+    journal, screen = Journal(), Screen(cols, rows)
+    choice = random.Random(f"{SEED} {recording.name}")
+    cuts = []
+    snapshots = into / f"{recording.stem}.snapshots"
+    with snapshots.open("wb") as out:
+        for cut in sorted(choice.randint(0, len(data)) for _ in range(offsets)):
+            journal.append(data[journal.end : cut])
+            screen.catch_up(journal, cut)
+            snapshot = screen.snapshot()
+            cuts.append({"at": screen.fed, "size": len(snapshot)})
+            out.write(snapshot)
+    screen.close()
+    case = {"name": recording.stem, "cols": cols, "rows": rows, "recording": str(recording)}
+    return case | {"snapshots": snapshots.name, "cuts": cuts}
+
+
+def size_of(recording: Path) -> tuple[int, int]:
+    found = re.search(r"-(\d+)x(\d+)$", recording.stem)
+    assert found, recording
+    return int(found[1]), int(found[2])
+
+
+def program_of(recording: Path) -> str:
+    return recording.stem.rsplit("-", 1)[0]
+
+
+def outcomes(recordings: Iterable[Path], offsets: int) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as directory:
+        cases = [write_case(recording, offsets, Path(directory)) for recording in recordings]
+        (Path(directory) / "cases.json").write_text(json.dumps(cases))
+        node = ["node", "test/screens/main.mjs", directory]
+        said = subprocess.run(node, cwd=ROOT / "web", capture_output=True, check=False)
+        if said.returncode:
+            raise RuntimeError(said.stderr.decode())
+        found: list[dict[str, Any]] = json.loads((Path(directory) / "outcomes.json").read_text())
+    return found
+
+
+def seen(differences: dict[str, Any]) -> dict[str, Any]:
+    return {kind: what for kind, what in differences.items() if not kind.endswith(UNSEEN)}
+
+
+def main(offsets: int, names: list[str]) -> None:
+    chosen = [path for path in RECORDINGS if not names or any(name in path.name for name in names)]
+    kinds: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    total: Counter[str] = Counter()
+    for outcome in outcomes(chosen, offsets):
+        here: Counter[str] = Counter()
+        for cut in outcome["cuts"]:
+            both = {**cut["end"], **cut["there"]}
+            verdict = "different" if seen(both) else "unseen" if both else "equal"
+            here[verdict] += 1
+            for kind, what in both.items():
+                kinds[kind] += 1
+                here[kind] += kind not in UNSEEN
+                place = "there" if kind in cut["there"] else "end"
+                examples.setdefault(
+                    kind, f"{outcome['name']} at {cut['at']} {place}, {what['count']}: {what['example']}"
+                )
+        total.update({verdict: here[verdict] for verdict in ("equal", "unseen", "different")})
+        rest = {kind: n for kind, n in here.items() if kind not in ("equal", "unseen", "different") and n}
+        print(f"| {outcome['name']} | {here['equal']} | {here['unseen']} | {here['different']} | {rest or ''} |")
+    print(dict(total))
+    for kind, n in kinds.most_common():
+        print(f"{n:6} {kind}: {examples[kind][:900]}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40, sys.argv[2:])
