@@ -27,6 +27,7 @@ export default defineConfig({
     // Half a megabyte is xterm.js with its WebGL renderer: wanted at once, so in one file.
     chunkSizeWarningLimit: 600,
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: ["index.html", "recording.html"] },
     license: { fileName: "licenses.md" },
   },
   server: { host: "127.0.0.1", proxy: { "/v1": { target: gateway, ws: true, changeOrigin: true } } },

@@ -12,9 +12,11 @@ export class Layout {
   readonly #stage: HTMLElement;
   readonly #terminal: Terminal;
   readonly #fit: FitAddon;
+  readonly #least: number;
   #wanted: number;
 
-  constructor(stage: HTMLElement, terminal: Terminal, fit: FitAddon, fontSize: number) {
+  constructor(stage: HTMLElement, terminal: Terminal, fit: FitAddon, fontSize: number, least = LEAST_FONT) {
+    this.#least = least;
     this.#stage = stage;
     this.#terminal = terminal;
     this.#fit = fit;
@@ -53,7 +55,7 @@ export class Layout {
 
   #shrink(scale: number, cols: number, rows: number): void {
     // Cells are whole pixels, so the first guess may be a little too large.
-    for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= LEAST_FONT; size -= 0.5) {
+    for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= this.#least; size -= 0.5) {
       this.#setFont(size);
       const fits = this.#measure();
       if (fits && fits.cols >= cols && fits.rows >= rows) return;

@@ -20,6 +20,7 @@ import { Layout } from "./layout";
 import { Overlays } from "./overlays";
 import { PeopleBar } from "./people-bar";
 import { Pointers } from "./pointers";
+import { RecordingControl } from "./recordings";
 import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
@@ -65,6 +66,14 @@ const peopleBar = new PeopleBar(people);
 const pointers = new Pointers(byId("stage"), terminal, people, at => shell.tell({ at }));
 disposables.add(keys, attached, sizing, peopleBar, pointers, showBell(terminal, byId("stage")));
 exposeHandle(terminal, client, channel);
+disposables.add(
+  new RecordingControl(client, {
+    ...address,
+    token: () => loadToken(() => sessionStorage) ?? "",
+    toast: text => overlays.toast(text),
+    focus: () => terminal.focus(),
+  }),
+);
 
 /** What each attach says of this page. */
 function introduce(): Partial<AttachTerminal> {

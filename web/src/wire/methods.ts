@@ -110,3 +110,27 @@ export interface AttachResult {
   exit: Exit;
   offset: number;
 }
+
+export interface RecordingInfo {
+  id: string;
+  terminal: string;
+  title?: string | null;
+  /** It holds what was typed as well. */
+  input: boolean;
+  /** Seconds since 1970. */
+  started: number;
+  state: "recording" | "finished";
+  /** Why it ended. */
+  reason?: "stopped" | "exited" | "quota" | "no_space" | "io_error" | "killed" | null;
+  /** Seconds. */
+  duration: number;
+  /** Bytes of the cast. */
+  size: number;
+  /** It holds less than happened. */
+  truncated: boolean;
+}
+
+/** `event recordings` of `recording.watch`: those that go on. */
+export interface Recordings {
+  recordings: RecordingInfo[];
+}

@@ -1,0 +1,185 @@
+"""A terminal recorded in the page by one person while another sees it; then played, sought, sped up, downloaded."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.async_api import Page, expect
+
+from e2e.conftest import Open
+from e2e.view import WAIT
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
+
+PLAYER = Path(__file__).parent.parent / "web/node_modules/asciinema-player/dist/bundle/asciinema-player.min.js"
+
+_SHOWN = """() => {
+  const { buffer, rows } = window.playback.terminal;
+  return Array.from({ length: rows }, (_, y) =>
+    buffer.active.getLine(buffer.active.baseY + y)?.translateToString(true) ?? "").join("\\n");
+}"""
+
+
+async def until(page: Page, condition: str, argument: Any = None) -> None:
+    await page.wait_for_function(condition, arg=argument, timeout=WAIT, polling=50)
+
+
+async def until_shown(page: Page, text: str, *, there: bool = True) -> None:
+    await until(page, f"([text, there]) => ({_SHOWN})().includes(text) === there", [text, there])
+
+
+async def until_settled(page: Page) -> None:
+    await until(page, "() => window.playback?.player.settled && window.playback.player.phase !== 'loading'")
+
+
+async def seek(page: Page, time: float) -> None:
+    await page.evaluate("time => window.playback.player.seek(time)", time)
+    await until_settled(page)
+
+
+async def times(page: Page, marker: str) -> float:
+    return await page.evaluate(
+        "label => window.playback.player.markers.find(marker => marker.label === label).t", marker
+    )
+
+
+async def mark(page: Page, label: str) -> None:
+    await page.evaluate(
+        """async label => {
+          const { client, channel } = window.hawse;
+          const { sandbox } = channel.address;
+          const { recordings } = await client.call("recording.list", {}, { sandbox });
+          await client.call("recording.mark", { id: recordings[0].id, label }, { sandbox });
+        }""",
+        label,
+    )
+
+
+async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    other = await open_page(width=800, height=600)
+    page = view.page
+    await expect(page.locator("#recording")).to_be_hidden()
+    await page.get_by_role("button", name="Record this terminal").click()
+    await expect(page.locator("#recording")).to_be_visible()
+    await expect(other.page.locator("#recording")).to_be_visible()
+    await view.run("echo fir''st")
+    await view.until_text("first")
+    await mark(page, "one")
+    await page.set_viewport_size({"width": 1200, "height": 700})
+    await view.run(r"clear; printf '\033[3;5H\033[31msec''ond \346\274\242\033[0m\n'")
+    await view.until_text("second")
+    await mark(page, "two")
+    await view.settled()
+    await page.get_by_role("button", name="Stop recording").click()
+    await expect(page.locator("#recording")).to_be_hidden()
+    await expect(other.page.locator("#recording")).to_be_hidden()
+
+    await page.get_by_role("button", name="Recordings").click()
+    await page.locator("dialog.recordings a").click()
+    await until_settled(page)
+    assert "recording=" in page.url
+    await expect(page.locator(".ticks button")).to_have_count(2)
+
+    await page.locator("#speed").select_option("4")
+    await page.locator("#idle").select_option("0.5")
+    await page.get_by_role("button", name="Play", exact=True).first.click()
+    await until_shown(page, "second")
+    await until(page, "() => window.playback.player.phase === 'ended'")
+    await until_shown(page, "first", there=False)
+
+    await seek(page, await times(page, "one"))
+    await until_shown(page, "first")
+    await until_shown(page, "second", there=False)
+    await seek(page, await times(page, "two"))
+    await until_shown(page, "second 漢")
+    await page.keyboard.press("Home")
+    await until_settled(page)
+    await until_shown(page, "second", there=False)
+    await page.keyboard.press("Space")
+    await until(page, "() => window.playback.player.phase === 'playing'")
+    await page.keyboard.press("Space")
+    await until(page, "() => window.playback.player.phase === 'paused'")
+
+    async with page.expect_download() as started:
+        await page.locator("#download").click()
+    download = await started.value
+    path = await download.path()
+    lines = path.read_text("utf-8").splitlines()
+    assert json.loads(lines[0])["version"] == 3
+    assert {json.loads(line)[1] for line in lines[1:]} >= {"o", "r", "m"}
+    assert not view.errors
+    await played_by_asciinema(page, path.read_text("utf-8"))
+
+
+async def played_by_asciinema(page: Page, cast: str) -> None:
+    """asciinema's own player takes the file, sizes, markers and all, and shows what ours does."""
+    await seek(page, 1e9)
+    wanted = "".join((await page.evaluate(_SHOWN)).split())
+    assert "second漢" in wanted
+    other = await page.context.new_page()
+    await other.set_content("<div id=player style='width:1000px'></div>")
+    await other.add_script_tag(path=PLAYER)
+    at = await other.evaluate(
+        """async cast => {
+          const markers = [];
+          const options = { preload: true, fit: "width" };
+          window.player = AsciinemaPlayer.create({ data: cast }, document.getElementById("player"), options);
+          window.player.addEventListener("marker", marker => markers.push(marker));
+          await window.player.play();
+          await window.player.pause();
+          await window.player.seek("100%");
+          return await window.player.getCurrentTime();
+        }""",
+        cast,
+    )
+    total = sum(json.loads(line)[0] for line in cast.splitlines()[1:])
+    assert at == pytest.approx(total, abs=0.05)
+    text = "() => document.querySelector('.ap-term').innerText.replace(/\\s/g, '')"
+    await until(other, f"wanted => ({text})() === wanted", wanted)
+
+
+async def test_seeking_in_a_large_recording_reads_a_bounded_part_of_it(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    page = view.page
+    await page.get_by_role("button", name="Record this terminal").click()
+    await expect(page.locator("#recording")).to_be_visible()
+    await view.run("for i in $(seq 6); do seq $((i * 100000)) $((i * 100000 + 99999)); sleep 0.2; done; echo the-''end")
+    await view.until_text("the-end")
+    await page.get_by_role("button", name="Stop recording").click()
+    await expect(page.locator("#recording")).to_be_hidden()
+    await page.get_by_role("button", name="Recordings").click()
+    await page.locator("dialog.recordings a").click()
+    await until_settled(page)
+    size = await page.evaluate("() => window.playback.player.info.size")
+    assert size > 4_000_000
+    await page.evaluate(
+        """() => {
+          window.received = 0;
+          const { terminal } = window.playback;
+          const write = terminal.write.bind(terminal);
+          terminal.write = (data, done) => { window.received += data.length; write(data, done); };
+        }"""
+    )
+    duration = await page.evaluate("() => window.playback.player.duration")
+    await seek(page, duration * 0.9)
+    assert await page.evaluate("() => window.received") < size / 2
+    before = await page.evaluate(_SHOWN)
+    await seek(page, 0)
+    await seek(page, duration * 0.3)
+    await seek(page, duration * 0.9)
+    assert await page.evaluate(_SHOWN) == before
+    await seek(page, duration)
+    await until_shown(page, "the-end")
+
+
+async def test_without_a_right_there_is_no_recording(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    await view.page.goto(f"{stack.base}/?recording=nope")
+    await expect(view.page.get_by_text("There is no such recording")).to_be_visible()
+    async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
+        assert (await http.get("/v1/sandboxes/local/recordings/nope.cast")).status_code == 401

@@ -1,0 +1,128 @@
+// The recordings of the sandbox, in a dialog: to play, to download, to delete.
+
+import type { HawseClient } from "../client/client";
+import { downloadRecording } from "../playback/download";
+import { formatSize, formatTime } from "../playback/format";
+import { HawseError } from "../wire/errors";
+import type { RecordingInfo, Recordings } from "../wire/methods";
+
+const PLAY_PATHS = {
+  download: "M8 2v8M4.8 7 8 10.2 11.2 7M2.5 13.5h11",
+  delete: "M3 4h10M6 4V2.5h4V4M4.5 4l.6 9.500h5.800l.6-9.500",
+};
+
+export interface ListOptions {
+  sandbox: string;
+  token: () => string;
+  toast: (text: string) => void;
+}
+
+export class RecordingsList {
+  readonly #client: HawseClient;
+  readonly #options: ListOptions;
+  readonly #dialog = document.createElement("dialog");
+  readonly #body = document.createElement("div");
+
+  constructor(client: HawseClient, options: ListOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#dialog.className = "recordings";
+    this.#dialog.setAttribute("aria-label", "Recordings");
+    const head = document.createElement("header");
+    const title = document.createElement("h2");
+    title.textContent = "Recordings";
+    const close = iconButton("Close", "M4 4l8 8M12 4l-8 8");
+    close.addEventListener("click", () => this.#dialog.close());
+    head.append(title, close);
+    this.#dialog.append(head, this.#body);
+    this.#dialog.addEventListener("click", event => {
+      if (event.target === this.#dialog) this.#dialog.close();
+    });
+    document.body.append(this.#dialog);
+  }
+
+  async show(): Promise<void> {
+    await this.#fill();
+    if (!this.#dialog.open) this.#dialog.showModal();
+  }
+
+  dispose(): void {
+    this.#dialog.remove();
+  }
+
+  async #fill(): Promise<void> {
+    const { sandbox } = this.#options;
+    const { recordings } = await this.#client.call<Recordings>("recording.list", {}, { sandbox });
+    const list = document.createElement("ul");
+    list.append(...recordings.map(info => this.#item(info)));
+    const empty = document.createElement("p");
+    empty.className = "empty";
+    empty.textContent = "Nothing has been recorded here yet.";
+    this.#body.replaceChildren(recordings.length ? list : empty);
+  }
+
+  #item(info: RecordingInfo): HTMLElement {
+    const { sandbox, token } = this.#options;
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    const url = new URL(".", location.href);
+    url.searchParams.set("recording", info.id);
+    url.searchParams.set("sandbox", sandbox);
+    link.href = url.href;
+    const name = document.createElement("strong");
+    name.textContent = info.title || info.terminal;
+    const facts = document.createElement("small");
+    facts.textContent = describe(info);
+    link.append(name, facts);
+    const download = iconButton("Download", PLAY_PATHS.download);
+    download.addEventListener("click", () => void this.#try(downloadRecording(sandbox, info.id, token())));
+    const remove = iconButton("Delete", PLAY_PATHS.delete);
+    remove.addEventListener("click", () => void this.#delete(info));
+    item.append(link, download);
+    if (this.#client.welcome?.role !== "viewer") item.append(remove);
+    return item;
+  }
+
+  async #delete(info: RecordingInfo): Promise<void> {
+    const { sandbox } = this.#options;
+    if (!confirm(`Delete this recording of ${info.terminal}?`)) return;
+    await this.#try(this.#client.call("recording.delete", { id: info.id }, { sandbox }));
+    await this.#try(this.#fill());
+  }
+
+  async #try(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#options.toast(problem.message || problem.code);
+    }
+  }
+}
+
+export function describe(info: RecordingInfo): string {
+  const facts = [
+    new Date(info.started * 1000).toLocaleString(),
+    info.state === "recording" ? "recording now" : formatTime(info.duration),
+    formatSize(info.size),
+  ];
+  if (info.input) facts.push("with input");
+  if (info.truncated) facts.push("incomplete");
+  return facts.join(" · ");
+}
+
+function iconButton(label: string, path: string): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "icon";
+  button.title = label;
+  button.setAttribute("aria-label", label);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  button.append(svg);
+  return button;
+}

@@ -1,0 +1,98 @@
+// The red dot that everybody sees while this terminal is recorded, and the buttons to record and to look at recordings.
+
+import "./style/recordings.css";
+import { type Disposable, DisposableList } from "../base/disposables";
+import { randomId } from "../base/random-id";
+import type { Channel } from "../client/channels";
+import type { HawseClient } from "../client/client";
+import { HawseError } from "../wire/errors";
+import type { RecordingInfo, Recordings } from "../wire/methods";
+import { byId } from "./dom";
+import { type ListOptions, RecordingsList } from "./recordings-list";
+
+export interface RecordingsOptions extends ListOptions {
+  terminal: string;
+  /** Gives the focus back to the terminal. */
+  focus: () => void;
+}
+
+export class RecordingControl implements Disposable {
+  readonly #client: HawseClient;
+  readonly #options: RecordingsOptions;
+  readonly #list: RecordingsList;
+  readonly #disposables = new DisposableList();
+  #going: RecordingInfo[] = [];
+
+  constructor(client: HawseClient, options: RecordingsOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#list = new RecordingsList(client, options);
+    this.#disposables.add(
+      this.#list,
+      client.onUp(() => this.#watch()),
+    );
+    this.#disposables.listen<MouseEvent>(byId("record"), "click", event => {
+      if (event.detail > 0) options.focus(); // a pointer's press; a keyboard's user is on the way through the buttons
+      void this.#try(this.#toggle());
+    });
+    this.#disposables.listen(byId("recordings"), "click", () => void this.#try(this.#list.show()));
+    this.#watch();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #watch(): void {
+    const { sandbox, terminal } = this.#options;
+    const channel: Channel | undefined = this.#client.open(
+      "recording.watch",
+      { sandbox, params: { terminal } },
+      {
+        event: (_name, value, cost) => {
+          this.#show((value as Recordings).recordings);
+          channel?.consume(cost);
+        },
+        result: () => this.#show([]),
+        error: () => {}, // the line broke: it is watched again on the next; until then nothing is known to change
+      },
+    );
+  }
+
+  #show(recordings: RecordingInfo[]): void {
+    this.#going = recordings;
+    const on = recordings.length > 0;
+    const button = byId("record");
+    const label = on ? "Stop recording" : "Record this terminal";
+    button.hidden = this.#client.welcome?.role === "viewer";
+    button.setAttribute("aria-pressed", String(on));
+    button.setAttribute("aria-label", label);
+    button.title = label;
+    const dot = byId("recording");
+    dot.hidden = !on;
+    dot.title = recordings.some(({ input }) => input)
+      ? "Recorded, with all that is typed"
+      : "This terminal is recorded";
+  }
+
+  async #toggle(): Promise<void> {
+    const { sandbox, terminal, toast } = this.#options;
+    const request = () => ({ sandbox, key: randomId() });
+    if (this.#going.length === 0) {
+      await this.#client.call("recording.start", { terminal }, request());
+      toast("Recording. Everybody here can see that.");
+      return;
+    }
+    for (const { id } of this.#going) await this.#client.call("recording.stop", { id }, request());
+    toast("The recording is kept.");
+  }
+
+  async #try(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#options.toast(problem.message || problem.code);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// The page of one recording: `/?recording=ID&sandbox=local`.
+
+import "../page/style/base.css";
+import "../page/style/header.css";
+import "../page/style/overlays.css";
+import "../page/style/playback.css";
+import { DisposableList, HawseClient } from "../index";
+import { readAddress, withoutToken } from "../page/address";
+import { byId, setText } from "../page/dom";
+import { openEmulator } from "../page/emulator";
+import { Layout } from "../page/layout";
+import { loadSettings, loadToken, saveToken } from "../page/settings";
+import { HawseError } from "../wire/errors";
+import { Controls } from "./controls";
+import { downloadRecording } from "./download";
+import { formatSize } from "./format";
+import { Player } from "./player";
+import { RemoteRecording } from "./source";
+
+/** Pixels: nobody scrolls while a recording plays, so all of it is shown, if need be small. */
+const LEAST_FONT = 3;
+
+const disposables = new DisposableList();
+const address = readAddress(location.href);
+const id = new URL(location.href).searchParams.get("recording") ?? "";
+history.replaceState(history.state, "", withoutToken(location.href));
+if (address.token) saveToken(() => sessionStorage, address.token);
+const token = loadToken(() => sessionStorage);
+
+const settings = loadSettings(
+  () => localStorage,
+  matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark",
+);
+document.documentElement.dataset.theme = settings.theme;
+
+const back = new URL(".", location.href);
+back.searchParams.set("sandbox", address.sandbox);
+byId<HTMLAnchorElement>("back").href = back.href;
+byId<HTMLAnchorElement>("problem-link").href = back.href;
+
+function fail(error: HawseError): void {
+  const words: Record<string, string> = {
+    not_found: "There is no such recording. It may have been deleted.",
+    unauthenticated: "You are not signed in here. Sign in on the terminal's page, then come back.",
+    forbidden: "You are signed in, but this recording is not open to you.",
+  };
+  setText(byId("problem-text"), words[error.code] ?? `${error.code}: ${error.message}`);
+  byId("problem").hidden = false;
+}
+
+const client = new HawseClient({ token });
+disposables.add(
+  client.onState(state => {
+    if (state.phase === "signed-out") fail(new HawseError("unauthenticated", "not signed in"));
+    else if (state.phase === "failed") fail(state.reason);
+  }),
+);
+client.connect();
+
+const { terminal, fit } = await openEmulator(byId("terminal"), settings);
+terminal.options.disableStdin = true;
+terminal.options.cursorBlink = false;
+terminal.attachCustomKeyEventHandler(() => false);
+const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize, LEAST_FONT);
+const observer = new ResizeObserver(() => layout.adapt());
+observer.observe(byId("stage"));
+disposables.defer(() => observer.disconnect());
+
+const player = new Player(new RemoteRecording(client, address.sandbox, id), {
+  reset: () => terminal.reset(),
+  resize: (cols, rows) => {
+    terminal.resize(cols, rows);
+    layout.adapt();
+  },
+  write: (data, done) => terminal.write(data, done),
+});
+disposables.add(
+  player,
+  new Controls(player),
+  player.onChange(() => player.error && fail(player.error)),
+);
+disposables.listen(byId("download"), "click", () => {
+  downloadRecording(address.sandbox, id, token ?? "").catch((problem: unknown) => {
+    if (problem instanceof HawseError) fail(problem);
+    else throw problem;
+  });
+});
+
+declare global {
+  interface Window {
+    playback?: { player: Player; terminal: typeof terminal };
+  }
+}
+window.playback = { player, terminal };
+
+try {
+  await player.load();
+  const { info } = player;
+  const title = info?.title || `${info?.terminal} @ ${address.sandbox}`;
+  setText(byId("title"), title);
+  document.title = `${title} · recording · hawse`;
+  const facts = [new Date((info?.started ?? 0) * 1000).toLocaleString(), formatSize(info?.size ?? 0)];
+  if (info?.truncated) facts.push("incomplete");
+  setText(byId("kind"), facts.join(" · "));
+  byId<HTMLButtonElement>("download").disabled = false;
+} catch (problem) {
+  if (!(problem instanceof HawseError)) throw problem;
+  fail(problem);
+}

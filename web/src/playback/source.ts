@@ -1,0 +1,82 @@
+// A recording as the sandbox has it: read in pieces, again after every broken line.
+
+import type { HawseClient } from "../client/client";
+import { HawseError } from "../wire/errors";
+import type { RecordingInfo } from "../wire/methods";
+
+export type Part = "cast" | "screens" | "index";
+
+export interface RecordingSource {
+  info(): Promise<RecordingInfo>;
+  /** The bytes from `offset` on, at most `length`: less at the end. */
+  read(part: Part, offset: number, length?: number): Promise<Uint8Array>;
+}
+
+type Client = Pick<HawseClient, "call" | "open" | "onUp">;
+
+export class RemoteRecording implements RecordingSource {
+  readonly #client: Client;
+  readonly #sandbox: string;
+  readonly #id: string;
+
+  constructor(client: Client, sandbox: string, id: string) {
+    this.#client = client;
+    this.#sandbox = sandbox;
+    this.#id = id;
+  }
+
+  info(): Promise<RecordingInfo> {
+    return this.#again(() =>
+      this.#client.call("recording.get", { id: this.#id }, { sandbox: this.#sandbox }),
+    );
+  }
+
+  read(part: Part, offset: number, length?: number): Promise<Uint8Array> {
+    const params = { id: this.#id, part, offset, ...(length === undefined ? {} : { length }) };
+    return this.#again(() => this.#read(params));
+  }
+
+  /** Reading changes nothing, so it is done again whenever a line broke meanwhile. */
+  async #again<T>(action: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await action();
+      } catch (problem) {
+        if (!(problem instanceof HawseError) || problem.code !== "interrupted") throw problem;
+      }
+    }
+  }
+
+  async #read(params: object): Promise<Uint8Array> {
+    const blocks: Uint8Array[] = [];
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): boolean => {
+        const channel = this.#client.open(
+          "recording.read",
+          { sandbox: this.#sandbox, params },
+          {
+            event: (_name, _value, cost) => channel?.consume(cost),
+            data: (frame, cost) => {
+              blocks.push(frame.payload.slice());
+              channel?.consume(cost);
+            },
+            result: () => resolve(),
+            error: reject,
+          },
+        );
+        return channel !== undefined;
+      };
+      if (begin()) return;
+      const waiting = this.#client.onUp(() => {
+        if (begin()) waiting.dispose();
+      });
+    });
+    const all = new Uint8Array(blocks.reduce((size, block) => size + block.length, 0));
+    let at = 0;
+    for (const block of blocks) {
+      all.set(block, at);
+      at += block.length;
+    }
+    return all;
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { Lines, parseEvent, parseHeader, parseIndex, parseSize, placeBefore } from "../../src/playback/cast";
+import { formatSize, formatTime } from "../../src/playback/format";
+
+const encoder = new TextEncoder();
+
+describe("lines", () => {
+  it("come whole out of blocks that are cut anywhere, within a character as well", () => {
+    const text = '{"version":3}\n[0.5,"o","häl漢\\n"]\n# comment\n[1,"o","end"]\n';
+    const bytes = encoder.encode(text);
+    for (let size = 1; size < bytes.length; size++) {
+      const lines = new Lines();
+      const found: string[] = [];
+      for (let at = 0; at < bytes.length; at += size)
+        found.push(...lines.feed(bytes.subarray(at, at + size)));
+      expect(found).toEqual(text.split("\n").slice(0, -1));
+    }
+  });
+});
+
+describe("the cast", () => {
+  it("has a header with the size", () => {
+    expect(parseHeader('{"version":3,"term":{"cols":90,"rows":30},"title":"x"}')).toEqual({
+      cols: 90,
+      rows: 30,
+      title: "x",
+    });
+    expect(() => parseHeader('{"version":2,"width":80,"height":24}')).toThrow("asciicast 2");
+  });
+
+  it("counts its times from the event before, and passes over comments", () => {
+    expect(parseEvent('[0.250,"o","a"]', 1.5)).toEqual({ at: 1.75, code: "o", data: "a" });
+    let at = 0;
+    for (let n = 0; n < 10_000; n++) at = parseEvent('[0.001,"o","a"]', at)?.at ?? 0;
+    expect(at).toBe(10);
+    expect(parseEvent("# nothing", 1.5)).toBeUndefined();
+    expect(parseSize("100x30")).toEqual({ cols: 100, rows: 30 });
+  });
+});
+
+describe("the index", () => {
+  it("says where to begin, and where the markers are", () => {
+    const place = { t: 1, at: 100, screen: 0, size: 9, cols: 80, rows: 24 };
+    const later = { ...place, t: 3, at: 200 };
+    const text = [place, { t: 2, label: "here" }, later].map(entry => `${JSON.stringify(entry)}\n`).join("");
+    const { places, markers } = parseIndex(encoder.encode(text));
+    expect(markers).toEqual([{ t: 2, label: "here" }]);
+    expect([0.5, 1, 2.9, 3, 99].map(time => placeBefore(places, time)?.at)).toEqual([
+      undefined,
+      100,
+      100,
+      200,
+      200,
+    ]);
+  });
+});
+
+describe("for people", () => {
+  it("times and sizes are short", () => {
+    expect([0, 59.9, 61, 3661].map(formatTime)).toEqual(["0:00", "0:59", "1:01", "1:01:01"]);
+    expect([999, 3800, 52_000, 1_500_000].map(formatSize)).toEqual(["999 B", "3.8 kB", "52 kB", "1.5 MB"]);
+  });
+});

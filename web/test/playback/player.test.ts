@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Clock, Player, type Stage } from "../../src/playback/player";
+import type { Part, RecordingSource } from "../../src/playback/source";
+import { HawseError } from "../../src/wire/errors";
+import type { RecordingInfo } from "../../src/wire/methods";
+
+const encoder = new TextEncoder();
+
+/** A line every second, `0 ` to `99 `; a screen to begin at every ten, that says what came before in short. */
+class Tape implements RecordingSource {
+  readonly files: Record<Part, Uint8Array>;
+  readonly reads: string[] = [];
+  broken: HawseError | undefined;
+
+  constructor() {
+    let cast = '{"version":3,"term":{"cols":80,"rows":24}}\n';
+    let index = "";
+    let screens = "";
+    for (let second = 0; second < 100; second++) {
+      if (second % 10 === 0 && second > 0) {
+        const painted = `<${second}>`;
+        const place = { t: second - 1, at: cast.length, screen: screens.length, size: painted.length };
+        index += `${JSON.stringify({ ...place, cols: 100, rows: 30 })}\n`;
+        screens += painted;
+      }
+      cast += `[${second === 0 ? 0 : 1},"o","${second} "]\n`;
+    }
+    index += '{"t":42,"label":"here"}\n';
+    cast += '[0,"r","90x20"]\n[30,"o","late"]\n[0,"x","0"]\n';
+    const bytes = [cast, index, screens].map(text => encoder.encode(text));
+    this.files = { cast: bytes[0], index: bytes[1], screens: bytes[2] } as Record<Part, Uint8Array>;
+  }
+
+  async info(): Promise<RecordingInfo> {
+    return { id: "r", duration: 129, state: "finished", size: this.files.cast.length } as RecordingInfo;
+  }
+
+  async read(part: Part, offset: number, length = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+    if (this.broken) throw this.broken;
+    this.reads.push(part);
+    return this.files[part].slice(offset, part === "cast" ? offset + Math.min(length, 100) : offset + length);
+  }
+}
+
+class Paper implements Stage {
+  text = "";
+  size = "";
+  reset(): void {
+    this.text = "";
+  }
+  resize(cols: number, rows: number): void {
+    this.size = `${cols}x${rows}`;
+  }
+  write(data: string | Uint8Array, done: () => void): void {
+    this.text += typeof data === "string" ? data : new TextDecoder().decode(data);
+    queueMicrotask(done);
+  }
+}
+
+class FakeClock implements Clock {
+  time = 0;
+  #due: { at: number; action: () => void } | undefined;
+  now(): number {
+    return this.time;
+  }
+  after(milliseconds: number, action: () => void): () => void {
+    const due = { at: this.time + milliseconds, action };
+    this.#due = due;
+    return () => {
+      if (this.#due === due) this.#due = undefined;
+    };
+  }
+  async pass(seconds: number): Promise<void> {
+    const end = this.time + seconds * 1000;
+    for (;;) {
+      await settle();
+      const due = this.#due;
+      if (!due || due.at > end) break;
+      this.#due = undefined;
+      this.time = due.at;
+      due.action();
+    }
+    this.time = end;
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+}
+
+const tape = () => new Tape();
+let source = tape();
+let paper = new Paper();
+let clock = new FakeClock();
+let player = new Player(source, paper, clock);
+
+beforeEach(async () => {
+  source = tape();
+  paper = new Paper();
+  clock = new FakeClock();
+  player = new Player(source, paper, clock);
+  await player.load();
+  await settle();
+});
+
+describe("a player", () => {
+  it("shows the beginning first, and knows the markers", () => {
+    expect([player.phase, paper.text, paper.size]).toEqual(["paused", "0 ", "80x24"]);
+    expect(player.markers).toEqual([{ t: 42, label: "here" }]);
+    expect(player.duration).toBe(129);
+  });
+
+  it("plays in time, at the speed that is wanted", async () => {
+    player.play();
+    await clock.pass(3.5);
+    expect(paper.text).toBe("0 1 2 3 ");
+    player.setSpeed(4);
+    await clock.pass(1);
+    expect(paper.text).toBe("0 1 2 3 4 5 6 7 ");
+    player.pause();
+    await clock.pass(10);
+    expect(Math.abs(player.time - 7.5)).toBeLessThan(0.25); // a tick, at that speed
+    expect(paper.text).toBe("0 1 2 3 4 5 6 7 ");
+  });
+
+  it("begins at the nearest screen to seek, and reads no more than from there", async () => {
+    source.reads.length = 0;
+    player.seek(55.5);
+    await settle();
+    expect([paper.text, paper.size, player.time]).toEqual(["<50>50 51 52 53 54 55 ", "100x30", 55.5]);
+    expect(source.reads.length).toBeLessThan(5);
+    player.seek(57);
+    await settle();
+    expect(paper.text).toBe("<50>50 51 52 53 54 55 56 57 ");
+    player.seek(3);
+    await settle();
+    expect([paper.text, paper.size]).toEqual(["0 1 2 3 ", "80x24"]);
+  });
+
+  it("goes where it was last told to, however fast it is told", async () => {
+    for (const time of [90, 10, 75.5, 20, 33]) player.seek(time);
+    await settle();
+    expect([paper.text, player.time, player.settled]).toEqual(["<30>30 31 32 33 ", 33, true]);
+  });
+
+  it("goes on playing after a seek, from there", async () => {
+    player.play();
+    await clock.pass(1.2);
+    player.seek(80);
+    await clock.pass(2.1);
+    expect(paper.text).toBe("<80>80 81 82 ");
+    expect(player.phase).toBe("playing");
+  });
+
+  it("waits for a pause no longer than is wanted, and ends", async () => {
+    player.idleLimit = 2;
+    player.seek(98.5);
+    player.play();
+    await clock.pass(0.7);
+    expect(paper.size).toBe("90x20");
+    await clock.pass(2);
+    expect(paper.text).toContain("late");
+    await clock.pass(0.2);
+    expect([player.phase, player.time]).toEqual(["ended", 129]);
+    player.play();
+    await clock.pass(1.1);
+    expect(paper.text).toBe("0 1 ");
+  });
+
+  it("says what went wrong", async () => {
+    source.broken = new HawseError("not_found", "deleted");
+    player.seek(70);
+    await settle();
+    expect([player.phase, player.error?.code]).toEqual(["failed", "not_found"]);
+  });
+});
