@@ -33,6 +33,8 @@ from runtime.ghostty import (
 )
 from runtime.rows import CONTINUES, LINKED, WRAPS, RowPainter, palette, unpack
 
+EXACT_LINES = 500  # of the scrollback, the newest, in which blanks are made sure of
+SMEARED = 100  # of these, the newest, that are painted one by one: 0.1 ms each
 SHORTENED = 128 << 10  # bytes; above that it would cost most of the time that painting takes
 _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # how the next character would look
@@ -42,6 +44,8 @@ _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
 _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+# A background, underline, inverse, strike or overline that a blank would show, and a space under it.
+_SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
 _COLOURS = [
     (b"\x1b[%d;5;%dm" % (base + 8, index), b"\x1b[%bm" % palette(index, base)[1:])
     for base in (30, 40)
@@ -104,7 +108,7 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
     ]
     joined = starts[-1] != 0
     starts += [0] * joined
-    odd = _odd_rows(terminal, flags, first)
+    odd = _odd_rows(terminal, flags, first) + _smeared(terminal, starts[-1 - EXACT_LINES :])
     joined = joined and -1 not in odd
     parts: list[bytes] = []
     done = 0
@@ -125,13 +129,24 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
     return torn + [y for y, row in enumerate(flags[:-1], first) if row & LINKED]
 
 
+def _smeared(terminal: Terminal, starts: list[int]) -> list[int]:
+    """Where the formatter may have given blanks between words the colours of the first: where such lines begin."""
+    text = _format_lines(terminal, starts)
+    found = {text.count(b"\n", 0, match.start()) for match in _SMEAR.finditer(text)}
+    return [starts[line] for line in sorted(found)[-SMEARED:]]
+
+
 def _formatted(terminal: Terminal, starts: list[int]) -> bytes:
     """The lines that begin in these rows, but for the last, each with its line feed."""
     if len(starts) < 2:
         return b""
-    text = format_vt(terminal, rows=(starts[0], starts[-1] - 1))
+    text = _format_lines(terminal, starts)
     ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter stops at the last line with text
     return b"%b\x1b[0m%b" % (_with_short_colours(text), b"\r\n" * ends)
+
+
+def _format_lines(terminal: Terminal, starts: list[int]) -> bytes:
+    return format_vt(terminal, rows=(starts[0], starts[-1] - 1)) if len(starts) > 1 else b""
 
 
 def _with_short_colours(text: bytes) -> bytes:

@@ -11,6 +11,7 @@ from pyghostty import Terminal as Emulator
 
 from runtime import pace
 from runtime.inputs import Inputs
+from runtime.viewer import RESEED_ROWS
 from tests.runtime.support import Channel, Client, Served, eventually
 
 LINES = 300_000
@@ -324,6 +325,21 @@ async def test_a_viewer_that_grants_nothing_blocks_nobody(client: Client, served
         unopened.generous = True
         unopened.grant(1)
         await unopened.event("opened")
+
+
+async def test_after_an_interrupt_the_newest_rows_are_enough(client: Client) -> None:
+    program = f"{PRINT_FLOOD}; sys.stdout.flush(); sys.stdin.read()"
+    await client.ask("terminal.create", id="t", argv=[sys.executable, "-c", program])
+    behind = client.attach("t", generous=False)
+    fast = client.attach("t", input="keys")
+    await fast.seen(b"%08d\r\n" % (LINES - 1))
+    fast.send(b"\x03")
+    behind.generous = True
+    behind.grant(1 << 20)
+    await behind.event("reseed")
+    await behind.result()
+    assert b"%08d\r\n" % (LINES - 1) in behind.screen
+    assert behind.screen.count(b"\n") <= RESEED_ROWS + 24
 
 
 async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(

@@ -25,14 +25,18 @@ UNSEEN = ("16 as 256", "blank's style", "hole")
 
 # What is left different, by program: docs/screens.md says why.
 WRAP = ("wrap", "scrollback wrap")
+PENDING = ("style", "foreground", "background", "cursor")
+JOINED = ("text", "width", "scrollback text", "scrollback width", "scrollback background")
 KNOWN = {
+    "apt": ("saved cursor",),
     "git-log-paged": WRAP,
-    "vim": WRAP,
-    "zsh": WRAP,
     "python": ("saved cursor",),
-    "top": ("style", "foreground", "background"),
-    "table": ("scrollback background",),
-    "test-card": ("tabs", "text", "style", "foreground", "background", "cursor"),
+    "table": JOINED,
+    "test-card": ("tabs", "modes", "text", *PENDING),
+    "tmux": ("modes",),
+    "top": PENDING,
+    "vim": WRAP,
+    "zsh": (*WRAP, *JOINED),
 }
 
 

@@ -1,0 +1,21 @@
+// `node bundle.mjs DIRECTORY`: makes browser.js there of browser.ts.
+
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+await build({
+  root: fileURLToPath(new URL("../..", import.meta.url)),
+  configFile: false,
+  logLevel: "error",
+  publicDir: false,
+  build: {
+    outDir: process.argv[2],
+    emptyOutDir: false,
+    lib: {
+      entry: fileURLToPath(new URL("browser.ts", import.meta.url)),
+      formats: ["iife"],
+      name: "screens",
+      fileName: () => "browser.js",
+    },
+  },
+});
