@@ -98,6 +98,7 @@ async def test_one_types_alone_and_another_takes_over(open_page: Open) -> None:
     assert "by bob" not in "\n".join(await bob.screen())
     await bob.page.get_by_role("button", name="Take over").click()
     await ada.page.get_by_text("Bob types alone").wait_for()
+    await bob.page.locator("#held").wait_for(state="hidden")  # until then his page still refuses what he types
     await bob.run("echo now by b''ob")
     await ada.until_text("now by bob")
     # What was on its way when the lease went is refused, and the page goes on.
