@@ -136,7 +136,8 @@ async def test_after_10_s_offline_under_a_flood_the_screen_is_that_of_a_browser_
         await left.until_live()
         # Not by Ctrl-C: that skips what waits to be shown.
         await stayed.page.evaluate(
-            """() => window.hawse.client.call("terminal.signal", { id: "main", signal: "TERM" }, { sandbox: "local" })"""
+            """() => window.hawse.client.call(
+              "terminal.signal", { id: "main", signal: "TERM" }, { sandbox: "local" })"""
         )
         await stayed.run("echo the en''d")
         for view in (stayed, left):

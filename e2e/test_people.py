@@ -117,7 +117,8 @@ async def test_the_size_follows_who_is_in_use_and_the_other_letterboxes(open_pag
     large_size = await size(large)
     small = await open_page(width=700, height=500)
     await small.type(" ")
-    await large.until("size => window.hawse.state().cols < size", large_size[0])
+    for page in (large, small):
+        await page.until("size => window.hawse.state().cols < size", large_size[0])
     small_size = await size(small)
     await large.page.locator("#stage.letterboxed").wait_for()
     await small.page.locator("#stage:not(.letterboxed)").wait_for()
