@@ -70,7 +70,9 @@ async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, st
     await view.run("echo fir''st")
     await view.until_text("first")
     await mark(page, "one")
+    cols = (await view.state())["cols"]
     await page.set_viewport_size({"width": 1200, "height": 700})
+    await view.until("old => window.hawse.state().cols !== old", cols)
     await view.run(r"clear; printf '\033[3;5H\033[31msec''ond \346\274\242\033[0m\n'")
     await view.until_text("second")
     await mark(page, "two")
