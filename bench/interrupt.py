@@ -4,6 +4,7 @@ The slow client takes RATE bytes a second from its socket, as a person on a bad 
 """
 
 import asyncio
+import os
 import statistics
 import tempfile
 from pathlib import Path
@@ -16,7 +17,7 @@ from hawse.wire.frames import Kind
 from tests.support.stack import Stack
 
 RATE = 1_000_000  # bytes a second
-ROUNDS = int(__import__("os").environ.get("N", "20"))
+ROUNDS = int(os.environ.get("N", "20"))
 WINDOW = 512 << 10
 PROMPT = b"PROMPT> "
 

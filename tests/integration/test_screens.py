@@ -4,21 +4,14 @@
 """
 
 import os
-import shutil
 
 import pytest
 
-from tests.screens.cases import KNOWN, RECORDINGS, ROOT, outcomes, program_of, seen
+from tests.screens.cases import KNOWN, RECORDINGS, outcomes, program_of, seen
 
 OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
 
-pytestmark = [
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(
-        not (shutil.which("node") and (ROOT / "web/node_modules/@xterm/headless").is_dir()),
-        reason="needs web/node_modules",
-    ),
-]
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_xterm_shows_the_same_after_a_snapshot_wherever_a_recording_is_cut() -> None:
