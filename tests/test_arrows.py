@@ -1,7 +1,7 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
-`hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`; and the carrier that both
-ends of a link share, `hawse.wire <- hawse.link <- runtime` and `<- gateway`. Nothing else, in
+`hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`; the methods as types,
+`hawse.api`, that all of these may know; and the carrier that both ends of a link share, `hawse.link`. Nothing else, in
 functions and under TYPE_CHECKING as well: an arrow is about what a module knows, not about when it loads it.
 """
 
@@ -37,17 +37,18 @@ class Rule:
 # The most specific package decides.
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
-    "hawse.client": Rule(ours=("hawse.wire", "hawse.client"), others=("msgspec", "websockets")),
+    "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
+    "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
     "hawse.cli": Rule(
-        ours=("hawse.wire", "hawse.client", "hawse.cli"),
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
         others=("msgspec", "websockets"),
         lazily=("runtime", "gateway"),
     ),
     # Loading hawse.wire loads hawse first, so what `hawse` itself imports eagerly, everybody does.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
-    "runtime": Rule(ours=("hawse.wire", "hawse.link", "runtime")),
-    "gateway": Rule(ours=("hawse.wire", "hawse.link", "gateway")),
+    "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "runtime")),
+    "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "gateway")),
 }
 
 
