@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from hawse.api.fields import Id, Offset, Pattern
+from hawse.api.fields import Wait as Seconds
 from hawse.wire import HawseError
 from runtime.call import Call
 from runtime.company import Key
@@ -15,17 +17,14 @@ from runtime.patterns import Matcher
 from runtime.pipes import WRITE_LIMIT
 from runtime.screen import SCROLLBACK_LINES
 from runtime.terminal import Terminal
-from runtime.terminals import Id, Offset, Terminals
+from runtime.terminals import Terminals
 from runtime.viewer import INTERRUPT
 from runtime.views import Format, view
 from runtime.waits import Wait
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-PATTERN_LIMIT = 1000  # characters
 KEYS_LIMIT = 1024
 HISTORY = 100  # commands that are told unless others are asked for
-
-Duration = Annotated[float, Meta(gt=0, le=86_400)]
 
 
 class Look(msgspec.Struct):
@@ -38,14 +37,14 @@ class Look(msgspec.Struct):
 class Await(msgspec.Struct):
     id: Id
     instance: str | None = None
-    pattern: Annotated[str, Meta(min_length=1, max_length=PATTERN_LIMIT)] | None = None
+    pattern: Pattern | None = None
     literal: bool | None = None
     on: Literal["output", "screen"] | None = None
-    silence: Duration | None = None
+    silence: Seconds | None = None
     command: bool | None = None
     exit: bool | None = None
     since: Offset | None = None
-    timeout: Duration | None = None
+    timeout: Seconds | None = None
 
 
 class Send(msgspec.Struct):

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from runtime.reaper import Exit
+from hawse.api.fields import Exit
 
 MEDIA_TYPE = "application/x-asciicast"
 

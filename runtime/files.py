@@ -6,26 +6,23 @@ import os
 import secrets
 import stat
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
+from hawse.api.fields import InputId, Length, Mode, Offset, Path
 from hawse.wire import Connection, HawseError, Kind
 from runtime.call import Call
 from runtime.dispatch import Method, typed
 from runtime.environment import Environment
 from runtime.outcomes import Outcome, Outcomes, fingerprint
 from runtime.tasks import Tasks
-from runtime.terminals import InputId, Offset
 
 log = logging.getLogger(__name__)
 
 READ_AHEAD = 256 << 10  # bytes read at a time, and held until they are sent
 UPLOAD_PATIENCE = 300.0  # seconds an upload with a key waits for its sender to come back
 UPLOADS_LIMIT = 256
-
-Path = Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
 class Stat(msgspec.Struct):
@@ -35,14 +32,14 @@ class Stat(msgspec.Struct):
 class Read(msgspec.Struct):
     path: Path
     offset: Offset | None = None
-    length: Offset | None = None
+    length: Length | None = None
     version: str | None = None
 
 
 class Write(msgspec.Struct):
     path: Path
     input: InputId
-    mode: Annotated[int, Meta(ge=0, le=0o7777)] | None = None
+    mode: Mode | None = None
     parents: bool | None = None
 
 

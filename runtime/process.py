@@ -7,6 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
+from hawse.api.fields import Exit, StreamName
+from hawse.api.processes import Kept, Offsets, ProcessInfo, ProcessOpened, Truncated
 from hawse.wire import Connection, HawseError, Kind
 from runtime import tree
 from runtime.call import Call
@@ -14,7 +18,7 @@ from runtime.inputs import Inputs
 from runtime.journal import Journal
 from runtime.pace import Pacer
 from runtime.pipes import WRITE_LIMIT, Inlet, Outlet
-from runtime.reaper import Exit, adopt
+from runtime.reaper import adopt
 from runtime.spawn import spawn_pipes
 
 TIMED_OUT = 124  # the exit code of timeout(1)
@@ -32,8 +36,8 @@ class OutputStream:
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
         self._changed = changed
 
-    def describe(self) -> dict[str, int]:
-        return {"start": self.journal.start, "offset": self.journal.end}
+    def describe(self) -> Kept:
+        return Kept(start=self.journal.start, offset=self.journal.end)
 
     def finish(self) -> None:
         """The program has ended: take what it left, and let go of a pipe that its children may still hold."""
@@ -99,19 +103,19 @@ class Process:
     def pid(self) -> int:
         return self._child.pid
 
-    def describe(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "instance": self.instance,
-            "pid": self.pid,
-            "argv": self.argv,
-            "cwd": self.cwd,
-            "started": self.started,
-            "state": "running" if self.exit is None else "exited",
-            "exit": self.exit,
-            "stdout": self.stdout.describe(),
-            "stderr": self.stderr.describe(),
-        }
+    def describe(self) -> ProcessInfo:
+        return ProcessInfo(
+            id=self.id,
+            instance=self.instance,
+            pid=self.pid,
+            argv=self.argv,
+            cwd=self.cwd,
+            started=self.started,
+            state="running" if self.exit is None else "exited",
+            exit=self.exit,
+            stdout=self.stdout.describe(),
+            stderr=self.stderr.describe(),
+        )
 
     def signal(self, signum: int) -> None:
         self._child.signal_group(signum)
@@ -251,17 +255,18 @@ class ProcessReader:
         for cursor in self._cursors:
             cursor.cursor = max(cursor.cursor, cursor.stream.journal.start)
         out, err = self._cursors
-        opened = self._process.describe() | {
-            "from": {"stdout": out.cursor, "stderr": err.cursor},
-            "input_offset": self._process.inputs.applied(self._input_id) if self._input_id else 0,
-        }
+        opened = ProcessOpened(
+            **structs.asdict(self._process.describe()),
+            start=Offsets(stdout=out.cursor, stderr=err.cursor),
+            input_offset=self._process.inputs.applied(self._input_id) if self._input_id else 0,
+        )
         connection.send_event(ch, "opened", opened)
 
     def _send(self, connection: Connection, ch: int, cursor: Cursor, size: int) -> None:
         journal = cursor.stream.journal
         if cursor.cursor < journal.start:
-            name = "stdout" if cursor.kind is Kind.OUTPUT else "stderr"
-            connection.send_event(ch, "truncated", {"stream": name, "from": journal.start})
+            name: StreamName = "stdout" if cursor.kind is Kind.OUTPUT else "stderr"
+            connection.send_event(ch, "truncated", Truncated(stream=name, start=journal.start))
             cursor.cursor = journal.start
             return
         data = journal.read(cursor.cursor, min(size, connection.window(ch)))

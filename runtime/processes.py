@@ -6,11 +6,26 @@ import os
 import secrets
 import signal as signals
 from collections import OrderedDict, deque
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
+from hawse.api.processes import (
+    Attach,
+    Exec,
+    ExecEnd,
+    Get,
+    Kill,
+    Killed,
+    List,
+    ProcessEnd,
+    ProcessInfo,
+    ProcessList,
+    Program,
+    SendSignal,
+    Since,
+    Start,
+)
 from hawse.wire import HawseError
 from runtime.call import Call
 from runtime.dispatch import Method
@@ -18,60 +33,13 @@ from runtime.environment import Environment
 from runtime.journal import JournalPool
 from runtime.outcomes import Outcome, Outcomes, fingerprint
 from runtime.process import KILL_GRACE, Process, ProcessReader
-from runtime.terminals import Argv, Grace, Id, InputId, Named, Nothing, Offset, Signal, signal_number
+from runtime.terminals import signal_number
 
 log = logging.getLogger(__name__)
 
 RUNNING_LIMIT = 4096
 EXITED_KEPT = 256  # finished records that stay readable
 SHELLS = ("/bin/bash", "/bin/sh")
-
-
-class Program(msgspec.Struct, kw_only=True):
-    """What to run: `argv`, or `command` for a shell; exactly one of them."""
-
-    argv: Argv | None = None
-    command: str | None = None
-    cwd: str | None = None
-    env: dict[str, str | None] | None = None
-    stdin: bool | None = None
-    timeout: Annotated[float, Meta(gt=0, le=10**9)] | None = None
-
-    def words(self) -> list[str]:
-        if (self.argv is None) == (self.command is None):
-            raise HawseError("invalid_params", "give either `argv` or `command`")
-        if self.argv is not None:
-            return self.argv
-        shell = next(path for path in SHELLS if path == SHELLS[-1] or _is_executable(path))
-        return [shell, "-c", self.command or ""]
-
-
-class Start(Program, kw_only=True):
-    id: Id | None = None
-
-
-class Since(msgspec.Struct):
-    stdout: Offset | None = None
-    stderr: Offset | None = None
-
-
-class Attach(msgspec.Struct):
-    id: Id
-    instance: str | None = None
-    since: Since | None = None
-    input: InputId | None = None
-    lossless: bool | None = None
-
-
-class Exec(Program, kw_only=True):
-    since: Since | None = None
-    input: InputId | None = None
-
-
-class Kill(msgspec.Struct):
-    id: Id
-    signal: str | int | None = None
-    grace: Grace | None = None
 
 
 class Processes:
@@ -94,10 +62,10 @@ class Processes:
             "exec": Method(Exec, self._exec, stream=True),
             "process.start": Method(Start, lambda call, p: self._start(p)),
             "process.attach": Method(Attach, self._attach, stream=True),
-            "process.signal": Method(Signal, lambda call, p: self._signal(p)),
+            "process.signal": Method(SendSignal, lambda call, p: self._signal(p)),
             "process.kill": Method(Kill, lambda call, p: self._kill(p)),
-            "process.list": Method(Nothing, lambda call, p: self._list()),
-            "process.get": Method(Named, lambda call, p: self.get(p.id).describe()),
+            "process.list": Method(List, lambda call, p: self._list()),
+            "process.get": Method(Get, lambda call, p: self.get(p.id).describe()),
         }
 
     def get(self, process_id: str) -> Process:
@@ -115,7 +83,7 @@ class Processes:
 
     # ---- process.*
 
-    def _start(self, params: Start) -> dict[str, Any]:
+    def _start(self, params: Start) -> ProcessInfo:
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         existing = self._processes.get(process_id)
         if existing is not None and existing.exit is None:
@@ -133,7 +101,7 @@ class Processes:
         hold_id = params.input if params.lossless else None
         self._read(call, process, params.since, params.input, hold_id, _attach_result, is_exec=False)
 
-    def _signal(self, params: Signal) -> dict[str, Any]:
+    def _signal(self, params: SendSignal) -> dict[str, Any]:
         process = self.get(params.id)
         signum = signal_number(params.signal)
         if process.exit is not None:
@@ -141,14 +109,15 @@ class Processes:
         process.signal(signum)
         return {}
 
-    async def _kill(self, params: Kill) -> dict[str, Any]:
+    async def _kill(self, params: Kill) -> Killed:
         process = self.get(params.id)
         grace = KILL_GRACE if params.grace is None else params.grace
         await process.end(signal_number("TERM" if params.signal is None else params.signal), grace)
-        return {"exit": process.exit}
+        assert process.exit is not None
+        return Killed(exit=process.exit)
 
-    def _list(self) -> dict[str, Any]:
-        return {"processes": [process.describe() for process in self._processes.values()]}
+    def _list(self) -> ProcessList:
+        return ProcessList(processes=[process.describe() for process in self._processes.values()])
 
     # ---- exec
 
@@ -194,7 +163,7 @@ class Processes:
         cwd = self._environment.cwd(params.cwd)
         return Process(
             process_id,
-            params.words(),
+            _words(params),
             cwd=cwd,
             env=self._environment.build(params.env, cwd=cwd),
             stdin=bool(params.stdin),
@@ -245,19 +214,25 @@ def _check_beginning(params: Exec) -> None:
         raise HawseError("invalid_params", "`since` of a command that has not been run", details={"path": "$.since"})
 
 
-def _attach_result(process: Process) -> dict[str, Any]:
-    return {"exit": process.exit, "stdout": process.stdout.journal.end, "stderr": process.stderr.journal.end}
-
-
-def _exec_result(process: Process) -> dict[str, Any]:
+def _attach_result(process: Process) -> ProcessEnd:
     assert process.exit is not None
-    return {
-        "code": process.exit.code,
-        "signal": process.exit.signal,
-        "timed_out": process.exit.timed_out,
-        "stdout": process.stdout.journal.end,
-        "stderr": process.stderr.journal.end,
-    }
+    return ProcessEnd(exit=process.exit, stdout=process.stdout.journal.end, stderr=process.stderr.journal.end)
+
+
+def _exec_result(process: Process) -> ExecEnd:
+    assert process.exit is not None
+    stdout, stderr = process.stdout.journal.end, process.stderr.journal.end
+    return ExecEnd(**msgspec.structs.asdict(process.exit), stdout=stdout, stderr=stderr)
+
+
+def _words(params: Program) -> list[str]:
+    """The argv of what is to be run."""
+    if (params.argv is None) == (params.command is None):
+        raise HawseError("invalid_params", "give either `argv` or `command`")
+    if params.argv is not None:
+        return params.argv
+    shell = next(path for path in SHELLS if path == SHELLS[-1] or _is_executable(path))
+    return [shell, "-c", params.command or ""]
 
 
 def _is_executable(path: str) -> bool:

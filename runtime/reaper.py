@@ -5,17 +5,8 @@ import os
 import signal
 from collections.abc import Callable
 
-import msgspec
-
+from hawse.api.fields import Exit
 from hawse.wire import HawseError
-
-
-class Exit(msgspec.Struct, frozen=True):
-    """How a program ended: by itself with `code`, or by `signal` (a name such as SIGKILL)."""
-
-    code: int | None = None
-    signal: str | None = None
-    timed_out: bool = False
 
 
 class Child:

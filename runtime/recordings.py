@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from hawse.api.fields import Id, Length, Offset
 from hawse.wire import HawseError
 from runtime.archive import EACH, Archive, Info, Room
 from runtime.asciicast import header
@@ -23,7 +24,7 @@ from runtime.recording_watch import Watch
 from runtime.rights import OWNER
 from runtime.tasks import Tasks
 from runtime.terminal import Terminal
-from runtime.terminals import Id, Offset, Record, Terminals
+from runtime.terminals import Record, Terminals
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class ReadPart(msgspec.Struct):
     id: Id
     part: Part = "cast"
     offset: Offset | None = None
-    length: Offset | None = None
+    length: Length | None = None
 
 
 class Of(msgspec.Struct):

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from hawse.api import Nothing
 from runtime.agents import Agents
 from runtime.dispatch import Dispatcher, Method
 from runtime.environment import Environment
@@ -21,7 +22,7 @@ from runtime.processes import Processes
 from runtime.recordings import Recordings
 from runtime.server import Server
 from runtime.tasks import Tasks
-from runtime.terminals import Nothing, Terminals
+from runtime.terminals import Terminals
 
 log = logging.getLogger(__name__)
 

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hawse.api.fields import Exit
 from runtime.company import Company
 from runtime.inputs import Inputs
 from runtime.journal import Journal
 from runtime.observer import Observer
 from runtime.pace import Pacer
 from runtime.pipes import Inlet, Outlet
-from runtime.reaper import Exit, adopt
+from runtime.reaper import adopt
 from runtime.screen import ALL, Screen
 from runtime.spawn import set_size, spawn_pty
 from runtime.viewer import Viewer

@@ -5,11 +5,13 @@ import logging
 import secrets
 import signal as signals
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
+from hawse.api.fields import Argv, Env, Grace, Id, InputId, Offset, Path, Size
+from hawse.api.fields import Signal as SignalName
+from hawse.api.spec import Nothing
 from hawse.wire import HawseError
 from runtime import tree
 from runtime.call import Call
@@ -30,13 +32,6 @@ DEFAULT_COLS, DEFAULT_ROWS = 80, 24
 DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
 EXITED_KEPT = 64  # exited terminals that stay readable
 
-Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-Size = Annotated[int, Meta(ge=1, le=1000)]
-Offset = Annotated[int, Meta(ge=0)]
-InputId = Annotated[str, Meta(min_length=1, max_length=64)]
-Argv = Annotated[list[str], Meta(min_length=1)]
-Grace = Annotated[float, Meta(ge=0, le=600)]
-
 
 class Record(msgspec.Struct):
     """The policy of a terminal that is recorded from its start."""
@@ -47,8 +42,8 @@ class Record(msgspec.Struct):
 class Create(msgspec.Struct):
     id: Id | None = None
     argv: Argv | None = None
-    cwd: str | None = None
-    env: dict[str, str | None] | None = None
+    cwd: Path | None = None
+    env: Env | None = None
     cols: Size | None = None
     rows: Size | None = None
     record: Record | bool | None = None
@@ -77,7 +72,7 @@ class Resize(msgspec.Struct):
 
 class Signal(msgspec.Struct):
     id: Id
-    signal: str | int
+    signal: SignalName
 
 
 class Kill(msgspec.Struct):
@@ -87,10 +82,6 @@ class Kill(msgspec.Struct):
 
 class Named(msgspec.Struct):
     id: Id
-
-
-class Nothing(msgspec.Struct):
-    pass
 
 
 class Terminals:

@@ -1,5 +1,6 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
+from hawse.api.fields import Exit
 from hawse.client.agent import History, Ran, ScreenView, Sent
 from hawse.client.client import Client, connect
 from hawse.client.errors import (
@@ -18,7 +19,6 @@ from hawse.client.results import (
     Answers,
     Attached,
     ExecResult,
-    Exit,
     FileInfo,
     Joined,
     Lease,

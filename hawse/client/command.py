@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
+from hawse.api.fields import StreamName
+from hawse.api.processes import ExecEnd, Offsets, ProcessEnd, ProcessOpened, Truncated
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.cursor import Cursor
 from hawse.client.errors import TruncatedError
 from hawse.client.feed import Feed
-from hawse.client.replies import ExecEnd, Offsets, ProcessEnd, ProcessOpened, Truncated, parse
-from hawse.client.results import ExecResult, StreamName
+from hawse.client.replies import parse
+from hawse.client.results import ExecResult
 from hawse.wire import Data, Event, HawseError, Kind, Limits
 
 STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
@@ -102,4 +104,4 @@ class ExecCall(Call):
         end = parse(value, ExecEnd)
         check_complete(self._cursors, end)
         stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
-        return ExecResult(end.code, end.signal, end.timed_out, stdout, stderr)
+        return ExecResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr)

@@ -5,6 +5,8 @@ from typing import Any, cast
 
 import msgspec
 
+from hawse.api.fields import Exit, StreamName
+from hawse.api.processes import Killed, ProcessEnd, ProcessOpened, Truncated
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
 from hawse.client.command import STREAMS, check_complete
@@ -13,8 +15,7 @@ from hawse.client.errors import ClientClosedError, TruncatedError
 from hawse.client.feed import BytesLike, Feed
 from hawse.client.inbox import Chunk, Inbox
 from hawse.client.reader import Reader
-from hawse.client.replies import ProcessEnd, ProcessOpened, Truncated, WithExit, parse
-from hawse.client.results import Exit, StreamName
+from hawse.client.replies import parse
 from hawse.wire import Data, Event, HawseError, Limits
 
 GONE = frozenset({"not_found", "exited", "stale_handle"})  # nothing is left to kill
@@ -75,7 +76,7 @@ class ProcessCall(Call):
     def finished(self, value: msgspec.Raw) -> Exit:
         end = parse(value, ProcessEnd)
         check_complete(self.cursors, end)
-        return end.exit.exit()
+        return end.exit
 
 
 class Process:
@@ -171,7 +172,7 @@ class Process:
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
         """TERM (or `signal`), then KILL to the whole tree after `grace` seconds (5); return when it is gone."""
         answer = await self._perform("process.kill", {"signal": signal, "grace": grace})
-        return parse(msgspec.json.encode(answer), WithExit).exit.exit()
+        return parse(msgspec.json.encode(answer), Killed).exit
 
     def detach(self) -> None:
         """Leave it running when the `async with` is left."""

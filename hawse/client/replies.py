@@ -4,7 +4,8 @@ from typing import TypeVar
 
 import msgspec
 
-from hawse.client.results import Exit, StartAt, StreamName
+from hawse.api.fields import Exit
+from hawse.client.results import StartAt
 from hawse.wire import RemoteProtocolError
 
 T = TypeVar("T")
@@ -14,19 +15,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """A value of an `event` or a `result`. Unknown fields are ignored."""
 
 
-class Ended(Reply, frozen=True, kw_only=True):
-    code: int | None = None
-    signal: str | None = None
-    timed_out: bool = False
-
-    def exit(self) -> Exit:
-        return Exit(self.code, self.signal, self.timed_out)
-
-
 class WithExit(Reply, frozen=True, kw_only=True):
-    """The end of a terminal, of a process, and the answer to `kill`."""
+    """The end of a terminal, and the answer to `terminal.kill`."""
 
-    exit: Ended
+    exit: Exit
 
 
 class TerminalInfo(Reply, frozen=True, kw_only=True):
@@ -105,40 +97,6 @@ class Chosen(Reply, frozen=True, kw_only=True):
 
 class TerminalEnd(WithExit, frozen=True, kw_only=True):
     offset: int
-
-
-class Offsets(Reply, frozen=True, kw_only=True):
-    stdout: int = 0
-    stderr: int = 0
-
-
-class ProcessInfo(Reply, frozen=True, kw_only=True):
-    id: str
-    instance: str
-    pid: int
-
-
-class ProcessOpened(Reply, frozen=True, kw_only=True):
-    id: str = ""
-    instance: str = ""
-    pid: int = 0
-    start: Offsets = msgspec.field(name="from", default=Offsets())
-    input_offset: int = 0
-
-
-class Truncated(Reply, frozen=True, kw_only=True):
-    stream: StreamName
-    start: int = msgspec.field(name="from")
-
-
-class ProcessEnd(WithExit, frozen=True, kw_only=True):
-    stdout: int
-    stderr: int
-
-
-class ExecEnd(Ended, frozen=True, kw_only=True):
-    stdout: int
-    stderr: int
 
 
 class FileOpened(Reply, frozen=True, kw_only=True):

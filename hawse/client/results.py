@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from hawse.api.fields import Exit
+
 StartAt = Literal["start", "resume", "snapshot"]
-StreamName = Literal["stdout", "stderr"]
 
 
 class State(Enum):
@@ -17,21 +18,7 @@ class State(Enum):
     CLOSED = "closed"  # for good: we closed, were refused, or gave up
 
 
-@dataclass(frozen=True)
-class Exit:
-    """How something ended: `code` is None if a signal (by name, such as "SIGKILL") ended it."""
-
-    code: int | None = None
-    signal: str | None = None
-    timed_out: bool = False
-
-    @property
-    def ok(self) -> bool:
-        return self.code == 0
-
-
-@dataclass(frozen=True)
-class ExecResult(Exit):
+class ExecResult(Exit, frozen=True):
     """A command's end, and all that it printed, byte for byte."""
 
     stdout: bytes = b""

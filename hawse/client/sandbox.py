@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from hawse.api.fields import StreamName
+from hawse.api.processes import ProcessInfo
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
 from hawse.client.command import Command, ExecCall, program
@@ -18,8 +20,8 @@ from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.client.process import Process, ProcessCall
 from hawse.client.recording import Recording
-from hawse.client.replies import FileDone, FileStat, ProcessInfo, parse
-from hawse.client.results import ExecResult, StreamName
+from hawse.client.replies import FileDone, FileStat, parse
+from hawse.client.results import ExecResult
 from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall
 from hawse.wire import HawseError

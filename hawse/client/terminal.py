@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from hawse.api.fields import Exit
 from hawse.client.agent import Agent
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
@@ -15,7 +16,7 @@ from hawse.client.inbox import Chunk
 from hawse.client.reader import Reader
 from hawse.client.recording import Recording
 from hawse.client.replies import LeaseTold, TerminalInfo, WithExit, parse
-from hawse.client.results import Exit, Lease, Output, Repaint, Snapshot, TerminalEvent, Viewer
+from hawse.client.results import Lease, Output, Repaint, Snapshot, TerminalEvent, Viewer
 from hawse.client.viewer import LANE, TerminalCall
 from hawse.wire import HawseError
 
@@ -176,7 +177,7 @@ class Terminal(Agent):
     async def kill(self, *, grace: float | None = None) -> Exit:
         """HUP to everything in it, KILL after `grace` seconds (2); return when it is gone."""
         answer = await self._perform("terminal.kill", {"grace": grace})
-        return parse(msgspec.json.encode(answer), WithExit).exit.exit()
+        return parse(msgspec.json.encode(answer), WithExit).exit
 
     async def wait(self) -> Exit:
         """Wait until it has exited and its output has come. Output that nobody reads may be dropped meanwhile."""

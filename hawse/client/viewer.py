@@ -9,13 +9,14 @@ from typing import Any
 
 import msgspec
 
+from hawse.api.fields import Exit
 from hawse.client.call import Call, event_cost
 from hawse.client.cursor import Cursor
 from hawse.client.feed import Feed
 from hawse.client.inbox import Inbox
 from hawse.client.people import EVENTS, People
-from hawse.client.replies import Chosen, Ended, LiveAt, Reseed, Size, TerminalEnd, TerminalOpened, parse
-from hawse.client.results import Answers, Attached, Exit, Live, Resized, Snapshot, TerminalEvent
+from hawse.client.replies import Chosen, LiveAt, Reseed, Size, TerminalEnd, TerminalOpened, parse
+from hawse.client.results import Answers, Attached, Live, Resized, Snapshot, TerminalEvent
 from hawse.client.screen import Assembly
 from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
 
@@ -95,7 +96,7 @@ class TerminalCall(Call):
             case "answers":
                 cost = self._answers(parse(event.value, Chosen).answers, cost)
             case "exit":
-                cost = self._put(parse(event.value, Ended).exit(), cost)
+                cost = self._put(parse(event.value, Exit), cost)
             case name if name in EVENTS:
                 if item := self.people.received(event):
                     cost = self._put(item, cost)
@@ -180,4 +181,4 @@ class TerminalCall(Call):
         end = parse(value, TerminalEnd)
         if self._cursor is None or end.offset != self._cursor.offset:
             raise RemoteProtocolError(f"a terminal ends at {end.offset}, its output elsewhere")
-        return end.exit.exit()
+        return end.exit

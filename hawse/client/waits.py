@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from hawse.api.fields import Exit
 from hawse.client.call import Call, event_cost
-from hawse.client.replies import Ended, Reply, parse
+from hawse.client.replies import Reply, parse
 from hawse.wire import Event
 
 WINDOW = 64 << 10  # bytes of events; there is one
@@ -48,7 +49,7 @@ class Waited(Reply, frozen=True, kw_only=True):
     offset: int
     match: Match | None = None
     command: CommandInfo | None = None
-    exit: Ended | None = None
+    exit: Exit | None = None
 
 
 class _From(Reply, frozen=True, kw_only=True):

@@ -23,7 +23,13 @@ def make(*, stdin: bool = False, limit: int = 1000, window: int = 100) -> tuple[
 
 
 def opened(stdout: int = 0, stderr: int = 0, input_offset: int = 0) -> dict[str, object]:
-    return {"id": "e", "instance": "run 1", "from": {"stdout": stdout, "stderr": stderr}, "input_offset": input_offset}
+    return {
+        "id": "e",
+        "instance": "run 1",
+        "pid": 7,
+        "from": {"stdout": stdout, "stderr": stderr},
+        "input_offset": input_offset,
+    }
 
 
 def test_a_string_is_for_the_shell_and_a_sequence_an_argv() -> None:
@@ -43,7 +49,7 @@ async def test_both_streams_are_kept_apart_and_whole() -> None:
     line.data(ERR, 0, b"bad")
     line.data(OUT, 4, b"two")
     line.result({"code": 3, "timed_out": False, "stdout": 7, "stderr": 3})
-    assert call.done.result() == ExecResult(3, None, False, b"one two", b"bad")
+    assert call.done.result() == ExecResult(3, stdout=b"one two", stderr=b"bad")
 
 
 async def test_it_has_a_key_and_is_joined_again_from_where_it_was() -> None:

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 import hawse
+from hawse.api.fields import Exit
 from hawse.client.calls import Calls
 from hawse.client.errors import ClientClosedError, TruncatedError
 from hawse.client.options import Options
 from hawse.client.process import Process, ProcessCall
-from hawse.client.results import Exit
 from hawse.wire import HawseError, Kind
 from tests.client.kit import MemoryLine
 from tests.support.fake_server import FakeServer

@@ -2,9 +2,10 @@
 
 import pytest
 
+from hawse.api.fields import Exit
+from hawse.api.processes import Offsets, ProcessOpened
 from hawse.client import replies
 from hawse.client.replies import parse
-from hawse.client.results import Exit
 from hawse.wire import RemoteProtocolError
 
 
@@ -19,8 +20,9 @@ def test_what_is_not_as_promised_is_the_servers_error(raw: bytes) -> None:
 
 
 def test_from_is_spelled_as_on_the_wire() -> None:
-    assert parse(b'{"from": {"stdout": 4}}', replies.ProcessOpened).start == replies.Offsets(stdout=4)
+    raw = b'{"id": "p", "instance": "i", "pid": 7, "from": {"stdout": 4}}'
+    assert parse(raw, ProcessOpened).start == Offsets(stdout=4)
 
 
 def test_an_exit_may_leave_out_what_does_not_apply() -> None:
-    assert parse(b'{"exit": {"signal": "SIGHUP"}}', replies.WithExit).exit.exit() == Exit(None, "SIGHUP")
+    assert parse(b'{"exit": {"signal": "SIGHUP"}}', replies.WithExit).exit == Exit(None, "SIGHUP")

@@ -1,6 +1,7 @@
 """The values that come back."""
 
-from hawse.client.results import ExecResult, Exit, Repaint, Snapshot
+from hawse.api.fields import Exit
+from hawse.client.results import ExecResult, Repaint, Snapshot
 
 
 def test_only_code_zero_is_ok() -> None:

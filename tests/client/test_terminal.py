@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 import hawse
+from hawse.api.fields import Exit
 from hawse.client import Options
 from hawse.client.errors import BusyError, ClientClosedError, TruncatedError
-from hawse.client.results import Attached, Exit, Live, Output, Repaint, Snapshot
+from hawse.client.results import Attached, Live, Output, Repaint, Snapshot
 from hawse.wire import HawseError, Limits
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from hawse.api.fields import Exit
 from hawse.client.calls import Calls
 from hawse.client.inbox import Chunk
 from hawse.client.options import Options
-from hawse.client.results import Answers, Attached, Exit, Live, Output, Resized, Snapshot, TerminalEvent
+from hawse.client.results import Answers, Attached, Live, Output, Resized, Snapshot, TerminalEvent
 from hawse.client.viewer import LANE, TerminalCall
 from hawse.wire import HawseError, Kind, RemoteProtocolError
 from tests.client.kit import MemoryLine

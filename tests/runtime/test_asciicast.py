@@ -4,8 +4,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hawse.api.fields import Exit
 from runtime.asciicast import Clock, Text, event, exit_status, header
-from runtime.reaper import Exit
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))

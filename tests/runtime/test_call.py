@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from hawse.api.processes import Attach as AttachProcess
 from hawse.wire import HawseError
 from hawse.wire.messages import to_raw
 from runtime.call import decode
-from runtime.processes import Attach as AttachProcess
 from runtime.terminals import Create
 from tests.runtime.support import Client, eventually
 

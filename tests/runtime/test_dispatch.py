@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from hawse.api import Nothing
 from hawse.wire import HawseError
 from runtime.dispatch import Method, from_oserror, typed
-from runtime.terminals import Nothing
 from tests.runtime.support import Client, Served
 
 

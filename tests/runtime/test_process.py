@@ -31,7 +31,14 @@ PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n 
 
 async def test_stdout_and_stderr_are_separate_and_byte_for_byte(client: Client) -> None:
     run = client.call("exec", {"argv": [sys.executable, "-c", BYTES]})
-    assert await run.result() == {"code": 0, "signal": None, "timed_out": False, "stdout": 1024000, "stderr": 1024000}
+    assert await run.result() == {
+        "code": 0,
+        "signal": None,
+        "timed_out": False,
+        "oom": None,
+        "stdout": 1024000,
+        "stderr": 1024000,
+    }
     assert bytes(run.output) == bytes(run.stderr) == bytes(range(256)) * 4000
 
 
@@ -80,7 +87,7 @@ async def test_a_timeout_keeps_what_was_printed_and_kills_the_whole_tree(
     )
     run = client.execute(script, timeout=0.3)
     result = await run.result()
-    assert result == {"code": 124, "signal": None, "timed_out": True, "stdout": 8, "stderr": 0}
+    assert result == {"code": 124, "signal": None, "timed_out": True, "oom": None, "stdout": 8, "stderr": 0}
     assert run.output == b"printed\n"
     pids = [int((tmp_path / name).read_text()) for name in ("away", "near")]
     await eventually(lambda: not any(map(alive, pids)))
@@ -137,7 +144,7 @@ async def test_an_attached_reader_resumes_each_stream_at_its_offset(client: Clie
     assert opened["state"] == "running"
     second.send(b"go\n")
     assert await second.result() == {
-        "exit": {"code": 0, "signal": None, "timed_out": False},
+        "exit": {"code": 0, "signal": None, "timed_out": False, "oom": None},
         "stdout": 7,
         "stderr": 4,
     }

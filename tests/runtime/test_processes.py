@@ -20,7 +20,7 @@ async def test_a_process_is_described_from_its_start_to_its_end(client: Client, 
     await reader.result()
     ended = await client.ask("process.get", id=started["id"])
     assert ended["state"] == "exited"
-    assert ended["exit"] == {"code": 4, "signal": None, "timed_out": False}
+    assert ended["exit"] == {"code": 4, "signal": None, "timed_out": False, "oom": None}
     assert (await client.ask("process.list"))["processes"] == [ended]
 
 
@@ -79,7 +79,7 @@ async def test_a_kill_answers_when_nothing_is_left(client: Client, tmp_path: Pat
     files = [tmp_path / name for name in ("away", "near")]
     await eventually(lambda: all(file.exists() and file.read_text() for file in files))
     assert await client.ask("process.kill", id="p", grace=0.05) == {
-        "exit": {"code": None, "signal": "SIGTERM", "timed_out": False}
+        "exit": {"code": None, "signal": "SIGTERM", "timed_out": False, "oom": None}
     }
     assert not any(alive(pid) for pid in (started["pid"], *(int(file.read_text()) for file in files)))
     assert (await client.ask("process.kill", id="p"))["exit"]["signal"] == "SIGTERM", "again: it is gone"
@@ -110,7 +110,7 @@ async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_a
         assert (await second.event("opened"))["from"] == {"stdout": 2, "stderr": 0}
         second.send(b"\n")
         result = await second.result()
-        assert result == {"code": 5, "signal": None, "timed_out": False, "stdout": 8, "stderr": 4}
+        assert result == {"code": 5, "signal": None, "timed_out": False, "oom": None, "stdout": 8, "stderr": 4}
         assert second.output == b"e\ntwo\n"
         assert second.stderr == b"err\n"
         third = client.call("exec", {**params, "since": {"stdout": 4, "stderr": None}}, key="k")

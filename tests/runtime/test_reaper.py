@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from hawse.api.fields import Exit
 from hawse.wire import HawseError
-from runtime.reaper import Child, Exit, adopt, signal_name
+from runtime.reaper import Child, adopt, signal_name
 from tests.runtime.support import alive, children, no_fd_leaked
 
 

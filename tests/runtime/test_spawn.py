@@ -202,7 +202,7 @@ async def test_ctrl_c_works_also_when_the_runtime_was_started_in_the_background(
         shell = await client.terminal("echo started; exec sleep 60")
         await shell.seen(b"started\r\n")
         shell.send(b"\x03")
-        assert (await shell.result())["exit"] == {"code": None, "signal": "SIGINT", "timed_out": False}
+        assert (await shell.result())["exit"] == {"code": None, "signal": "SIGINT", "timed_out": False, "oom": None}
         ignored = client.execute("exec cat /proc/self/status")
         await ignored.result()
         assert _ignored(ignored.output.decode()) == set()

@@ -1,0 +1,33 @@
+"""Commands and processes as types."""
+
+import msgspec
+import pytest
+
+from hawse.api.fields import Exit
+from hawse.api.processes import METHODS, Exec, ExecEnd, Offsets, ProcessInfo, ProcessOpened, Since, Truncated
+
+
+def test_what_a_command_is_given_is_decoded_whole() -> None:
+    raw = b'{"command": "ls", "env": {"A": null}, "since": {"stdout": 3}, "timeout": 1.5, "stdin": true}'
+    assert msgspec.json.decode(raw, type=Exec) == Exec(
+        command="ls", env={"A": None}, since=Since(stdout=3), timeout=1.5, stdin=True
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_result_survives_the_wire(name: str) -> None:
+    schema = msgspec.json.schema(METHODS[name].result)
+    assert schema["$defs"]
+
+
+def test_where_output_begins_is_spelled_from() -> None:
+    opened = ProcessOpened(id="p", instance="i", pid=7, start=Offsets(stdout=4))
+    assert msgspec.to_builtins(opened)["from"] == {"stdout": 4, "stderr": 0}
+    assert msgspec.to_builtins(Truncated(stream="stderr", start=9)) == {"stream": "stderr", "from": 9}
+
+
+def test_an_end_that_leaves_out_what_does_not_apply_is_understood() -> None:
+    end = msgspec.json.decode(b'{"signal": "SIGKILL", "stdout": 1, "stderr": 2, "later": 3}', type=ExecEnd)
+    assert (end.code, end.signal, end.timed_out, end.oom) == (None, "SIGKILL", False, None)
+    info = msgspec.json.decode(b'{"id": "p", "instance": "i", "pid": 7, "exit": {"code": 0}}', type=ProcessInfo)
+    assert info.exit == Exit(0)
