@@ -12,9 +12,10 @@ from pyghostty._ffi import check, ffi, lib
 from runtime.journal import Journal
 from runtime.paint import end_overlong, paint
 
-SCROLLBACK_LINES = 6000  # the web page keeps 5000; libghostty drops whole pages, so it may hold 600 less
-ALL = 1 << 20  # rows: more than there are
-SCROLLBACK_BYTES = 16 << 20
+SCROLLBACK_LINES = 6000  # rows that are kept, and shown at most; libghostty drops whole pages, so it may be 600 less
+ALL = SCROLLBACK_LINES
+SCROLLBACK_BYTES = 16 << 20  # however wide the rows are
+UNLIMITED = 1 << 31  # rows
 SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (an image, say) that a snapshot can carry
 
 
@@ -28,8 +29,11 @@ class Screen:
         self.cols = cols
         self.rows = rows
         self.fed = 0
-        self._emulator = Emulator(cols, rows, scrollback=scrollback)
-        _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, SCROLLBACK_BYTES)
+        self._scrollback = scrollback
+        # Bounded by bytes alone: libghostty then uses its oldest page again. To keep to a number of rows it gives each
+        # page back to the kernel and asks for a new one: that took 16 s of 100 MB of short lines, against 2.
+        self._emulator = Emulator(cols, rows, scrollback=UNLIMITED)
+        self._bound_scrollback()
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES, SEQUENCE_BYTES)
         # A shape that no program can ask for: so it is seen whether one has asked for any.
         default = ffi.new("int*", lib.GHOSTTY_TERMINAL_CURSOR_STYLE_BLOCK_HOLLOW)
@@ -57,6 +61,7 @@ class Screen:
     def resize(self, cols: int, rows: int) -> None:
         self.cols, self.rows = cols, rows
         self._emulator.resize(cols, rows)
+        self._bound_scrollback()
 
     @property
     def emulator(self) -> Emulator:
@@ -78,6 +83,10 @@ class Screen:
 
     def close(self) -> None:
         self._emulator.close()
+
+    def _bound_scrollback(self) -> None:
+        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # what its rows take, measured
+        _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, size)
 
 
 def unfinished(data: bytes) -> int:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.journal import Journal
-from runtime.screen import Screen, unfinished
+from runtime.screen import SCROLLBACK_BYTES, SCROLLBACK_LINES, Screen, unfinished
 
 
 @given(st.text(max_size=20), st.data())
@@ -66,4 +66,23 @@ def test_bytes_that_the_journal_lost_are_left_out() -> None:
     screen.catch_up(journal, journal.end)
     assert screen.fed == journal.end
     assert "end" in screen.text()
+    screen.close()
+
+
+@pytest.mark.parametrize("cols", [20, 80, 200, 250])
+def test_it_keeps_as_many_rows_of_scrollback_as_it_says_whatever_their_width(cols: int) -> None:
+    screen = Screen(80, 24)
+    screen.resize(cols, 24)
+    screen.feed(b"y\r\n" * 30_000)
+    kept = screen.emulator.get("scrollback_rows", "size_t")
+    assert kept >= SCROLLBACK_LINES - 600
+    assert screen.snapshot().count(b"y") <= SCROLLBACK_LINES + 24
+    screen.close()
+
+
+def test_the_widest_screen_keeps_its_scrollback_within_the_bound_in_bytes() -> None:
+    screen = Screen(1000, 24)
+    screen.feed(b"y\r\n" * 30_000)
+    kept = screen.emulator.get("scrollback_rows", "size_t")
+    assert 500 < kept * 1000 * 8 < SCROLLBACK_BYTES
     screen.close()
