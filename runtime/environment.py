@@ -8,19 +8,23 @@ from pathlib import Path
 from hawse.wire import HawseError
 
 PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
+MARK = "HAWSE_RUNTIME"  # whose program it is
 _NOT_INHERITED = (*PRIVATE, "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COLUMNS", "LINES", "TMUX", "STY")
 
 
 class Environment:
     """The sandbox's own environment and workspace; programs get theirs from it."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
+        """`mark`: the runtime's id, by which its programs are known even when their parents are gone."""
         self.workspace = workspace
         self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
         self._base.setdefault("HOME", str(workspace))
         self._base.setdefault("LANG", "C.UTF-8")
         self._base.setdefault("PATH", os.defpath)
         self._base.setdefault("USER", _user())
+        if mark is not None:
+            self._base[MARK] = mark
 
     def build(self, extra: Mapping[str, str | None] | None, *, cwd: str, terminal: bool = False) -> dict[str, str]:
         """The environment of a program: `extra` adds to it, null unsets."""

@@ -18,6 +18,7 @@ from runtime.environment import Environment
 from runtime.files import Files
 from runtime.journal import JournalPool
 from runtime.outcomes import Outcomes
+from runtime.ports import Ports
 from runtime.processes import Processes
 from runtime.recordings import Recordings
 from runtime.server import Server
@@ -45,14 +46,15 @@ class Runtime:
         self._started = time.time()
         journals = JournalPool()
         outcomes = Outcomes()
-        environment = Environment(workspace)
+        environment = Environment(workspace, mark=self.id)
         self._terminals = Terminals(environment, journals)
         self._processes = Processes(environment, journals, outcomes)
         self._files = Files(environment, tasks, outcomes)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks)
         dispatcher = Dispatcher(tasks, outcomes)
         self._agents = Agents(self._terminals)
-        for part in (self._terminals, self._processes, self._files, self._recordings, self._agents):
+        ports = Ports(self.id, tasks)
+        for part in (self._terminals, self._processes, self._files, self._recordings, self._agents, ports):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
