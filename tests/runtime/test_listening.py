@@ -55,7 +55,7 @@ async def test_a_program_whose_parents_are_gone_is_known_by_its_mark(client: Cli
     mark = (await client.info())["runtime"]
     port = free_port()
     program = shlex.join([sys.executable, peers.__file__, "quiet", "--orphan", "--port", str(port)])
-    await client.execute(program).result()
+    await client.execute(f"{program} >/dev/null 2>&1").result()
     await eventually(lambda: [s for s in sockets() if s.port == port])
     (found,) = [s for s in sockets() if s.port == port]
     daemon = psutil.Process(owners(mark)[found.inode].pid)
