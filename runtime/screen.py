@@ -9,8 +9,11 @@ from collections.abc import Callable
 from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 
+from runtime.ghostty import extra
+from runtime.ghostty import unfinished as unfinished_sequence
 from runtime.journal import Journal
 from runtime.paint import end_overlong, paint
+from runtime.skip import SHORTEST, is_plain, skippable
 
 SCROLLBACK_LINES = 6000  # rows that are kept, and shown at most; libghostty drops whole pages, so it may be 600 less
 ALL = SCROLLBACK_LINES
@@ -29,6 +32,8 @@ class Screen:
         self.cols = cols
         self.rows = rows
         self.fed = 0
+        self._plain_to = 0  # all from `fed` to there is plain text
+        self._fancy_to = 0  # before that, something is not
         self._scrollback = scrollback
         # Bounded by bytes alone: libghostty then uses its oldest page again. To keep to a number of rows it gives each
         # page back to the kernel and asks for a new one: that took 16 s of 100 MB of short lines, against 2.
@@ -47,11 +52,27 @@ class Screen:
     def catch_up(self, journal: Journal, to: int) -> None:
         """Feed the journal's bytes up to `to`, short of a character that is not complete there."""
         self.fed = max(self.fed, journal.start)  # cannot happen while the terminal keeps the screen near
+        if to <= self.fed:
+            return
         to -= unfinished(journal.copy(max(self.fed, to - 3), to))
+        plain_to = min(to, self._plain_to)
+        if plain_to - self.fed >= SHORTEST and self._is_calm():
+            self.fed += skippable(journal.copy(self.fed, plain_to), self._scrollback + self.rows)
         while self.fed < to:
             data = bytes(journal.read(self.fed, to - self.fed))
             self._emulator.feed(data)
             self.fed += len(data)
+
+    def may_wait(self, journal: Journal, to: int) -> bool:
+        """Whether what has not been fed of the output up to `to` is plain text, so that most of it may be skipped."""
+        if self.fed < self._fancy_to:
+            return False
+        at = max(self._plain_to, self.fed, journal.start)
+        if not is_plain(journal.copy(at, to)):
+            self._fancy_to = to
+            return False
+        self._plain_to = to
+        return True
 
     def feed(self, data: bytes) -> None:
         """Without a journal: whole characters only."""
@@ -79,10 +100,15 @@ class Screen:
         from `fed`, wherever that is (docs/decisions/0005).
         """
         end_overlong(self._emulator._t[0])
-        return paint(self._emulator._t[0], scrollback)
+        return paint(self._emulator._t[0], min(scrollback, self._scrollback))
 
     def close(self) -> None:
         self._emulator.close()
+
+    def _is_calm(self) -> bool:
+        """Whether plain text has its plain meaning: no sequence is unfinished, and all of the screen scrolls."""
+        terminal = self._emulator._t[0]
+        return unfinished_sequence(terminal) == b"" and not extra(terminal, ("scrolling_region",))
 
     def _bound_scrollback(self) -> None:
         size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # what its rows take, measured

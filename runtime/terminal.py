@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runtime.recorder import Recorder
     from runtime.waits import Wait
 
-SCREEN_LAG = 512 << 10  # bytes the screen may be behind while a viewer answers: it is fed in large steps
+SCREEN_LAG = 1 << 20  # bytes the screen may be behind: what a viewer has yet to answer, or plain text
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
 MARKS = 4096  # size changes remembered
@@ -234,11 +234,24 @@ class Terminal:
 
     def _burst_over(self) -> None:
         self.observer.catch_up()
-        lag = 0 if self.answerer is None else min(SCREEN_LAG, self.journal.capacity // 4)
-        if self.journal.end - self._screen.fed > lag:
-            self._follow(self.journal.end)
         self._wake_viewers()
+        self._keep_near()
         self.pacer.update()
+
+    def _keep_near(self) -> None:
+        """Feed the screen what it has to have by now: nothing of this holds up a viewer.
+
+        Of plain text it is too much for a screen to see it all. And what the viewer that answers has not had yet, the
+        screen answers if that leaves.
+        """
+        end, lag = self.journal.end, min(SCREEN_LAG, self.journal.capacity // 4)
+        if self._screen.may_wait(self.journal, end):
+            if end - self._screen.fed >= lag:
+                self._follow(end)
+        elif self.answerer is None:
+            self._follow(end)
+        else:
+            self._follow(max(self.answerer.cursor or 0, end - lag))
 
     def _wake_viewers(self) -> None:
         for viewer in list(self.viewers):

@@ -1,5 +1,7 @@
 """The screen follows the journal, answers queries, and never stops within a character."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,3 +88,68 @@ def test_the_widest_screen_keeps_its_scrollback_within_the_bound_in_bytes() -> N
     kept = screen.emulator.get("scrollback_rows", "size_t")
     assert 500 < kept * 1000 * 8 < SCROLLBACK_BYTES
     screen.close()
+
+
+BEFORE = [b"", b"half a line", b"\x1b[31mred", b"\x1b[2;4r", b"\x1b[?1049h", b"\x1b[?7l\x1b[4h", b"\x1b(0", b"\x1b[3"]
+LINES = [b"y", b"", b"a longer line that wraps in a narrow screen", b"tab\tbell\a", b"over\rwritten"]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@given(
+    lines=st.lists(st.sampled_from(LINES), min_size=1, max_size=6),
+    size=st.integers(300_000, 600_000),
+    after=st.sampled_from([b"", b"$ ", b"\x1b[1mend"]),
+)
+@settings(max_examples=10, deadline=None)
+def test_plain_text_that_is_skipped_leaves_no_trace(before: bytes, lines: list[bytes], size: int, after: bytes) -> None:
+    journal, lazy = Journal(1 << 20), Screen(20, 5, scrollback=200)
+    journal.append(before)
+    lazy.catch_up(journal, journal.end)
+    journal.append(b"\r\n".join(lines * 40_000)[:size])
+    assert lazy.may_wait(journal, journal.end)
+    journal.append(after)
+    assert lazy.may_wait(journal, journal.end) is (b"\x1b" not in after)
+    lazy.catch_up(journal, journal.end)
+    eager = Screen(20, 5, scrollback=200)
+    for at in range(0, journal.end, 10_000):
+        eager.catch_up(journal, min(at + 10_000, journal.end))
+    assert repainted(lazy.snapshot()) == repainted(eager.snapshot())
+    lazy.close()
+    eager.close()
+
+
+def repainted(snapshot: bytes) -> bytes:
+    """What a snapshot paints; two may say it differently, where libghostty's pages end."""
+    screen = Screen(20, 5, scrollback=200)
+    screen.feed(snapshot)
+    painted = screen.snapshot()
+    screen.close()
+    return painted
+
+
+def test_most_of_a_flood_of_short_lines_is_not_read_by_the_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, screen = Journal(), Screen(80, 24)
+    journal.append(b"y\r\n" * 1_000_000)
+    assert screen.may_wait(journal, journal.end)
+    fed: list[int] = []
+    emulator = screen._emulator
+    monkeypatch.setattr(screen, "_emulator", Spy(emulator, fed))
+    screen.catch_up(journal, journal.end)
+    assert screen.fed == journal.end
+    assert sum(fed) < 100_000
+    emulator.close()
+
+
+class Spy:
+    """An emulator that notes how much it is fed."""
+
+    def __init__(self, emulator: Any, fed: list[int]) -> None:
+        self._emulator = emulator
+        self._fed = fed
+
+    def feed(self, data: bytes) -> None:
+        self._fed.append(len(data))
+        self._emulator.feed(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._emulator, name)
