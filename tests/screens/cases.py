@@ -24,19 +24,12 @@ SEED = "hawse"
 UNSEEN = ("16 as 256", "blank's style", "hole")
 
 # What is left different, by program: docs/screens.md says why.
-WRAP = ("wrap", "scrollback wrap")
-PENDING = ("style", "foreground", "background", "cursor")
 JOINED = ("text", "width", "scrollback text", "scrollback width", "scrollback background")
 KNOWN = {
-    "apt": ("saved cursor",),
-    "git-log-paged": WRAP,
-    "python": ("saved cursor",),
     "table": JOINED,
-    "test-card": ("tabs", "modes", "text", *PENDING),
+    "test-card": ("tabs", "modes", "text", "style", "foreground", "background", "cursor"),
     "tmux": ("modes",),
-    "top": PENDING,
-    "vim": WRAP,
-    "zsh": (*WRAP, *JOINED),
+    "zsh": JOINED,
 }
 
 

@@ -15,6 +15,7 @@ export { type AttachedTerminal, attachXterm } from "./terminal/attach-xterm";
 export type { Emulator, TerminalSink } from "./terminal/sink";
 export { type Size, SizeProposer, type SizeProposerOptions } from "./terminal/size-proposer";
 export { type TerminalAddress, TerminalChannel, type TerminalState } from "./terminal/terminal-channel";
+export { type Correctable, correctXterm } from "./terminal/xterm-fixes";
 export { HawseError, MisuseError, ProtocolViolation } from "./wire/errors";
 export type * from "./wire/methods";
 export type * from "./wire/protocol";

@@ -6,6 +6,7 @@ import { WebglAddon } from "@xterm/addon-webgl";
 import { Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import type { Disposable } from "../base/disposables";
+import { correctXterm } from "../terminal/xterm-fixes";
 import type { Settings } from "./settings";
 import { CONTRAST, THEMES } from "./themes";
 import { useWidths } from "./widths";
@@ -46,6 +47,7 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
   terminal.loadAddon(fit);
   terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
   useWidths(terminal);
+  correctXterm(terminal);
   terminal.open(host);
   if (await pixelsAreTrue(host)) drawWithGpu(terminal);
   // A subset of the font may come only when its first character is drawn; its glyphs were cached from another font.

@@ -3,6 +3,7 @@
 import type { ITerminalInitOnlyOptions, ITerminalOptions, Terminal } from "@xterm/headless";
 import type { Terminal as BrowserTerminal } from "@xterm/xterm";
 import { useWidths } from "../../src/page/widths";
+import { correctXterm } from "../../src/terminal/xterm-fixes";
 import { compare, type Differences } from "./compare";
 import { listen } from "./inside";
 
@@ -31,6 +32,7 @@ export async function replay(make: Make, { name, cols, rows, recording, cuts }: 
   const open = () => {
     const terminal = new make({ cols, rows, scrollback: 5000, allowProposedApi: true });
     useWidths(terminal as unknown as BrowserTerminal);
+    correctXterm(terminal);
     return { terminal, heard: listen(terminal) };
   };
   const straight = open();

@@ -1,0 +1,210 @@
+// Where xterm.js 6 takes a program's output otherwise than the server's emulator, libghostty, which does as xterm does.
+// Snapshots are painted from the server's screen, so after a reattach such a place would look different. Corrected are:
+//
+//   - whether a row goes on in the next one, which shows when the window gets wider and in copied text: erasing the
+//     rest of a row ends it for the row below, but not for the row itself, however much of it is erased; and lines
+//     that are inserted, deleted or scrolled within a region come apart;
+//   - erasing while a wrap is pending (a full row, then `CSI K`) erases the last column too;
+//   - what `CSI S` moves out of the screen's top goes to the scrollback;
+//   - `CSI 1 J` at the screen's last place: xterm.js throws there, and shows nothing ever after;
+//   - a number as large as `CSI 2147483647 L` holds it up for minutes: no more is done than makes a difference;
+//   - a saved cursor (DECSC) is a place on the screen, whatever has been scrolled since.
+//
+// Only these sequences come by here, text does not. What has no public interface is looked for first: an xterm.js that
+// does not have it is left as it is. `xterm-fixes.test.ts` would tell.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+
+/** Done so often, one by one; by their final bytes. */
+const REPEATED = {
+  L: "insertLines",
+  M: "deleteLines",
+  S: "scrollUp",
+  T: "scrollDown",
+  I: "cursorForwardTab",
+  Z: "cursorBackwardTab",
+  b: "repeatPrecedingCharacter",
+} as const;
+/** Characters: as many as libghostty repeats. */
+const REPEATS = 65_535;
+
+/** The types of @xterm/headless fit too. */
+export type Correctable = Pick<Terminal, "parser" | "cols"> & {
+  buffer: Pick<Terminal["buffer"], "onBufferChange">;
+};
+
+interface Buffer {
+  x: number;
+  y: number;
+  /** The index of the screen's first row. */
+  ybase: number;
+  savedY: number;
+  scrollTop: number;
+  scrollBottom: number;
+  lines: { get(index: number): { isWrapped: boolean } | undefined };
+}
+
+type Erase = (params: { params: number[] }, keepProtected: boolean) => boolean;
+type Repeat = (params: { params: number[] }) => boolean;
+
+interface Core {
+  buffers: { normal: Buffer; alt: Buffer; active: Buffer };
+  _inputHandler: Record<"eraseInLine" | "eraseInDisplay", Erase> &
+    Record<(typeof REPEATED)[keyof typeof REPEATED], Repeat> & { _eraseAttrData(): unknown };
+  /** Moves the scroll region up by a row. */
+  scroll(blank: unknown): void;
+}
+
+type Params = (number | number[])[];
+
+/** From the next byte on; disposing leaves the cursors saved until then as they are. */
+export function correctXterm(terminal: Correctable): Disposable {
+  const disposables = new DisposableList();
+  const core = coreOf(terminal);
+  if (!core) return disposables;
+  const csi = (prefix: "" | "?", final: string, handle: (how: number) => boolean) => {
+    const id = prefix ? { prefix, final } : { final };
+    disposables.add(terminal.parser.registerCsiHandler(id, ([how]: Params) => handle(Number(how ?? 0))));
+  };
+  for (const prefix of ["", "?"] as const) {
+    csi(prefix, "K", how => eraseInLine(core, terminal.cols, how, prefix === "?"));
+    csi(prefix, "J", how => eraseInDisplay(core, terminal.cols, how, prefix === "?"));
+  }
+  for (const final of ["X", "P"]) csi("", final, () => unwrap(core.buffers.active, 1, 1));
+  for (const final of Object.keys(REPEATED) as (keyof typeof REPEATED)[]) {
+    csi("", final, count => repeat(core, terminal.cols, final, count));
+  }
+  disposables.add(
+    terminal.parser.registerEscHandler({ final: "M" }, () => {
+      const { y, scrollTop } = core.buffers.active;
+      return y === scrollTop && takeApart(core.buffers.active, y);
+    }),
+    // A reset makes new buffers, and says that it does.
+    terminal.buffer.onBufferChange(() => fixSaved(core)),
+  );
+  fixSaved(core);
+  return disposables;
+}
+
+// Each returns whether all is done: if not, xterm.js goes on with the sequence by itself.
+
+function eraseInLine(
+  { buffers, _inputHandler }: Core,
+  cols: number,
+  how: number,
+  keepProtected: boolean,
+): boolean {
+  if (how > 2) return false;
+  const buffer = buffers.active;
+  endPendingWrap(buffer, cols);
+  if (how === 1) return false;
+  unwrap(buffer, 1, 1);
+  const row = buffer.lines.get(buffer.ybase + buffer.y);
+  if (!row?.isWrapped || (how === 0 && buffer.x > 0)) return false;
+  _inputHandler.eraseInLine({ params: [how] }, keepProtected);
+  row.isWrapped = true;
+  return true;
+}
+
+function eraseInDisplay(
+  { buffers, _inputHandler }: Core,
+  cols: number,
+  how: number,
+  keepProtected: boolean,
+): boolean {
+  if (how > 2) return false;
+  const buffer = buffers.active;
+  endPendingWrap(buffer, cols);
+  const row = buffer.lines.get(buffer.ybase + buffer.y);
+  if (how === 0 && buffer.x === 0 && row?.isWrapped) {
+    _inputHandler.eraseInDisplay({ params: [0] }, keepProtected);
+    row.isWrapped = true;
+    return true;
+  }
+  if (how !== 1 || buffer.x < cols - 1) return false;
+  // From the last column xterm.js goes to a row that it does not mean, or that is not there.
+  _inputHandler.eraseInLine({ params: [1] }, keepProtected);
+  buffer.x--;
+  _inputHandler.eraseInDisplay({ params: [1] }, keepProtected);
+  buffer.x++;
+  return true;
+}
+
+function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: number): boolean {
+  const buffer = core.buffers.active;
+  const most = final === "b" ? REPEATS : Math.max(cols, buffer.scrollBottom + 1);
+  if (final === "S" && buffer.scrollTop === 0) return scrollOut(core, Math.min(count || 1, most));
+  if (final === "L" || final === "M") takeApart(buffer, buffer.y);
+  if (final === "S" || final === "T") takeApart(buffer, buffer.scrollTop);
+  if (count <= most) return false;
+  core._inputHandler[REPEATED[final]]({ params: [most] });
+  return true;
+}
+
+function scrollOut(core: Core, count: number): boolean {
+  const buffer = core.buffers.active;
+  const rows = buffer.scrollBottom + 1;
+  for (let left = Math.min(count, rows); left > 0; left--) core.scroll(core._inputHandler._eraseAttrData());
+  unwrap(buffer, rows - buffer.y, rows - buffer.y);
+  return true;
+}
+
+function endPendingWrap(buffer: Buffer, cols: number): void {
+  if (buffer.x >= cols) buffer.x = cols - 1;
+}
+
+/** The rows `first` to `last`, counted from the cursor's, do not go on from the ones above them any more. */
+function unwrap(buffer: Buffer, first: number, last: number): boolean {
+  for (let y = first; y <= last; y++) {
+    const row = buffer.lines.get(buffer.ybase + buffer.y + y);
+    if (row) row.isWrapped = false;
+  }
+  return false;
+}
+
+/** The lines from row `top` to the end of the scroll region, and the one after it. */
+function takeApart(buffer: Buffer, top: number): boolean {
+  const { y, scrollTop, scrollBottom } = buffer;
+  return top >= scrollTop && top <= scrollBottom && unwrap(buffer, top - y, scrollBottom + 1 - y);
+}
+
+/** xterm.js keeps the row of a saved cursor by its place in the buffer, which scrolling moves up. */
+function fixSaved({ buffers }: Core): void {
+  for (const buffer of [buffers.normal, buffers.alt]) {
+    if (Object.getOwnPropertyDescriptor(buffer, "savedY")?.get) continue;
+    let row = buffer.savedY - buffer.ybase;
+    Object.defineProperty(buffer, "savedY", {
+      configurable: true,
+      enumerable: true,
+      get: () => row + buffer.ybase,
+      set: (y: number) => {
+        row = y - buffer.ybase;
+      },
+    });
+  }
+}
+
+/** Undefined if this xterm.js is not made as we know it. */
+function coreOf(terminal: Correctable): Core | undefined {
+  const core = (terminal as { _core?: Partial<Core> })._core;
+  const handler = core?._inputHandler;
+  const used = ["eraseInLine", "eraseInDisplay", "_eraseAttrData", ...Object.values(REPEATED)] as const;
+  const functions = [core?.scroll, ...used.map(name => handler?.[name])];
+  const known =
+    functions.every(one => typeof one === "function") &&
+    [core?.buffers?.normal, core?.buffers?.alt, core?.buffers?.active].every(isBuffer);
+  return known ? (core as Core) : undefined;
+}
+
+function isBuffer(buffer: Buffer | undefined): boolean {
+  const numbers = [
+    buffer?.x,
+    buffer?.y,
+    buffer?.ybase,
+    buffer?.savedY,
+    buffer?.scrollTop,
+    buffer?.scrollBottom,
+  ];
+  return numbers.every(value => typeof value === "number") && typeof buffer?.lines?.get === "function";
+}
