@@ -17,9 +17,6 @@ import { formatSize } from "./format";
 import { Player } from "./player";
 import { RemoteRecording } from "./source";
 
-/** Pixels: nobody scrolls while a recording plays, so all of it is shown, if need be small. */
-const LEAST_FONT = 3;
-
 const disposables = new DisposableList();
 const address = readAddress(location.href);
 const id = new URL(location.href).searchParams.get("recording") ?? "";
@@ -61,7 +58,7 @@ const { terminal, fit } = await openEmulator(byId("terminal"), settings);
 terminal.options.disableStdin = true;
 terminal.options.cursorBlink = false;
 terminal.attachCustomKeyEventHandler(() => false);
-const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize, LEAST_FONT);
+const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
 const observer = new ResizeObserver(() => layout.adapt());
 observer.observe(byId("stage"));
 disposables.defer(() => observer.disconnect());

@@ -26,6 +26,8 @@ export type Phase = "loading" | "paused" | "playing" | "ended" | "failed";
 const TICK = 50;
 /** Milliseconds: what is due sooner is due now. */
 const LEAST = 1;
+/** Milliseconds that showing what is due may take; then it goes on from a screen further on. */
+const PATIENCE = 200;
 /** Characters handed to the emulator at a time. */
 const CHUNK = 262_144;
 
@@ -211,20 +213,32 @@ export class Player {
   async #step(): Promise<void> {
     const begun = this.#clock.now();
     const speed = this.speed;
-    const due = await this.#advance(this.time, () => this.#target === undefined);
-    if (this.#target !== undefined || this.phase !== "playing") return;
-    if (this.time >= this.duration && (due === undefined || due > this.duration)) {
+    const late = () => this.#clock.now() - begun >= PATIENCE;
+    const wanted = () => this.#target === undefined && this.phase === "playing";
+    const due = await this.#advance(this.time, () => wanted() && !late());
+    if (!wanted()) return;
+    if (late()) await this.#catchUp();
+    else if (this.time >= this.duration && (due === undefined || due > this.duration)) {
       if (await this.#isOver()) this.#set("ended");
       else await this.#pause(TICK);
       return;
-    }
-    if (due !== undefined && due - this.time > this.idleLimit) this.time = due - this.idleLimit;
-    const left = (due ?? this.duration) - this.time;
-    await this.#pause(Math.max(LEAST, Math.min((left * 1000) / speed, TICK)));
-    if (this.#target !== undefined || this.phase !== "playing") return;
+    } else await this.#await(due, speed);
+    if (!wanted()) return;
     const passed = ((this.#clock.now() - begun) / 1000) * speed;
     this.time = Math.min(this.time + passed, this.duration);
     this.#onChange.emit();
+  }
+
+  /** More has come by now than could be shown: what lies before the last screen by now is left out. */
+  async #catchUp(): Promise<void> {
+    const place = placeBefore(this.#places, this.time);
+    if (place && place.t > this.#reached) await this.#begin(place);
+  }
+
+  async #await(due: number | undefined, speed: number): Promise<void> {
+    if (due !== undefined && due - this.time > this.idleLimit) this.time = due - this.idleLimit;
+    const left = (due ?? this.duration) - this.time;
+    await this.#pause(Math.max(LEAST, Math.min((left * 1000) / speed, TICK)));
   }
 
   /** A recording that goes on may have more by now. */

@@ -45,6 +45,8 @@ class Tape implements RecordingSource {
 class Paper implements Stage {
   text = "";
   size = "";
+  /** Called before each write is done. */
+  busy = () => {};
   reset(): void {
     this.text = "";
   }
@@ -53,6 +55,7 @@ class Paper implements Stage {
   }
   write(data: string | Uint8Array, done: () => void): void {
     this.text += typeof data === "string" ? data : new TextDecoder().decode(data);
+    this.busy();
     queueMicrotask(done);
   }
 }
@@ -165,6 +168,21 @@ describe("a player", () => {
     player.play();
     await clock.pass(1.1);
     expect(paper.text).toBe("0 1 ");
+  });
+
+  it("keeps its pace where more comes than can be shown, by leaving out what lies before a screen", async () => {
+    paper.busy = () => {
+      if (clock.time < 4_000) clock.time += 300;
+    };
+    player.setSpeed(16);
+    player.play();
+    await clock.pass(4.1);
+    expect(paper.text).toMatch(/^<[56]0>.* 6\d $/);
+    expect(Math.abs(player.time - 4.1 * 16)).toBeLessThan(10); // two writes, at that speed
+    player.pause();
+    const shown = paper.text;
+    await clock.pass(10);
+    expect(paper.text).toBe(shown);
   });
 
   it("says what went wrong", async () => {
