@@ -20,6 +20,8 @@ export class Header {
   readonly #tools = byId("tools");
   readonly #pill = byId("pill");
   readonly #roundTrip = byId("round-trip");
+  #title = "hawse";
+  #rung = false;
 
   constructor() {
     for (const action of ACTIONS) {
@@ -33,6 +35,10 @@ export class Header {
         event.target instanceof Node &&
         (this.#tools.contains(event.target) || this.#more.contains(event.target));
       if (!inside) this.#unfold(false);
+    });
+    // What acts is done with; sizes and themes one tries.
+    this.#disposables.listen(this.#tools, "click", event => {
+      if (event.target instanceof Element && !event.target.closest(".settings")) this.#unfold(false);
     });
     this.#disposables.listen<KeyboardEvent>(this.#tools, "keydown", event => {
       if (event.key !== "Escape") return;
@@ -52,7 +58,14 @@ export class Header {
 
   showTitle(title: string): void {
     setText(byId("title"), title);
-    document.title = `${title} · hawse`;
+    this.#title = `${title} · hawse`;
+    this.#showTab();
+  }
+
+  /** The bell has rung while nobody looked at this tab; or now somebody does. */
+  ring(unseen: boolean): void {
+    this.#rung = unseen;
+    this.#showTab();
   }
 
   showRoundTrip(milliseconds: number): void {
@@ -67,6 +80,10 @@ export class Header {
 
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  #showTab(): void {
+    document.title = this.#rung ? `● ${this.#title}` : this.#title;
   }
 
   get #unfolded(): boolean {

@@ -4,7 +4,7 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 
 const ESC = "\x1b";
-const KEYS: Record<string, string> = { Escape: ESC, Tab: "\t" };
+const KEYS: Record<string, string> = { Escape: ESC, Tab: "\t", Interrupt: "\x03" };
 const ARROWS: Record<string, string> = { ArrowUp: "A", ArrowDown: "B", ArrowRight: "C", ArrowLeft: "D" };
 
 /** What Ctrl makes of a character: ECMA-48's control of the same column; others stay as they are. */
@@ -37,8 +37,13 @@ export class KeyBar implements Disposable {
     this.#disposables.listen(bar, "pointerdown", event => event.preventDefault());
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
       const button = (event.target as Element).closest("button");
-      if (button) this.#press(button.dataset.key, button.dataset.text);
+      if (button && button !== paste) this.#press(button.dataset.key, button.dataset.text);
     });
+    // Touch keyboards cannot paste into a terminal. Without https browsers keep the clipboard to themselves.
+    const paste = bar.querySelector<HTMLElement>("#paste");
+    if (!paste || !navigator.clipboard?.readText) return;
+    paste.hidden = false;
+    this.#disposables.listen(paste, "click", () => void this.#paste());
   }
 
   /** For the terminal's input: applies a Ctrl that was pressed here, once. */
@@ -50,6 +55,12 @@ export class KeyBar implements Disposable {
 
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  async #paste(): Promise<void> {
+    this.#terminal.focus();
+    // Refused by the user: then nothing is pasted.
+    this.#terminal.paste(await navigator.clipboard.readText().catch(() => ""));
   }
 
   #press(key: string | undefined, text: string | undefined): void {

@@ -4,6 +4,7 @@ import "./style/base.css";
 import "./style/header.css";
 import "./style/people.css";
 import "./style/overlays.css";
+import "./style/finder.css";
 import "./style/key-bar.css";
 import { attachXterm, DisposableList, HawseClient } from "../index";
 import type { HawseError } from "../wire/errors";
@@ -13,6 +14,7 @@ import { showBell } from "./bell";
 import { copyText, handleClipboardKey } from "./clipboard";
 import { byId } from "./dom";
 import { openEmulator } from "./emulator";
+import { Finder } from "./finder";
 import { exposeHandle } from "./handle";
 import { Header, type Press } from "./header";
 import { KeyBar } from "./key-bar";
@@ -63,8 +65,10 @@ const { people } = channel;
 const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
 const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
 const peopleBar = new PeopleBar(people);
+const finder = new Finder(terminal, () => THEMES[settings.theme]);
+const bell = showBell(terminal, byId("stage"), unseen => header.ring(unseen));
 const pointers = new Pointers(byId("stage"), terminal, people, at => shell.tell({ at }));
-disposables.add(keys, attached, sizing, peopleBar, pointers, showBell(terminal, byId("stage")));
+disposables.add(keys, attached, sizing, peopleBar, pointers, finder, bell);
 exposeHandle(terminal, client, channel);
 disposables.add(
   new RecordingControl(client, {
@@ -169,7 +173,7 @@ async function lease(action: "take" | "release"): Promise<void> {
 }
 
 terminal.attachCustomKeyEventHandler(event => {
-  if (handleClipboardKey(terminal, event)) return false;
+  if (handleClipboardKey(terminal, event) || finder.handleKey(event)) return false;
   if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
   if (event.type === "keydown") restart();
   return false;
@@ -203,4 +207,4 @@ disposables.listen(window, "focus", () => shell.tell({ focus: true }));
 disposables.listen(window, "blur", () => shell.tell({ focus: false }));
 refresh();
 terminal.focus();
-void shell.start();
+void shell.join();

@@ -53,9 +53,12 @@ export class PeopleBar {
     const { me, others, holder, readOnly, lease } = this.#people;
     byId("people").hidden = !me;
     const circles = others.slice(0, SHOWN).map(viewer => circle(viewer, viewer.id === lease.holder));
-    byId("others").replaceChildren(...circles, ...more(others.length - SHOWN));
+    byId("others").replaceChildren(...circles, ...more(others.slice(SHOWN)));
     byId("others").setAttribute("aria-label", others.length ? "Also here" : "Nobody else is here");
-    if (me) paint(this.#me, me, `You are ${me.name}. Change your name`);
+    byId("roster").replaceChildren(
+      ...[...others, ...(me ? [me] : [])].map(viewer => row(viewer, viewer === me)),
+    );
+    if (me) paint(this.#me, me, `You are ${me.name}. Who is here, and your name`);
     this.#me.classList.toggle("holds", this.#holding);
     byId("read-only").hidden = !readOnly;
     byId("lease").hidden = readOnly;
@@ -123,11 +126,24 @@ function paint(element: HTMLElement, viewer: Viewer, title: string): void {
   setText(element, initials(viewer.name));
 }
 
-function more(count: number): HTMLElement[] {
-  if (count <= 0) return [];
+function more(viewers: Viewer[]): HTMLElement[] {
+  if (viewers.length === 0) return [];
   const element = document.createElement("li");
   element.className = "circle more";
-  element.title = `${count} more`;
-  setText(element, `+${count}`);
+  element.title = viewers.map(describe).join("\n");
+  element.setAttribute("aria-label", `${viewers.length} more`);
+  setText(element, `+${viewers.length}`);
   return [element];
+}
+
+/** A line of the list of all who are here. */
+function row(viewer: Viewer, isMe: boolean): HTMLElement {
+  const element = document.createElement("li");
+  const dot = document.createElement("i");
+  dot.style.setProperty("--color", viewer.color);
+  dot.classList.toggle("agent", viewer.kind === "agent");
+  const name = document.createElement("span");
+  setText(name, isMe ? `${describe(viewer)} · you` : describe(viewer));
+  element.append(dot, name);
+  return element;
 }

@@ -1,4 +1,4 @@
-// The red dot that everybody sees while this terminal is recorded, and the buttons to record and to look at recordings.
+// The red dot that everybody sees while this terminal is recorded, and the buttons to record, to mark, and to look at recordings.
 
 import "./style/recordings.css";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -35,6 +35,10 @@ export class RecordingControl implements Disposable {
       if (event.detail > 0) options.focus(); // a pointer's press; a keyboard's user is on the way through the buttons
       void this.#try(this.#toggle());
     });
+    this.#disposables.listen<MouseEvent>(byId("mark"), "click", event => {
+      if (event.detail > 0) options.focus();
+      void this.#try(this.#mark());
+    });
     this.#disposables.listen(byId("recordings"), "click", () => void this.#try(this.#list.show()));
     this.#watch();
   }
@@ -64,7 +68,9 @@ export class RecordingControl implements Disposable {
     const on = recordings.length > 0;
     const button = byId("record");
     const label = on ? "Stop recording" : "Record this terminal";
-    button.hidden = this.#client.welcome?.role === "viewer";
+    const looksOnly = this.#client.welcome?.role === "viewer";
+    button.hidden = looksOnly;
+    byId("mark").hidden = looksOnly || !on;
     button.setAttribute("aria-pressed", String(on));
     button.setAttribute("aria-label", label);
     button.title = label;
@@ -85,6 +91,13 @@ export class RecordingControl implements Disposable {
     }
     for (const { id } of this.#going) await this.#client.call("recording.stop", { id }, request());
     toast("The recording is kept.");
+  }
+
+  async #mark(): Promise<void> {
+    const { sandbox, toast } = this.#options;
+    for (const { id } of this.#going)
+      await this.#client.call("recording.mark", { id }, { sandbox, key: randomId() });
+    toast("Marked in the recording.");
   }
 
   async #try(work: Promise<unknown>): Promise<void> {

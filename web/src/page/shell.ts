@@ -1,4 +1,4 @@
-// The shell that this page shows: create the terminal if it is not there, attach, and start anew when the user wants.
+// The shell that this page shows: attach to the terminal, create it if it is not there, start anew when the user wants.
 
 import { Emitter } from "../base/disposables";
 import { randomId } from "../base/random-id";
@@ -27,14 +27,34 @@ export class Shell {
   /** The terminal could not be created. */
   readonly onFailed = this.#onFailed.on;
 
+  /** Joins the terminal, even one that has ended: its last screen may be what is looked for. Starts it if there is none. */
+  async join(): Promise<void> {
+    const { id } = this.#channel.address;
+    await this.#once(async () => {
+      try {
+        await this.#call("terminal.get", { id });
+      } catch (problem) {
+        if (!(problem instanceof HawseError) || problem.code !== "not_found") throw problem;
+        await this.#create();
+      }
+    });
+  }
+
   /** Starts the shell, or joins it where it runs: whoever else pressed the button first has started ours too. */
   async start(): Promise<void> {
+    await this.#once(() => this.#create());
+  }
+
+  async #create(): Promise<void> {
+    const params: CreateTerminal = { id: this.#channel.address.id, ...this.#size() };
+    await this.#call("terminal.create", params);
+  }
+
+  async #once(work: () => Promise<void>): Promise<void> {
     if (this.#starting) return;
     this.#starting = true;
-    const { id, sandbox } = this.#channel.address;
-    const params: CreateTerminal = { id, ...this.#size() };
     try {
-      await this.#client.call("terminal.create", params, { sandbox, key: randomId() });
+      await work();
       this.#channel.follow();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
@@ -59,6 +79,11 @@ export class Shell {
   /** Type alone, or let everybody type again. Resolves with what was refused. */
   async lease(action: "take" | "release"): Promise<HawseError | undefined> {
     return await this.#say("terminal.lease", { action });
+  }
+
+  /** Asked again after a broken line. */
+  async #call(method: string, params: object): Promise<void> {
+    await this.#client.call(method, params, { sandbox: this.#channel.address.sandbox, key: randomId() });
   }
 
   async #say(method: string, params: object): Promise<HawseError | undefined> {
