@@ -1,0 +1,166 @@
+"""What changes in a directory, as an iterator that reconnects do not interrupt: it goes on at the version it had."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hawse.api.watches import Change, Changes, Rescan, Watching, WatchState
+from hawse.client.call import Call, event_cost, new_key
+from hawse.client.calls import Calls
+from hawse.client.errors import ClientClosedError
+from hawse.client.inbox import Inbox
+from hawse.client.reader import Reader
+from hawse.client.replies import parse
+from hawse.wire import Event
+
+LANE = "watch"
+
+
+class Item(NamedTuple):
+    """What lies in the inbox. `version`: the watch's after it, if it is the last of its event."""
+
+    item: Change | Rescan
+    version: str | None
+
+
+class WatchCall(Call):
+    """`watch.start`: a repeat asks for what has changed since the last event that came."""
+
+    def __init__(self, sandbox: str, params: dict[str, Any], *, since: str | None, window: int) -> None:
+        super().__init__("watch.start", params, sandbox=sandbox, repeats=True)
+        self.inbox: Inbox = Inbox(window, self.grant)
+        self.watching: Watching | None = None
+        self._version = since  # of the last event that came
+
+    def params(self) -> dict[str, Any]:
+        return self.base if self._version is None else {**self.base, "since": self._version}
+
+    def receive_event(self, event: Event) -> None:
+        cost = event_cost(event)
+        if event.name == "watching":
+            self.watching = parse(event.value, Watching)
+            self._version = self._version or self.watching.version
+            self.mark_opened()
+            self.spend(cost)
+        elif event.name == "rescan":
+            rescan = parse(event.value, Rescan)
+            self._put([rescan], rescan.version, cost)
+        elif event.name == "changes":
+            told = parse(event.value, Changes)
+            self._put(told.changes, told.version, cost)
+        else:
+            self.spend(cost)
+
+    def _put(self, items: Sequence[Change | Rescan], version: str, cost: int) -> None:
+        self._version = version
+        for item in items[:-1]:
+            self.inbox.put(LANE, Item(item, None))
+        self.inbox.put(LANE, Item(items[-1], version), cost)
+
+
+class Watch:
+    """`async with sandbox.watch(path) as watch: async for change in watch: …`
+
+    Yields each `Change`, and a `Rescan` where some are not known: then look at the directory itself. Raises
+    `not_found` when the directory is gone; ends when somebody stops the watch.
+    """
+
+    def __init__(self, calls: Calls, call: WatchCall) -> None:
+        self.version = ""  # after the change that was taken last: `since` of another watch goes on there
+        self._calls = calls
+        self._call = call
+
+    async def __aenter__(self) -> "Watch":
+        """When this returns the watch is live. Raises `not_found`, `not_directory`, `limit_exceeded`, …"""
+        await self._calls.begin(self._call)
+        self.version = self._watching.version
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
+
+    @property
+    def id(self) -> str:
+        return self._watching.id
+
+    @property
+    def path(self) -> str:
+        """The directory, as an absolute path."""
+        return self._watching.path
+
+    async def stop(self) -> None:
+        """End it, for everybody who watches the same. Again, it does nothing."""
+        await self._calls.perform(Call("watch.stop", {"id": self.id}, sandbox=self._call.sandbox, key=new_key()))
+
+    def __aiter__(self) -> Reader[Change | Rescan]:
+        return Reader(self._call.inbox, self._next)
+
+    async def _next(self) -> Change | Rescan:
+        _, item = await self._call.inbox.get(LANE)
+        assert isinstance(item, Item)
+        self.version = item.version or self.version
+        return item.item
+
+    @property
+    def _watching(self) -> Watching:
+        assert self._call.watching is not None
+        return self._call.watching
+
+
+class Watches:
+    """The watches of a sandbox: `sandbox.watch(path)` streams changes, `sandbox.watch.changes(path, since=…)` asks."""
+
+    def __init__(self, calls: Calls, sandbox: str, *, window: int) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    def __call__(
+        self,
+        path: str,
+        *,
+        recursive: bool = True,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        since: str | None = None,
+    ) -> Watch:
+        """What changes in a directory, for `async with`. See `Watch`.
+
+        `include`, `exclude`: globs (`*`, `?`, `[…]`, `**`); one with a slash is for the path from the directory on, one
+        without for the name at any depth. Without `exclude`, Git's and hawse's own files are left out. `since`: a
+        `version`, to go on there.
+        """
+        params = _params(path, recursive, include, exclude)
+        return Watch(self._calls, WatchCall(self._sandbox, params, since=since, window=self._window))
+
+    async def changes(
+        self,
+        path: str,
+        *,
+        recursive: bool = True,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        since: str | None = None,
+    ) -> WatchState:
+        """What has changed since the version `since`, with the version to ask with next time.
+
+        Without `since` it begins to watch. Whoever does not ask for 10 minutes is told to `rescan`.
+        """
+        params = {**_params(path, recursive, include, exclude), "since": since}
+        answer = await self._calls.perform(Call("watch.changes", params, sandbox=self._sandbox, repeats=True))
+        return parse(msgspec.json.encode(answer), WatchState)
+
+
+def _params(
+    path: str, recursive: bool, include: Sequence[str] | None, exclude: Sequence[str] | None
+) -> dict[str, Any]:
+    return {
+        "path": path,
+        "recursive": recursive,
+        "include": None if include is None else list(include),
+        "exclude": None if exclude is None else list(exclude),
+    }

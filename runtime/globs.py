@@ -1,0 +1,126 @@
+"""Globs on paths: `*`, `?`, `[…]` within a name, `**` for any number of directories. In linear time.
+
+A pattern with a slash is for the whole path from the root on, one without for the name at any depth.
+"""
+
+import re
+from collections.abc import Sequence
+
+from hawse.wire import HawseError
+
+_ANY = None  # `**`
+_Part = re.Pattern[str] | None
+
+
+class Glob:
+    """One compiled pattern."""
+
+    def __init__(self, pattern: str) -> None:
+        """Raises `invalid_params`."""
+        anchored = "/" in pattern.rstrip("/")
+        words = [word for word in pattern.split("/") if word not in ("", ".")]
+        if not words or ".." in words:
+            raise HawseError("invalid_params", f"the glob {pattern!r} matches nothing", details={"glob": pattern})
+        parts: list[_Part] = [] if anchored else [_ANY]
+        for word in words:
+            part = _ANY if word == "**" else _compile(word)
+            if part is not _ANY or not parts or parts[-1] is not _ANY:
+                parts.append(part)
+        self._parts = parts
+
+    def matches(self, names: Sequence[str]) -> bool:
+        """Whether it matches this path, given as the names in it."""
+        places = self._begin()
+        for name in names:
+            places = self._step(places, name)
+        return len(self._parts) in places
+
+    def covers(self, names: Sequence[str]) -> bool:
+        """Whether it matches this path or a directory above it."""
+        places = self._begin()
+        for name in names:
+            places = self._step(places, name)
+            if len(self._parts) in places:
+                return True
+        return False
+
+    def _begin(self) -> set[int]:
+        return self._skipping({0})
+
+    def _step(self, places: set[int], name: str) -> set[int]:
+        """The places in the pattern that are reached by one more name: as an automaton, so there is no way back."""
+        after = set()
+        for place in places:
+            if place < len(self._parts):
+                part = self._parts[place]
+                if part is _ANY:
+                    after.add(place)
+                    if place == len(self._parts) - 1:
+                        after.add(place + 1)
+                elif part.fullmatch(name):
+                    after.add(place + 1)
+        return self._skipping(after)
+
+    def _skipping(self, places: set[int]) -> set[int]:
+        """`**` may also be nothing, but not at the end: `a/**` does not match `a`."""
+        last = len(self._parts) - 1
+        return places | {place + 1 for place in places if place < last and self._parts[place] is _ANY}
+
+
+class Filter:
+    """What of a tree is of interest: some `include` matches it (or there are none), and no `exclude` it or above it."""
+
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
+        """Raises `invalid_params`."""
+        self._include = [Glob(pattern) for pattern in include]
+        self._exclude = [Glob(pattern) for pattern in exclude]
+
+    def excludes(self, names: Sequence[str]) -> bool:
+        """Neither this path nor anything below it is of interest."""
+        return any(glob.covers(names) for glob in self._exclude)
+
+    def wants(self, names: Sequence[str]) -> bool:
+        included = not self._include or any(glob.matches(names) for glob in self._include)
+        return included and not self.excludes(names)
+
+
+def _compile(word: str) -> re.Pattern[str]:
+    """One name's pattern. Each `*` takes as little as it can and never tries again, which is enough for globs."""
+    chunks = [""]
+    at = 0
+    while at < len(word):
+        char = word[at]
+        at += 1
+        if char == "*":
+            chunks.append("")
+        elif char == "?":
+            chunks[-1] += "."
+        elif char == "[" and (end := _class_end(word, at)) is not None:
+            chunks[-1] += _class(word[at:end])
+            at = end + 1
+        elif char == "\\" and at < len(word):
+            chunks[-1] += re.escape(word[at])
+            at += 1
+        else:
+            chunks[-1] += re.escape(char)
+    first, *middle = chunks
+    pattern = first
+    if middle:
+        pattern += "".join(f"(?>.*?{chunk})" for chunk in middle[:-1] if chunk) + f".*{middle[-1]}"
+    try:
+        return re.compile(pattern, re.DOTALL)
+    except re.error as error:
+        raise HawseError("invalid_params", f"the glob {word!r}: {error}", details={"glob": word}) from None
+
+
+def _class_end(word: str, at: int) -> int | None:
+    """Where the class that begins at `at` ends; a `]` that is first belongs to it."""
+    begin = at + 1 if word[at : at + 1] in ("!", "^") else at
+    end = word.find("]", begin + 1)
+    return None if end < 0 else end
+
+
+def _class(text: str) -> str:
+    negated = text[0] in "!^"
+    body = re.sub(r"([\[\]\\&~|^])", r"\\\1", text[1:] if negated else text)
+    return f"[{'^' if negated else ''}{body}]"

@@ -1,0 +1,84 @@
+"""inotify(7), as far as watching directories needs it: names are bytes, and nothing that is lost is lost silently.
+
+Why not a library: docs/decisions/0035-inotify-itself.md.
+"""
+
+import ctypes
+import errno
+import os
+import struct
+from typing import Final, NamedTuple
+
+MODIFY: Final = 0x2
+ATTRIB: Final = 0x4
+MOVED_FROM: Final = 0x40
+MOVED_TO: Final = 0x80
+CREATE: Final = 0x100
+DELETE: Final = 0x200
+DELETE_SELF: Final = 0x400
+MOVE_SELF: Final = 0x800
+UNMOUNT: Final = 0x2000
+OVERFLOW: Final = 0x4000
+IGNORED: Final = 0x8000
+ONLY_DIRECTORIES: Final = 0x0100_0000
+NO_FOLLOW: Final = 0x0200_0000
+NOT_UNLINKED: Final = 0x0400_0000  # nothing of a file that has no name any more
+IS_DIRECTORY: Final = 0x4000_0000
+
+READ_SIZE = 64 << 10  # bytes; an event has at most 272
+_HEAD = struct.Struct("iIII")
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Event(NamedTuple):
+    """What happened to `name` in the directory of descriptor `wd`, or to that directory itself if there is no name."""
+
+    wd: int
+    mask: int
+    name: bytes
+
+
+class Inotify:
+    """One queue of events. Whoever makes it closes it."""
+
+    def __init__(self) -> None:
+        """Raises `OSError`: EMFILE if this user has too many of them, or this process too many descriptors."""
+        self.fd = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+
+    def add(self, path: bytes, mask: int) -> int:
+        """Watch `path`; return its descriptor, the same for the same directory. Raises `OSError`: ENOSPC is the limit."""
+        return _checked(_libc.inotify_add_watch(self.fd, path, ctypes.c_uint32(mask)))
+
+    def remove(self, wd: int) -> None:
+        """Watch it no longer. One that went by itself is no error."""
+        _libc.inotify_rm_watch(self.fd, wd)
+
+    def read(self) -> list[Event]:
+        """What has come, at most READ_SIZE bytes of it; nothing if nothing has."""
+        try:
+            data = os.read(self.fd, READ_SIZE)
+        except BlockingIOError:
+            return []
+        events = []
+        at = 0
+        while at < len(data):
+            wd, mask, _, length = _HEAD.unpack_from(data, at)
+            at += _HEAD.size
+            events.append(Event(wd, mask, data[at : at + length].rstrip(b"\0")))
+            at += length
+        return events
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+
+def _checked(answer: int) -> int:
+    if answer < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return answer
+
+
+def is_limit(error: OSError) -> bool:
+    """The kernel has no more watches, or nobody may have more descriptors."""
+    return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)

@@ -1,0 +1,83 @@
+"""What has changed, with a number for each change: one log, and any number of readers with a number of their own."""
+
+from collections import deque
+from itertools import islice
+from typing import NamedTuple
+
+from hawse.api.watches import Change, ChangeType, RescanReason
+
+KEPT = 10_000  # changes
+KEPT_BYTES = 4 << 20  # of their paths together
+PART = 1000  # changes told at a time
+PART_BYTES = 256 << 10  # of their paths: as JSON they have to fit into a control message
+
+
+class Part(NamedTuple):
+    """Changes, each path once. `cursor` is where the next part begins."""
+
+    changes: list[Change]
+    cursor: int
+
+
+class Log:
+    """The latest changes. Change number n takes a reader from cursor n - 1 to cursor n."""
+
+    def __init__(self) -> None:
+        self.end = 0  # the cursor after the last change
+        self._changes: deque[Change] = deque()
+        self._size = 0
+        self._overflow = 0  # the cursor after the last place where changes are unknown
+
+    @property
+    def start(self) -> int:
+        """The lowest cursor from which nothing is missing."""
+        return self.end - len(self._changes)
+
+    def add(self, changes: list[Change]) -> None:
+        for change in changes:
+            self._changes.append(change)
+            self._size += len(change.path)
+        self.end += len(changes)
+        while len(self._changes) > KEPT or self._size > KEPT_BYTES:
+            self._size -= len(self._changes.popleft().path)
+
+    def lose(self) -> None:
+        """Here changes are missing, and nobody knows which."""
+        self.end += 1
+        self._overflow = self.end
+        self._changes.clear()
+        self._size = 0
+
+    def missing(self, cursor: int) -> RescanReason | None:
+        """Why what follows `cursor` cannot be told, if so."""
+        if cursor >= self.start:
+            return None
+        return "overflow" if cursor < self._overflow else "behind"
+
+    def read(self, cursor: int) -> Part:
+        """What follows `cursor`, of which nothing is missing: as much as is told at a time."""
+        merged: dict[str, Change] = {}
+        size = 0
+        for change in islice(self._changes, cursor - self.start, None):
+            size += len(change.path)
+            if len(merged) == PART or (merged and size > PART_BYTES):
+                break
+            cursor += 1
+            merge(merged, change)
+        return Part(list(merged.values()), cursor)
+
+
+def merge(known: dict[str, Change], change: Change) -> None:
+    """Add `change` to those that are not told yet. The latest change of a path comes last."""
+    earlier = known.pop(change.path, None)
+    kind = change.type if earlier is None else _SUM.get((earlier.type, change.type), change.type)
+    known[change.path] = Change(kind, change.path, change.directory)
+
+
+# What two changes of one path are together, where that is not the second. What was added and is deleted again may
+# have replaced something, so it is deleted.
+_SUM: dict[tuple[ChangeType, ChangeType], ChangeType] = {
+    ("added", "modified"): "added",
+    ("modified", "added"): "modified",
+    ("deleted", "added"): "modified",
+}
