@@ -46,7 +46,7 @@ class Inotify:
         self.fd = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def add(self, path: bytes, mask: int) -> int:
-        """Watch `path`; return its descriptor, the same for the same directory. Raises `OSError`: ENOSPC is the limit."""
+        """Watch `path`; return its descriptor, one for each directory. Raises `OSError`, ENOSPC at the limit."""
         return _checked(_libc.inotify_add_watch(self.fd, path, ctypes.c_uint32(mask)))
 
     def remove(self, wd: int) -> None:

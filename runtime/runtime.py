@@ -24,6 +24,7 @@ from runtime.recordings import Recordings
 from runtime.server import Server
 from runtime.tasks import Tasks
 from runtime.terminals import Terminals
+from runtime.watches import Watches
 
 log = logging.getLogger(__name__)
 
@@ -51,10 +52,12 @@ class Runtime:
         self._processes = Processes(environment, journals, outcomes)
         self._files = Files(environment, tasks, outcomes)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks)
+        self._watches = Watches(environment, tasks, self.id)
         dispatcher = Dispatcher(tasks, outcomes)
         self._agents = Agents(self._terminals)
         ports = Ports(self.id, tasks)
-        for part in (self._terminals, self._processes, self._files, self._recordings, self._agents, ports):
+        parts = (self._terminals, self._processes, self._files, self._recordings, self._agents, ports, self._watches)
+        for part in parts:
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
@@ -79,6 +82,7 @@ class Runtime:
         """End everything that runs here."""
         self.server.close()
         self._files.close()
+        self._watches.close()
         await asyncio.gather(self._terminals.close(), self._processes.close())
         await self._recordings.close()
         self._agents.close()

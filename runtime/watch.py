@@ -1,7 +1,6 @@
 """One watch: the task that reads the kernel's queue into a log, and the channels that are told from it."""
 
 import asyncio
-import errno
 from typing import Any
 
 from hawse.api.watches import Change, Changes, Rescan, RescanReason, WatchEnd, Watching
@@ -24,7 +23,8 @@ class Watch:
         self.log = Log()
         self.readers: dict[WatchReader, None] = {}
         self.live = asyncio.Event()  # or over
-        self.end: WatchEnd | HawseError | None = None
+        self.end: WatchEnd | HawseError | None = None  # why it ends
+        self.over = False  # it has ended, and all it was told is in the log
         self._tree = tree
         self._version = version
         self._pending: dict[str, Change] = {}  # not in the log yet
@@ -45,7 +45,7 @@ class Watch:
             while self.end is None and not self._tree.gone:
                 await self._readable()
                 await self._step()
-            self._finish(HawseError("not_found", f"{self.path} is gone", admitted="yes", details=_GONE))
+            self._finish(HawseError("not_found", f"{self.path} is gone", admitted="yes"))
         except Exception as error:
             self._finish(typed(error))
         finally:
@@ -111,6 +111,7 @@ class Watch:
     def _finish(self, error: HawseError) -> None:
         self._flush()
         self.end = self.end or error
+        self.over = True
         self.live.set()
         for future in self._settling:
             if not future.done():
@@ -120,9 +121,6 @@ class Watch:
     def _tell(self) -> None:
         for reader in list(self.readers):
             reader.wake()
-
-
-_GONE = {"errno": errno.ENOENT}
 
 
 class WatchReader:
@@ -142,7 +140,7 @@ class WatchReader:
         watch = self._watch
         if not watch.live.is_set():
             return False
-        if watch.end is not None and (not self._told or self._cursor == watch.log.end):
+        if watch.over and watch.end and (not self._told or self._cursor == watch.log.end):
             self._finish(watch.end)
             return False
         if connection.window(ch) <= 0:

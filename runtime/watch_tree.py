@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 
 from hawse.api.watches import Change, ChangeType
@@ -30,6 +31,7 @@ _MASK = (
 _COME = inotify.CREATE | inotify.MOVED_TO
 _GONE = inotify.DELETE | inotify.MOVED_FROM
 _ROOT_GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT
+_SURROGATE = re.compile("[\udc80-\udcff]")
 _PASSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)  # a directory that is gone again, or not for us
 
 
@@ -210,7 +212,9 @@ class Tree:
 
 
 def told(path: bytes) -> str:
-    return path.decode(errors="replace")
+    """A path as it travels: a byte that is no UTF-8 stands as NUL and two hex digits."""
+    text = os.fsdecode(path)
+    return text if text.isascii() else _SURROGATE.sub(lambda m: f"\0{ord(m[0]) - 0xDC00:02x}", text)
 
 
 def _join(directory: bytes, name: bytes) -> bytes:

@@ -29,7 +29,7 @@ LIMIT = 64  # watches; each is one of the 128 queues that Linux gives a user by 
 KEPT = 600.0  # seconds that one which nobody reads goes on, so that somebody can come back
 
 # runtime, what is watched, number of the watch in this runtime, cursor
-_VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-([0-9]{1,9})-([0-9]{1,15})")
+_VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
 class Place(NamedTuple):

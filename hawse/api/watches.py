@@ -5,10 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from hawse.api.fields import Id, Path
 from hawse.api.spec import Nothing, Spec
 
-WatchId = Annotated[str, Meta(min_length=1, max_length=64)]
-WatchPath = Annotated[str, Meta(min_length=1, max_length=4096)]  # PATH_MAX of Linux
 Glob = Annotated[str, Meta(min_length=1, max_length=1000)]
 Globs = Annotated[list[Glob], Meta(max_length=100)]
 Version = Annotated[str, Meta(min_length=1, max_length=200)]  # opaque to clients
@@ -21,7 +20,7 @@ DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's own files, and ours: r
 class Watched(msgspec.Struct, kw_only=True):
     """What is watched. The same again is the same watch."""
 
-    path: WatchPath
+    path: Path
     recursive: bool = True
     include: Globs | None = None  # none: everything
     exclude: Globs | None = None  # none: DEFAULT_EXCLUDE
@@ -48,13 +47,13 @@ class WatchChanges(Watched, kw_only=True):
 class WatchStop(msgspec.Struct):
     """Ends a watch for everybody. One that is gone already is no error."""
 
-    id: WatchId
+    id: Id
 
 
 class Watching(msgspec.Struct, kw_only=True):
     """It is live: what changes from here on is told."""
 
-    id: WatchId
+    id: Id
     path: str
     version: Version
 
@@ -90,7 +89,7 @@ class WatchEnd(msgspec.Struct):
 class WatchState(msgspec.Struct, kw_only=True):
     """What has changed: all of it unless `more`, and then the rest is what changed since this `version`."""
 
-    id: WatchId
+    id: Id
     status: Literal["unchanged", "changed", "rescan"]
     version: Version
     changes: list[Change] = []

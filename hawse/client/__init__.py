@@ -1,6 +1,7 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
 from hawse.api.fields import Exit
+from hawse.api.watches import Change, Rescan, WatchState
 from hawse.client.agent import History, Ran, ScreenView, Sent
 from hawse.client.client import Client, connect
 from hawse.client.errors import (
@@ -37,12 +38,14 @@ from hawse.client.results import (
 from hawse.client.sandbox import Sandbox
 from hawse.client.terminal import Terminal
 from hawse.client.waits import CommandInfo, Match, Waited
+from hawse.client.watch import Watch
 from hawse.wire import HawseError
 
 __all__ = [
     "Answers",
     "Attached",
     "BusyError",
+    "Change",
     "Client",
     "ClientClosedError",
     "CommandError",
@@ -70,6 +73,7 @@ __all__ = [
     "RecordingInfo",
     "RefusedError",
     "Repaint",
+    "Rescan",
     "Resized",
     "Sandbox",
     "ScreenView",
@@ -81,5 +85,7 @@ __all__ = [
     "TruncatedError",
     "Viewer",
     "Waited",
+    "Watch",
+    "WatchState",
     "connect",
 ]

@@ -30,6 +30,7 @@ from hawse.wire import (
 )
 
 RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can be resumed comes back from
+OPENINGS = frozenset({"opened", "watching"})  # the events by which one sees that a channel works
 
 
 class Calls:
@@ -163,7 +164,7 @@ class Calls:
                 case Data():
                     call.receive_data(event)
                 case Event():
-                    if event.name == "opened":
+                    if event.name in OPENINGS:
                         self._patience.opened(call)
                     call.receive_event(event)
                 case Credit() if call.feed:

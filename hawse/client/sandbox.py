@@ -24,6 +24,7 @@ from hawse.client.replies import FileDone, FileStat, parse
 from hawse.client.results import ExecResult
 from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall
+from hawse.client.watch import Watches
 from hawse.wire import HawseError
 
 Env = Mapping[str, str | None]
@@ -238,6 +239,11 @@ class Sandbox:
         """Raises `not_found`, `permission_denied`."""
         answer = await self._calls.perform(Call("file.stat", {"path": path}, sandbox=self.id, key=new_key()))
         return parse(msgspec.json.encode(answer), FileStat)
+
+    @property
+    def watch(self) -> Watches:
+        """What changes in a directory: `async with sandbox.watch(path) as watch`, `sandbox.watch.changes(path)`."""
+        return Watches(self._calls, self.id, window=self._window)
 
     # ---- inside
 

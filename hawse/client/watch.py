@@ -155,9 +155,7 @@ class Watches:
         return parse(msgspec.json.encode(answer), WatchState)
 
 
-def _params(
-    path: str, recursive: bool, include: Sequence[str] | None, exclude: Sequence[str] | None
-) -> dict[str, Any]:
+def _params(path: str, recursive: bool, include: Sequence[str] | None, exclude: Sequence[str] | None) -> dict[str, Any]:
     return {
         "path": path,
         "recursive": recursive,

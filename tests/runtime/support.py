@@ -24,7 +24,7 @@ from runtime.runtime import Runtime, running
 
 WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
 PATIENCE = 20.0  # seconds after which a test that waits has failed
-OURS = ("/", "pipe:", "anon_inode:[pidfd]")  # what a descriptor of the runtime points to
+OURS = ("/", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify")  # what a descriptor of the runtime points to
 CUT = HawseError("interrupted", "the line was cut")
 
 

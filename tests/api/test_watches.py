@@ -1,0 +1,28 @@
+"""The types of the watches."""
+
+import msgspec
+import pytest
+
+from hawse.api.watches import METHODS, Changes, WatchStart
+
+
+def test_the_defaults_watch_everything_below_but_what_is_excluded_by_default() -> None:
+    params = msgspec.json.decode(b'{"path": "src"}', type=WatchStart)
+    assert (params.recursive, params.include, params.exclude, params.since) == (True, None, None, None)
+
+
+@pytest.mark.parametrize(
+    "bad", ['{"path": ""}', '{"path": "a", "include": [""]}', "{}", '{"path": "a", "exclude": "x"}']
+)
+def test_what_cannot_be_watched_is_refused(bad: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(bad, type=WatchStart)
+
+
+def test_only_the_watch_itself_is_a_stream() -> None:
+    assert [name for name, spec in METHODS.items() if spec.stream] == ["watch.start"]
+
+
+def test_an_unknown_type_of_change_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(b'{"version": "1", "changes": [{"type": "moved", "path": "/a"}]}', type=Changes)

@@ -1,0 +1,129 @@
+"""The client's watch: against the server's end of a line, and against a real sandbox whose line is cut."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import hawse
+from hawse.client import Change, HawseError, Options, Rescan
+from hawse.client.calls import Calls
+from hawse.client.watch import Watch, WatchCall
+from tests.client.kit import MemoryLine
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
+
+WATCHING = {"id": "w-1", "path": "/w", "version": "v0"}
+
+
+def change(name: str) -> dict[str, object]:
+    return {"type": "added", "path": f"/w/{name}", "directory": False}
+
+
+async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
+    calls = Calls(Options(dice=lambda: 0.0))
+    line = MemoryLine(calls)
+    call = WatchCall("local", {"path": "w", "include": None}, since=None, window=10_000)
+    watch = Watch(calls, call)
+    async with asyncio.TaskGroup() as tasks:
+        entering = tasks.create_task(watch.__aenter__())
+        await asyncio.sleep(0)
+        assert (line.call.method, line.params) == ("watch.start", {"path": "w"})
+        assert not entering.done()
+        line.event("watching", WATCHING)
+    assert (watch.id, watch.path, watch.version) == ("w-1", "/w", "v0")
+    line.event("changes", {"version": "v2", "changes": [change("a"), change("b")]})
+    calls.line_down()
+    again = MemoryLine(calls)
+    assert again.params == {"path": "w", "since": "v2"}
+    again.event("watching", WATCHING | {"version": "v2"})
+    again.event("rescan", {"version": "v9", "reason": "behind"})
+    reader = aiter(watch)
+    assert await anext(reader) == Change("added", "/w/a")
+    assert watch.version == "v0"  # what was not taken yet comes after it
+    assert await anext(reader) == Change("added", "/w/b")
+    assert watch.version == "v2"
+    assert await anext(reader) == Rescan(version="v9", reason="behind")
+    again.error(HawseError("not_found", "gone"))
+    with pytest.raises(HawseError, match="gone"):
+        await anext(reader)
+
+
+async def test_what_nobody_takes_is_not_granted() -> None:
+    calls = Calls(Options(dice=lambda: 0.0))
+    line = MemoryLine(calls)
+    call = WatchCall("local", {"path": "w"}, since="v0", window=1000)
+    calls.submit(call)
+    line.pump()
+    line.event("watching", WATCHING)
+    line.event("changes", {"version": "v1", "changes": [change(str(n)) for n in range(20)]})
+    assert line.server.window(line.call.ch) <= 0
+    for _ in range(20):
+        await call.inbox.get()
+    line.pump()
+    assert line.server.window(line.call.ch) > 0
+    calls.abandon(call)
+
+
+async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path: Path) -> None:
+    async with (
+        Stack(tmp_path / "state") as stack,
+        CuttingProxy(stack.port, cut_after=(2000, 6000), cuts_left=12) as proxy,
+        hawse.connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
+    ):
+        box = hw.sandbox()
+        await box.exec("mkdir w")
+        async with box.watch("w", include=["*.txt"]) as watch:
+            root = Path(watch.path)
+            seen: list[str] = []
+
+            async def read() -> None:
+                async for change in watch:
+                    assert isinstance(change, Change)
+                    assert change.type == "added"
+                    seen.append(Path(change.path).name)
+                    if change.path.endswith("/end.txt"):
+                        return
+
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(read())
+                for number in range(400):
+                    (root / f"{number}.txt").touch()
+                    if number % 10 == 0:
+                        await asyncio.sleep(0.005)  # so that there are many events, and cuts between them
+                (root / "end.txt").touch()
+            assert sorted(seen) == sorted([*(f"{number}.txt" for number in range(400)), "end.txt"])
+            assert proxy.cuts > 0
+            since = watch.version
+        (root / "later.txt").touch()
+        state = await box.watch.changes("w", include=["*.txt"], since=since)
+        assert (state.status, state.changes) == ("changed", [Change("added", str(root / "later.txt"))])
+        async with box.watch("w", include=["*.txt"], since=since) as watch:
+            assert await anext(aiter(watch)) == Change("added", str(root / "later.txt"))
+            await watch.stop()
+            await watch.stop()
+            with pytest.raises(StopAsyncIteration):
+                await anext(aiter(watch))
+        with pytest.raises(HawseError, match="not_found"):
+            async with box.watch("nowhere"):
+                pass
+
+
+async def test_a_runtime_that_was_started_anew_says_rescan(tmp_path: Path) -> None:
+    async with (
+        Stack(tmp_path / "state") as stack,
+        hawse.connect(stack.base, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
+    ):
+        box = hw.sandbox()
+        await box.exec("mkdir w")
+        async with box.watch("w") as watch:
+            reader = aiter(watch)
+            (Path(watch.path) / "a").touch()
+            assert isinstance(await anext(reader), Change)
+            (runtime,) = stack.runtimes()
+            runtime.kill()
+            rescan = await anext(reader)
+            assert isinstance(rescan, Rescan)
+            assert rescan.reason == "restarted"
+            (Path(watch.path) / "b").touch()
+            assert await anext(reader) == Change("added", str(Path(watch.path) / "b"))
