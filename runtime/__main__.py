@@ -50,6 +50,8 @@ def _arguments() -> argparse.Namespace:
         "--listen", metavar="HOST:PORT", type=_address, help=f"a TCP address; the token is in {TOKEN_VARIABLE}"
     )
     parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
+    parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
+    parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
     return parser.parse_args()
 
@@ -89,7 +91,7 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
     recordings = args.socket.parent / "recordings" if args.socket is not None else None
-    async with running(args.workspace, token=token, recordings=recordings) as runtime:
+    async with running(args.workspace, token=token, recordings=recordings, root=args.root, quota=args.quota) as runtime:
         if args.socket is not None:
             before = os.umask(0o177)  # only we may connect
             server = await loop.create_unix_server(runtime.server.accept, str(args.socket))

@@ -5,6 +5,7 @@ import pwd
 from collections.abc import Mapping
 from pathlib import Path
 
+from hawse.api.paths import from_text
 from hawse.wire import HawseError
 
 PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
@@ -40,11 +41,13 @@ class Environment:
                 env[name] = value
         return env
 
-    def path(self, path: str) -> str:
-        """An absolute path; a relative one is within the workspace."""
-        if "\0" in path:
-            raise HawseError("invalid_params", "a NUL byte in a path")
-        return os.path.normpath(self.workspace / path)
+    def path(self, path: str, base: str | None = None) -> str:
+        """An absolute path, of one that travelled; a relative one begins in `base`, or in the workspace."""
+        try:
+            path, base = from_text(path), from_text(base or "")
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": "$.path"}) from None
+        return os.path.normpath(self.workspace / base / path)
 
     def cwd(self, cwd: str | None) -> str:
         return self.path(cwd) if cwd is not None else str(self.workspace)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import secrets
 import time
 from collections.abc import Callable
@@ -17,8 +18,10 @@ from runtime.archive import EACH, Archive, Info, Room
 from runtime.asciicast import header
 from runtime.call import Call
 from runtime.castfile import LAST_LINE, CastFile, QuotaError
+from runtime.disk import Disk
 from runtime.dispatch import Method
-from runtime.files import FileReader, Read
+from runtime.producer import Producer
+from runtime.reads import read
 from runtime.recorder import Recorder
 from runtime.recording_watch import Watch
 from runtime.rights import OWNER
@@ -68,10 +71,13 @@ class Of(msgspec.Struct):
 class Recordings:
     """By id: those that go on, and those that are kept."""
 
-    def __init__(self, folder: Path, terminals: Terminals, tasks: Tasks, *, room: Room | None = None) -> None:
+    def __init__(
+        self, folder: Path, terminals: Terminals, tasks: Tasks, disk: Disk, *, room: Room | None = None
+    ) -> None:
         self._archive = Archive(folder)
         self._terminals = terminals
         self._tasks = tasks
+        self._disk = disk
         self._room = room or Room()
         self._infos = {info.id: info for info in self._archive.load()}
         self._room.count(sum(info.size + info.screens + info.index for info in self._infos.values()))
@@ -234,7 +240,8 @@ class Recordings:
             raise HawseError("invalid_params", "`offset` is beyond the end", details={"size": end})
         length = end - offset if params.length is None else min(params.length, end - offset)
         path = self._archive.path(params.id, params.part)
-        call.serve(FileReader(call, str(path), Read(path.name, offset=offset, length=length), self._tasks))
+        work = read(lambda flags: os.open(path, flags), offset=offset, length=length)
+        call.serve(Producer(call, work, self._disk, self._tasks, offset=offset))
 
     def _watch(self, call: Call, params: Of) -> None:
         watch = Watch(call, lambda: self._going_on(params.terminal), self._forget)

@@ -13,6 +13,7 @@ from typing import Any
 
 from hawse.api import Nothing
 from runtime.agents import Agents
+from runtime.disk import Disk
 from runtime.dispatch import Dispatcher, Method
 from runtime.environment import Environment
 from runtime.files import Files
@@ -40,7 +41,15 @@ class Runtime:
     """What lives as long as the sandbox. `id` names this incarnation."""
 
     def __init__(
-        self, workspace: Path, tasks: Tasks, *, token: str | None = None, recordings: Path | None = None
+        self,
+        workspace: Path,
+        tasks: Tasks,
+        disk: Disk,
+        *,
+        token: str | None = None,
+        recordings: Path | None = None,
+        root: Path | None = None,
+        quota: int | None = None,
     ) -> None:
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
@@ -50,8 +59,8 @@ class Runtime:
         environment = Environment(workspace, mark=self.id)
         self._terminals = Terminals(environment, journals)
         self._processes = Processes(environment, journals, outcomes)
-        self._files = Files(environment, tasks, outcomes)
-        self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks)
+        self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
+        self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
         self._watches = Watches(environment, tasks, self.id)
         dispatcher = Dispatcher(tasks, outcomes)
         self._agents = Agents(self._terminals)
@@ -90,12 +99,24 @@ class Runtime:
 
 @asynccontextmanager
 async def running(
-    workspace: Path, *, token: str | None = None, recordings: Path | None = None
+    workspace: Path,
+    *,
+    token: str | None = None,
+    recordings: Path | None = None,
+    root: Path | None = None,
+    quota: int | None = None,
 ) -> AsyncIterator[Runtime]:
-    """A runtime with its task group; at the end nothing it started is left. `recordings`: where to keep them."""
-    async with asyncio.TaskGroup() as group:
-        runtime = Runtime(workspace, Tasks(group), token=token, recordings=recordings)
-        try:
-            yield runtime
-        finally:
-            await runtime.close()
+    """A runtime with its task group; at the end nothing it started is left.
+
+    `recordings`: where to keep them. `root`: a directory that the file methods do not leave; `quota`: see `Quota`.
+    """
+    disk = Disk()
+    try:
+        async with asyncio.TaskGroup() as group:
+            runtime = Runtime(workspace, Tasks(group), disk, token=token, recordings=recordings, root=root, quota=quota)
+            try:
+                yield runtime
+            finally:
+                await runtime.close()
+    finally:
+        disk.close()  # when the last task has ended

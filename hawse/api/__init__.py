@@ -4,9 +4,9 @@ The runtime decodes parameters with it, the client results, and the gateway make
 A new surface is a module here with its structs and its `METHODS`, added to the line below.
 """
 
-from hawse.api import ports, processes, watches
+from hawse.api import files, ports, processes, watches
 from hawse.api.spec import Nothing, Spec
 
-METHODS: dict[str, Spec] = {**ports.METHODS, **processes.METHODS, **watches.METHODS}
+METHODS: dict[str, Spec] = {**files.METHODS, **ports.METHODS, **processes.METHODS, **watches.METHODS}
 
 __all__ = ["METHODS", "Nothing", "Spec"]

@@ -12,7 +12,7 @@ Offset = Annotated[int, Meta(ge=0)]  # bytes since a stream began
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
 Env = dict[str, str | None]  # added to the environment; null unsets
-Path = Annotated[str, Meta(min_length=1, max_length=4096)]  # PATH_MAX of Linux
+Path = Annotated[str, Meta(min_length=1, max_length=4096)]  # PATH_MAX of Linux; as `hawse.api.paths` says
 Mode = Annotated[int, Meta(ge=0, le=0o7777)]
 Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds

@@ -1,6 +1,7 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
 from hawse.api.fields import Exit
+from hawse.api.files import FileDone, FileStat
 from hawse.api.watches import Change, Rescan, WatchState
 from hawse.client.agent import History, Ran, ScreenView, Sent
 from hawse.client.client import Client, connect
@@ -15,7 +16,7 @@ from hawse.client.errors import (
 from hawse.client.options import Options
 from hawse.client.process import Process
 from hawse.client.recording import Recording
-from hawse.client.replies import FileDone, FileStat, RecordingInfo
+from hawse.client.replies import RecordingInfo
 from hawse.client.results import (
     Answers,
     Attached,

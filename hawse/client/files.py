@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from hawse.api.files import FileDone, FileOpened, InputOpened
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
 from hawse.client.cursor import Cursor
@@ -12,7 +13,7 @@ from hawse.client.errors import ClientClosedError
 from hawse.client.feed import BytesLike, Feed
 from hawse.client.inbox import Chunk, Inbox
 from hawse.client.reader import Reader
-from hawse.client.replies import FileDone, FileOpened, InputOpened, parse
+from hawse.client.replies import parse
 from hawse.client.results import FileInfo
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 

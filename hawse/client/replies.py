@@ -99,33 +99,6 @@ class TerminalEnd(WithExit, frozen=True, kw_only=True):
     offset: int
 
 
-class FileOpened(Reply, frozen=True, kw_only=True):
-    size: int
-    version: str
-    mode: int
-    mtime: float
-
-
-class InputOpened(Reply, frozen=True, kw_only=True):
-    input_offset: int = 0
-
-
-class FileDone(Reply, frozen=True, kw_only=True):
-    bytes: int
-    version: str
-
-
-class FileStat(Reply, frozen=True, kw_only=True):
-    """`type`: file, directory, symlink, …; `size` in bytes, `mtime` in seconds since 1970."""
-
-    path: str
-    type: str
-    size: int
-    mode: int
-    mtime: float
-    version: str | None = None
-
-
 class RecordingInfo(Reply, frozen=True, kw_only=True):
     """A recording: `state` is recording or finished, `reason` why it ended; `size` in bytes, `duration` in seconds."""
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from hawse.api.fields import StreamName
+from hawse.api.files import FileDone, FileStat
 from hawse.api.processes import ProcessInfo
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
@@ -20,7 +21,7 @@ from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.client.process import Process, ProcessCall
 from hawse.client.recording import Recording
-from hawse.client.replies import FileDone, FileStat, parse
+from hawse.client.replies import parse
 from hawse.client.results import ExecResult
 from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall

@@ -293,11 +293,15 @@ class Client:
 class Served:
     """A runtime on a Unix socket, in a task of its own. At its end nothing it started may be left."""
 
-    def __init__(self, folder: Path, *, token: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, token: str | None = None, root: Path | None = None, quota: int | None = None
+    ) -> None:
         self.workspace = folder / "workspace"
         self.socket = Path(tempfile.mkdtemp(prefix="hawse-")) / "s"
         self.runtime: Runtime
         self._token = token
+        self._root = root
+        self._quota = quota
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None]
@@ -325,7 +329,7 @@ class Served:
         return _Connecting(self, window, token)
 
     async def _run(self) -> None:
-        async with running(self.workspace, token=self._token) as self.runtime:
+        async with running(self.workspace, token=self._token, root=self._root, quota=self._quota) as self.runtime:
             loop = asyncio.get_running_loop()
             server = await loop.create_unix_server(self.runtime.server.accept, str(self.socket))
             self._ready.set()

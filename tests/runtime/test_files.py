@@ -1,4 +1,4 @@
-"""Files: whole or not at all, at exact offsets, and no temporary file is left."""
+"""The methods: what they say of what there is, and typed errors for what cannot be done."""
 
 import os
 import stat
@@ -7,142 +7,11 @@ from typing import Any
 
 import pytest
 
-from runtime import files
-from tests.runtime.support import Channel, Client, Served, eventually
-
-DATA = b"".join(b"%07d\n" % n for n in range(100_000))
-
-
-async def read(client: Client, **params: Any) -> tuple[bytes, Any]:
-    call = client.call("file.read", params)
-    result = await call.result()
-    return bytes(call.output), result
-
-
-async def write(client: Client, data: bytes, *, key: str | None = None, **params: Any) -> Any:
-    call = client.call("file.write", {"input": "i", **params}, key=key)
-    await call.type(data)
-    call.end()
-    return await call.result()
+from tests.runtime.support import Client, Served
 
 
 def temporaries(served: Served) -> list[Path]:
     return list(served.workspace.rglob(".hawse-*"))
-
-
-async def test_a_file_is_read_whole(client: Client, served: Served) -> None:
-    (served.workspace / "f").write_bytes(DATA)
-    call = client.call("file.read", {"path": "f"})
-    opened = await call.event("opened")
-    result = await call.result()
-    assert call.output == DATA
-    assert result == {"bytes": len(DATA), "version": opened["version"]}
-    assert opened["size"] == len(DATA)
-    assert opened["mode"] == 0o644
-
-
-@pytest.mark.parametrize(
-    ("offset", "length", "expected"),
-    [
-        (0, None, slice(0, None)),
-        (7, 100, slice(7, 107)),
-        (300_000, 300_001, slice(300_000, 600_001)),
-        (len(DATA) - 5, 100, slice(-5, None)),
-        (len(DATA), None, slice(0, 0)),
-        (10**12, None, slice(0, 0)),
-        (5, 0, slice(0, 0)),
-    ],
-)
-async def test_a_range_has_its_offsets_in_the_file(
-    client: Client, served: Served, offset: int, length: int | None, expected: slice
-) -> None:
-    (served.workspace / "f").write_bytes(DATA)
-    call = client.call("file.read", {"path": "f", "offset": offset, "length": length})
-    result = await call.result()
-    assert call.output == DATA[expected]
-    assert result["bytes"] == len(call.output)
-    assert not call.frames or call.frames[0][1] == offset
-
-
-async def test_a_slow_reader_holds_one_block(client: Client, served: Served) -> None:
-    (served.workspace / "f").write_bytes(DATA)
-    call = client.call("file.read", {"path": "f"}, generous=False)
-    await call.until(lambda: len(call.output) > 700_000 or call.closed)
-    while len(call.output) < len(DATA):
-        call.grant(10_000)
-        before = len(call.output)
-        await call.until(lambda: len(call.output) > before)  # noqa: B023
-    await call.result()
-    assert call.output == DATA
-
-
-async def test_a_result_needs_no_credit(client: Client, served: Served) -> None:
-    (served.workspace / "f").write_bytes(DATA * 2)
-    call = client.call("file.read", {"path": "f"}, generous=False)
-    await call.until(lambda: not client.connection.channels[call.ch].receive_window)
-    call.grant(len(DATA) * 2 - len(call.output))
-    assert (await call.result())["bytes"] == len(DATA) * 2
-
-
-async def test_another_version_is_a_conflict(client: Client, served: Served) -> None:
-    file = served.workspace / "f"
-    file.write_text("one")
-    version = (await client.ask("file.stat", path="f"))["version"]
-    assert (await read(client, path="f", version=version))[0] == b"one"
-    await write(client, b"two", path="f")
-    conflict = await client.refused("file.read", path="f", version=version)
-    assert conflict.code == "conflict"
-    assert conflict.details == {"version": (await client.ask("file.stat", path="f"))["version"]}
-
-
-async def test_a_file_that_is_cut_short_meanwhile_is_a_conflict(client: Client, served: Served) -> None:
-    file = served.workspace / "f"
-    file.write_bytes(bytes(3_000_000))
-    call = client.call("file.read", {"path": "f"}, generous=False)
-    await call.until(lambda: len(call.output) > 500_000)
-    os.truncate(file, 10)
-    call.grant(3_000_000)
-    assert (await call.refusal()).code == "conflict"
-
-
-async def test_a_write_replaces_at_once_and_keeps_the_mode(client: Client, served: Served) -> None:
-    file = served.workspace / "f"
-    file.write_text("old")
-    file.chmod(0o750)
-    call = client.call("file.write", {"path": "f", "input": "i"})
-    await call.type(DATA)
-    await client.info()
-    assert file.read_text() == "old"
-    call.end()
-    result = await call.result()
-    assert file.read_bytes() == DATA
-    assert result == {"bytes": len(DATA), "version": (await client.ask("file.stat", path="f"))["version"]}
-    assert stat.S_IMODE(file.stat().st_mode) == 0o750
-    assert temporaries(served) == []
-
-
-async def test_a_mode_is_set_and_folders_are_made(client: Client, served: Served) -> None:
-    await write(client, b"x", path="a/b/c", mode=0o600)
-    assert stat.S_IMODE((served.workspace / "a/b/c").stat().st_mode) == 0o600
-    await write(client, b"", path="a/empty")
-    assert (served.workspace / "a/empty").read_bytes() == b""
-    assert stat.S_IMODE((served.workspace / "a/empty").stat().st_mode) == 0o644
-
-
-async def test_a_symlink_stays_and_its_target_is_replaced(client: Client, served: Served) -> None:
-    (served.workspace / "d").mkdir()
-    target, link = served.workspace / "d/target", served.workspace / "link"
-    target.write_text("old")
-    link.symlink_to("d/target")
-    await write(client, b"new", path="link")
-    assert link.is_symlink()
-    assert target.read_text() == "new"
-    assert (await read(client, path="link"))[0] == b"new"
-
-
-async def test_a_name_of_legal_length_can_be_written(client: Client, served: Served) -> None:
-    await write(client, b"x", path="n" * 255)
-    assert (served.workspace / ("n" * 255)).exists()
 
 
 @pytest.mark.parametrize(
@@ -186,131 +55,6 @@ async def test_what_cannot_be_done_is_a_typed_error(
     await client.info()
 
 
-async def test_what_is_not_allowed_is_a_typed_error(client: Client) -> None:
-    write_only = "/proc/sys/vm/compact_memory"  # that even root may not read
-    assert (await client.refused("file.read", path=write_only)).code == "permission_denied"
-
-
-async def test_a_full_disk_is_a_typed_error_and_leaves_nothing(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(self: files.Upload, parts: list[bytes]) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files.Upload, "_write", full)
-    call = client.call("file.write", {"path": "f", "input": "i"})
-    call.send(b"data")
-    error = await call.refusal()
-    assert (error.code, error.retryable) == ("no_space", True)
-    assert temporaries(served) == []
-
-
-async def test_an_upload_without_a_key_that_is_cut_or_cancelled_leaves_nothing(served: Served) -> None:
-    async with served.client() as client:
-        cancelled, cut = (client.call("file.write", {"path": name, "input": "i"}) for name in ("a", "b"))
-        for call in (cancelled, cut):
-            await call.type(DATA)
-        await eventually(lambda: cancelled.granted and cut.granted)
-        assert len(temporaries(served)) == 2
-        cancelled.cancel()
-        await eventually(lambda: len(temporaries(served)) == 1)
-    await eventually(lambda: not temporaries(served))
-    assert list(served.workspace.iterdir()) == []
-
-
-async def test_a_keyed_upload_goes_on_after_a_cut_at_the_exact_byte(served: Served) -> None:
-    params = {"path": "f", "input": "i"}
-    async with served.client() as client:
-        first = client.call("file.write", params, key="k")
-        await first.type(DATA[:300_000])
-    async with served.client() as client:
-        second = client.call("file.write", params, key="k")
-        applied = (await second.event("opened"))["input_offset"]
-        assert 0 < applied <= 300_000
-        second.sent = applied
-        second.send(DATA[applied - 1000 : applied], offset=applied - 1000)  # again: it is ignored
-        await second.type(DATA[applied:])
-        second.end()
-        result = await second.result()
-        assert result["bytes"] == len(DATA)
-        assert (served.workspace / "f").read_bytes() == DATA
-        again = client.call("file.write", params, key="k")
-        assert await again.result() == result
-        assert (await client.refused("file.write", {"path": "g", "input": "i"}, key="k")).code == "key_conflict"
-    assert temporaries(served) == []
-
-
-async def test_a_repeat_takes_the_upload_from_a_line_that_is_not_known_to_be_cut(
-    client: Client, served: Served
-) -> None:
-    params = {"path": "f", "input": "i"}
-    old = client.call("file.write", params, key="k")
-    await old.type(b"abc")
-    new = client.call("file.write", params, key="k")
-    assert (await old.refusal()).code == "interrupted"
-    assert (await new.event("opened"))["input_offset"] == 3
-    new.send(b"def", offset=3)
-    new.end()
-    assert (await new.result())["bytes"] == 6
-    assert (served.workspace / "f").read_bytes() == b"abcdef"
-
-
-async def test_a_keyed_upload_nobody_comes_back_for_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "UPLOAD_PATIENCE", 0.05)
-    async with served.client() as client:
-        call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
-        await call.type(DATA[:100_000])
-        await eventually(lambda: call.granted)
-    await eventually(lambda: not temporaries(served))
-    async with served.client() as client:
-        error = await client.refused("file.write", {"path": "f", "input": "i"}, key="k")
-        assert error.code == "cancelled"
-
-
-async def test_an_ended_upload_is_finished_although_its_line_is_cut(served: Served) -> None:
-    async with served.client() as client:
-        call = client.call("file.write", {"path": "f", "input": "i"})
-        await call.type(DATA)
-        call.end()
-        await client.info()
-    await eventually((served.workspace / "f").exists)
-    assert (served.workspace / "f").read_bytes() == DATA
-
-
-async def test_a_gap_ends_the_call(client: Client) -> None:
-    call = client.call("file.write", {"path": "f", "input": "i"})
-    call.send(b"x", offset=5)
-    error = await call.refusal()
-    assert (error.code, error.details) == ("input_gap", {"applied": 0})
-
-
-async def test_there_is_a_limit_of_uploads(served: Served, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "UPLOADS_LIMIT", 1)
-    first = client.call("file.write", {"path": "f", "input": "i"})
-    await first.event("opened")
-    assert (await client.refused("file.write", path="g", input="i")).code == "limit_exceeded"
-    first.cancel()
-    await first.refusal()
-    await eventually(lambda: not served.runtime._files._uploads)
-    assert (await write(client, b"x", path="g"))["bytes"] == 1
-
-
-async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
-    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def denied(path: str) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "unlink", denied)
-    call = client.call("file.write", {"path": "f", "input": "i"})
-    await call.type(b"x")
-    await eventually(lambda: call.granted)
-    call.cancel()
-    await call.refusal()
-    await eventually(lambda: "is left" in caplog.text)
-    await client.info()
-
-
 async def test_stat_says_what_it_is(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("hello")
     (served.workspace / "d").mkdir()
@@ -321,13 +65,90 @@ async def test_stat_says_what_it_is(client: Client, served: Served) -> None:
         "mode": 0o644,
         "mtime": 0,
         "version": "",
+        "uid": os.getuid(),
+        "gid": os.getgid(),
+        "target": None,
     }
     assert (await client.ask("file.stat", path="d"))["type"] == "directory"
     assert (await client.ask("file.stat", path="/dev/null"))["type"] == "device"
 
 
-async def test_reading_takes_no_input(client: Client, served: Served) -> None:
-    (served.workspace / "f").write_bytes(DATA)
-    call: Channel = client.call("file.read", {"path": "f"}, generous=False)
-    call.send(b"x")
-    assert (await call.refusal()).code == "protocol_error"
+async def test_a_symlink_is_described_or_what_it_leads_to(client: Client, served: Served) -> None:
+    (served.workspace / "f").write_text("hello")
+    (served.workspace / "link").symlink_to("f")
+    (served.workspace / "nowhere").symlink_to("nothing")
+    assert (await client.ask("file.stat", path="link"))["type"] == "file"
+    link = await client.ask("file.stat", path="link", follow=False)
+    assert (link["type"], link["target"]) == ("symlink", "f")
+    assert (await client.refused("file.stat", path="nowhere")).code == "not_found"
+    assert (await client.ask("file.stat", path="nowhere", follow=False))["target"] == "nothing"
+
+
+async def test_what_exists_is_told_and_what_does_not_is_no_error(client: Client, served: Served) -> None:
+    (served.workspace / "f").write_text("x")
+    (served.workspace / "loose").symlink_to("nothing")
+    os.mkfifo(served.workspace / "fifo")
+    assert await client.ask("file.exists", path="f") == {"exists": True, "type": "file"}
+    assert await client.ask("file.exists", path="fifo") == {"exists": True, "type": "fifo"}
+    for path in ("none", "f/below", "loose"):
+        assert await client.ask("file.exists", path=path) == {"exists": False, "type": None}
+    assert (await client.ask("file.exists", path="loose", follow=False))["type"] == "symlink"
+    assert (await client.refused("file.exists", path="x" * 300)).code == "io_error"
+
+
+async def test_directories_are_made(client: Client, served: Served) -> None:
+    assert await client.ask("file.mkdir", path="a", mode=0o711) == {"created": True}
+    assert stat.S_IMODE((served.workspace / "a").stat().st_mode) == 0o711
+    assert (await client.refused("file.mkdir", path="a")).code == "conflict"
+    assert (await client.refused("file.mkdir", path="b/c")).code == "not_found"
+    assert await client.ask("file.mkdir", path="b/c/d", parents=True) == {"created": True}
+    assert await client.ask("file.mkdir", path="b/c/d", parents=True) == {"created": False}
+    assert (served.workspace / "b/c/d").is_dir()
+    (served.workspace / "f").write_text("x")
+    assert (await client.refused("file.mkdir", path="f", parents=True)).code == "conflict"
+    assert (await client.refused("file.mkdir", path="f/g", parents=True)).code == "not_directory"
+    deep = "/".join(["d"] * 1500)
+    assert await client.ask("file.mkdir", path=deep, parents=True) == {"created": True}
+
+
+async def test_bits_are_set_of_anything_that_has_some(client: Client, served: Served) -> None:
+    os.mkfifo(served.workspace / "fifo")
+    (served.workspace / "f").write_text("x")
+    (served.workspace / "link").symlink_to("f")
+    for path in ("fifo", "link"):
+        assert await client.ask("file.chmod", path=path, mode=0o4751) == {}
+    assert stat.S_IMODE((served.workspace / "fifo").stat().st_mode) == 0o4751
+    assert stat.S_IMODE((served.workspace / "f").stat().st_mode) == 0o4751
+    assert (await client.refused("file.chmod", path="none", mode=0o600)).code == "not_found"
+    assert (await client.refused("file.chmod", path="f", mode=0o10000)).code == "invalid_params"
+
+
+async def test_a_name_that_is_no_text_travels_both_ways(client: Client, served: Served) -> None:
+    (served.workspace / os.fsdecode(b"caf\xe9")).write_text("latin")
+    assert (await client.ask("file.stat", path="caf\0e9"))["path"] == "caf\0e9"
+    os.symlink(b"caf\xe9", served.workspace / "link")
+    assert (await client.ask("file.stat", path="link", follow=False))["target"] == "caf\0e9"
+    assert (await client.refused("file.stat", path="caf\0")).code == "invalid_params"
+
+
+async def test_a_viewer_gets_none_of_it(client: Client, served: Served) -> None:
+    for method in served.runtime._files.methods():
+        refusal = await client.call(method, {"path": "x"}, role="viewer").refusal()
+        assert refusal.code == "forbidden"
+
+
+async def test_a_root_of_a_call_is_where_relative_paths_begin_and_nothing_leaves_it(
+    client: Client, served: Served
+) -> None:
+    (served.workspace / "jail").mkdir()
+    (served.workspace / "jail/f").write_text("x")
+    (served.workspace / "secret").write_text("s")
+    (served.workspace / "jail/out").symlink_to("../secret")
+    (served.workspace / "jail/in").symlink_to("f")
+    for path in ("f", "in", str(served.workspace / "jail/f")):
+        assert (await client.ask("file.stat", path=path, root="jail"))["size"] == 1
+    for path in ("../secret", "out", str(served.workspace / "secret"), "/", ".."):
+        assert (await client.refused("file.stat", path=path, root="jail")).code == "permission_denied"
+        assert (await client.refused("file.read", path=path, root="jail")).code == "permission_denied"
+        assert (await client.refused("file.write", path=path, root="jail", input="i")).code == "permission_denied"
+    assert (served.workspace / "secret").read_text() == "s"
