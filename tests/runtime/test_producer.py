@@ -70,12 +70,13 @@ async def test_it_is_at_most_one_item_ahead_of_a_reader_that_does_not_read(bench
         return {}
 
     bench.make = make
-    call = bench.client.call("make", window=1500, generous=False)
-    await call.until(lambda: len(call.output) == 1500)
-    await bench.client.info()
-    assert len(made) == 2
-    call.grant(98_500)
-    await call.result()
+    async with bench.served.client(window=1500) as client:
+        call = client.call("make", generous=False)
+        await call.until(lambda: len(call.output) == 1500)
+        await client.info()
+        assert len(made) == 2
+        call.grant(98_500)
+        await call.result()
     assert len(call.output) == 100_000
 
 
@@ -107,12 +108,14 @@ async def test_it_is_closed_when_nobody_is_there_any_more(bench: Bench, held: bo
             closed.set()
 
     bench.make = make
-    call = bench.client.call("make", window=15 if held else 10, generous=False)
-    await asyncio.to_thread(at_work.wait, 20)
-    call.cancel()
-    await call.refusal()
-    go_on.set()
-    await eventually(closed.is_set)
+    async with bench.served.client(window=15) as client:
+        call = client.call("make", generous=False)
+        await asyncio.to_thread(at_work.wait, 20)
+        call.cancel()
+        await call.refusal()
+        assert not closed.is_set() or held
+        go_on.set()
+        await eventually(closed.is_set)
 
 
 async def test_it_takes_no_input(bench: Bench) -> None:
@@ -121,6 +124,7 @@ async def test_it_takes_no_input(bench: Bench) -> None:
         return {}
 
     bench.make = make
-    call = bench.client.call("make", window=10, generous=False)
-    call.send(b"x")
-    assert (await call.refusal()).code == "protocol_error"
+    async with bench.served.client(window=10) as client:
+        call = client.call("make", generous=False)
+        call.send(b"x")
+        assert (await call.refusal()).code == "protocol_error"
