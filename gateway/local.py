@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from gateway import bubblewrap
-from gateway.provider import Isolation, Sandbox
 from gateway.sockets import answers
 from gateway.state import SandboxPaths, State, StateError
+from hawse.api.gateway import Isolation, Sandbox
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)

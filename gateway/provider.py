@@ -1,20 +1,9 @@
 """What the gateway needs of whoever makes sandboxes: a list, and the socket of one's runtime."""
 
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
-import msgspec
-
-State = Literal["running", "stopped", "failed"]
-Isolation = Literal["bubblewrap", "none"]
-
-
-class Sandbox(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One sandbox as `sandbox.list` shows it (docs/wire.md section 9)."""
-
-    id: str
-    state: State
-    isolation: Isolation | None = None
+from hawse.api.gateway import Sandbox
 
 
 class Provider(Protocol):

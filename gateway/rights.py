@@ -7,6 +7,7 @@ is replaced: to such a one, only owners are let through.
 from collections.abc import Collection
 from typing import Final
 
+from hawse.api import GATEWAY
 from hawse.wire import HawseError
 
 OWNER: Final = "owner"
@@ -15,7 +16,7 @@ VIEWER: Final = "viewer"
 # None: everything.
 RIGHTS: Final[dict[str, frozenset[str] | None]] = {
     OWNER: None,
-    VIEWER: frozenset({"sandbox.list"}),
+    VIEWER: frozenset(name for name, spec in GATEWAY.items() if spec.viewer),
 }
 ABILITY: Final = "roles"  # a runtime that has it heeds the role of a call
 

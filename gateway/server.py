@@ -23,10 +23,10 @@ from gateway.connect import Connect
 from gateway.doors import Doors
 from gateway.http import HttpProtocol
 from gateway.local import LocalProvider, choose_isolation
-from gateway.provider import Isolation, Sandbox
 from gateway.settings import Settings, SettingsError
 from gateway.state import State, StateError
 from gateway.websocket import WebSocketProtocol
+from hawse.api.gateway import Isolation, Sandbox
 
 log = logging.getLogger(__name__)
 

@@ -1,66 +1,23 @@
 """What agents do with a terminal: `terminal.screen`, `terminal.wait`, `terminal.send`, `terminal.history`."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import msgspec
-from msgspec import Meta
-
-from hawse.api.fields import Id, Offset, Pattern
-from hawse.api.fields import Wait as Seconds
+from hawse.api.agents import LookAtScreen, RecallCommands, SendToTerminal, WaitForTerminal
 from hawse.wire import HawseError
 from runtime.call import Call
-from runtime.company import Key
 from runtime.dispatch import Method
 from runtime.keys import encode_keys, encode_paste
 from runtime.patterns import Matcher
 from runtime.pipes import WRITE_LIMIT
-from runtime.screen import SCROLLBACK_LINES
 from runtime.terminal import Terminal
 from runtime.terminals import Terminals
 from runtime.viewer import INTERRUPT
-from runtime.views import Format, view
+from runtime.views import view
 from runtime.waits import Wait
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-KEYS_LIMIT = 1024
 HISTORY = 100  # commands that are told unless others are asked for
-
-
-class Look(msgspec.Struct):
-    id: Id
-    instance: str | None = None
-    format: Format | None = None
-    scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LINES)] | None = None
-
-
-class Await(msgspec.Struct):
-    id: Id
-    instance: str | None = None
-    pattern: Pattern | None = None
-    literal: bool | None = None
-    on: Literal["output", "screen"] | None = None
-    silence: Seconds | None = None
-    command: bool | None = None
-    exit: bool | None = None
-    since: Offset | None = None
-    timeout: Seconds | None = None
-
-
-class Send(msgspec.Struct):
-    id: Id
-    instance: str | None = None
-    text: str | None = None
-    paste: str | None = None
-    keys: Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=KEYS_LIMIT)] | None = None
-    viewer: Key | None = None
-
-
-class Recall(msgspec.Struct):
-    id: Id
-    instance: str | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    before: Annotated[int, Meta(ge=1)] | None = None
 
 
 class Agents:
@@ -72,29 +29,29 @@ class Agents:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "terminal.screen": Method(Look, lambda call, p: self._screen(p)),
-            "terminal.wait": Method(Await, self._wait, stream=True),
-            "terminal.send": Method(Send, lambda call, p: self._send(p)),
-            "terminal.history": Method(Recall, lambda call, p: self._history(p)),
+            "terminal.screen": Method(LookAtScreen, lambda call, p: self._screen(p)),
+            "terminal.wait": Method(WaitForTerminal, self._wait, stream=True),
+            "terminal.send": Method(SendToTerminal, lambda call, p: self._send(p)),
+            "terminal.history": Method(RecallCommands, lambda call, p: self._history(p)),
         }
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def _get(self, params: Look | Await | Send | Recall) -> Terminal:
+    def _get(self, params: LookAtScreen | WaitForTerminal | SendToTerminal | RecallCommands) -> Terminal:
         terminal = self._terminals.get(params.id)
         if params.instance is not None and params.instance != terminal.instance:
             raise HawseError("stale_handle", f"terminal {params.id} was started anew")
         return terminal
 
-    def _screen(self, params: Look) -> dict[str, Any]:
+    def _screen(self, params: LookAtScreen) -> dict[str, Any]:
         terminal = self._get(params)
         screen = terminal.current_screen()
         shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
         observer = terminal.observer
         return shown | {"title": observer.title, "cwd": observer.cwd, "offset": screen.fed}
 
-    def _wait(self, call: Call, params: Await) -> None:
+    def _wait(self, call: Call, params: WaitForTerminal) -> None:
         terminal = self._get(params)
         if not (params.pattern or params.silence or params.command or params.exit):
             raise HawseError("invalid_params", "wait for what? pattern, silence, command or exit")
@@ -115,7 +72,7 @@ class Agents:
         terminal.watch(wait)
         wait.wake()
 
-    def _send(self, params: Send) -> dict[str, int]:
+    def _send(self, params: SendToTerminal) -> dict[str, int]:
         terminal = self._get(params)
         if terminal.exit is not None:
             raise HawseError("exited", f"terminal {params.id} has ended")
@@ -137,6 +94,6 @@ class Agents:
             terminal.interrupted()
         return {"offset": offset, "bytes": len(data)}
 
-    def _history(self, params: Recall) -> dict[str, Any]:
+    def _history(self, params: RecallCommands) -> dict[str, Any]:
         observer = self._get(params).observer
         return observer.commands.list(params.limit or HISTORY, params.before) | {"tells": observer.tells_commands}

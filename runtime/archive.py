@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from hawse.api.recordings import Reason
 from runtime.castfile import PARTS
-from runtime.recorder import Reason
 
 log = logging.getLogger(__name__)
 

@@ -5,55 +5,20 @@ Here are also the calls about it, `terminal.presence` and `terminal.lease`. It k
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET
 
+from hawse.api.people import Guest, SetLease, SetPresence
 from hawse.wire import HawseError
-from runtime.lease import Action, Lease
-from runtime.presence import Cell, Kind, Person, Presence, Told
+from runtime.lease import Lease
+from runtime.presence import Cell, Person, Presence, Told
 from runtime.sizing import Size, Sizing
-
-Key = Annotated[str, Meta(min_length=1, max_length=64)]
-Name = Annotated[str, Meta(max_length=256)]
-Coordinate = Annotated[int, Meta(ge=0, le=999)]
 
 # What an emulator says by itself: reports of cursor, attributes, modes and focus, and strings. Nobody types that.
 _REPORTS = re.compile(
     rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
 )
-
-
-class Guest(msgspec.Struct):
-    """How somebody introduces itself in `terminal.attach`."""
-
-    key: Key | None = None
-    name: Name | None = None
-    color: str | None = None
-    kind: Kind | None = None
-    focus: bool | None = None
-
-
-class Place(msgspec.Struct):
-    x: Coordinate
-    y: Coordinate
-
-
-class SetPresence(msgspec.Struct):
-    id: str
-    viewer: Key
-    name: Name | None = None
-    color: str | None = None
-    focus: bool | None = None
-    at: Place | UnsetType | None = UNSET
-
-
-class SetLease(msgspec.Struct):
-    id: str
-    action: Action
-    viewer: Key | None = None
-    epoch: int | None = None
 
 
 class Seen(Told):

@@ -4,12 +4,11 @@ The epoch grows with every change and never goes back, so that whoever acts on w
 an epoch that is over is refused, and a take-over cannot be undone by a message that was on its way.
 """
 
-from typing import Any, Literal
+from typing import Any
 
+from hawse.api.people import Action
 from hawse.wire import HawseError
 from runtime.presence import Person
-
-Action = Literal["take", "release", "free", "exclusive"]
 
 
 class Lease:

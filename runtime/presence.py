@@ -8,11 +8,10 @@ stalls is told the latest state when it reads again, in as many events as there 
 import asyncio
 import unicodedata
 from collections.abc import Callable
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from hawse.api.people import Kind
 from hawse.wire import HawseError
-
-Kind = Literal["person", "agent"]
 
 PEOPLE: Final = 1024  # at one terminal
 NAME_MAX: Final = 40  # characters

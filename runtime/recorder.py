@@ -9,8 +9,9 @@ import errno
 import logging
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from hawse.api.recordings import Reason
 from runtime.asciicast import exit_status
 from runtime.castfile import CastFile, Entry, QuotaError
 
@@ -27,8 +28,6 @@ NOTES = 16_384  # moments remembered; when there are more, two become one
 INPUT_HELD = 1 << 20  # bytes of input that may wait for the disk
 SAME_MOMENT = 0.001  # seconds: what is nearer together is one event
 SCREEN = "s"  # the code of a note whose data paint the screen that is there already
-
-Reason = Literal["stopped", "exited", "quota", "no_space", "io_error", "killed"]
 
 
 class Note(NamedTuple):

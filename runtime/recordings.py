@@ -7,12 +7,19 @@ import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import msgspec
-from msgspec import Meta
-
-from hawse.api.fields import Id, Length, Offset
+from hawse.api.recordings import (
+    DeleteRecording,
+    GetRecording,
+    ListRecordings,
+    MarkRecording,
+    ReadRecording,
+    StartRecording,
+    StopRecording,
+    WatchRecordings,
+)
+from hawse.api.terminals import Record
 from hawse.wire import HawseError
 from runtime.archive import EACH, Archive, Info, Room
 from runtime.asciicast import header
@@ -27,7 +34,7 @@ from runtime.recording_watch import Watch
 from runtime.rights import OWNER
 from runtime.tasks import Tasks
 from runtime.terminal import Terminal
-from runtime.terminals import Record, Terminals
+from runtime.terminals import Terminals
 
 log = logging.getLogger(__name__)
 
@@ -36,36 +43,7 @@ KEPT_LIMIT = 1000
 MARKERS_LIMIT = 1000  # of one recording
 LEAST_ROOM = 1 << 20  # bytes without which a recording is not begun
 
-Title = Annotated[str, Meta(min_length=1, max_length=200)]
-Part = Literal["cast", "screens", "index"]
 _TRUNCATING = ("quota", "no_space", "io_error")
-
-
-class Start(msgspec.Struct):
-    terminal: Id
-    id: Id | None = None
-    input: bool = False
-    title: Title | None = None
-
-
-class Named(msgspec.Struct):
-    id: Id
-
-
-class Mark(msgspec.Struct):
-    id: Id
-    label: Annotated[str, Meta(max_length=200)] = ""
-
-
-class ReadPart(msgspec.Struct):
-    id: Id
-    part: Part = "cast"
-    offset: Offset | None = None
-    length: Length | None = None
-
-
-class Of(msgspec.Struct):
-    terminal: Id | None = None
 
 
 class Recordings:
@@ -87,14 +65,14 @@ class Recordings:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "recording.start": Method(Start, lambda call, p: self._start(p)),
-            "recording.stop": Method(Named, lambda call, p: self._stop(p.id)),
-            "recording.mark": Method(Mark, lambda call, p: self._mark(p)),
-            "recording.list": Method(Of, lambda call, p: self._list(p.terminal)),
-            "recording.get": Method(Named, lambda call, p: self.describe(p.id)),
-            "recording.delete": Method(Named, lambda call, p: self._delete(p.id)),
-            "recording.read": Method(ReadPart, self._read, stream=True),
-            "recording.watch": Method(Of, self._watch, stream=True),
+            "recording.start": Method(StartRecording, lambda call, p: self._start(p)),
+            "recording.stop": Method(StopRecording, lambda call, p: self._stop(p.id)),
+            "recording.mark": Method(MarkRecording, lambda call, p: self._mark(p)),
+            "recording.list": Method(ListRecordings, lambda call, p: self._list(p.terminal)),
+            "recording.get": Method(GetRecording, lambda call, p: self.describe(p.id)),
+            "recording.delete": Method(DeleteRecording, lambda call, p: self._delete(p.id)),
+            "recording.read": Method(ReadRecording, self._read, stream=True),
+            "recording.watch": Method(WatchRecordings, self._watch, stream=True),
         }
 
     def describe(self, name: str) -> Info:
@@ -124,7 +102,7 @@ class Recordings:
 
         return begin
 
-    async def _start(self, params: Start) -> Info:
+    async def _start(self, params: StartRecording) -> Info:
         terminal = self._terminals.get(params.terminal)
         if terminal.exit is not None:
             raise HawseError("exited", f"terminal {params.terminal} has ended")
@@ -215,7 +193,7 @@ class Recordings:
 
     # ---- what one asks
 
-    def _mark(self, params: Mark) -> Info:
+    def _mark(self, params: MarkRecording) -> Info:
         info = self.describe(params.id)
         recorder = self._active.get(params.id)
         if recorder is None or recorder.reason is not None:
@@ -230,7 +208,7 @@ class Recordings:
         infos = [self.describe(name) for name in reversed(self._infos)]
         return {"recordings": [info for info in infos if terminal is None or info.terminal == terminal]}
 
-    def _read(self, call: Call, params: ReadPart) -> None:
+    def _read(self, call: Call, params: ReadRecording) -> None:
         info = self.describe(params.id)
         if info.input and call.role != OWNER:
             raise HawseError("forbidden", "it holds what was typed: only an owner may read it")
@@ -243,7 +221,7 @@ class Recordings:
         work = read(lambda flags: os.open(path, flags), offset=offset, length=length)
         call.serve(Producer(call, work, self._disk, self._tasks, offset=offset))
 
-    def _watch(self, call: Call, params: Of) -> None:
+    def _watch(self, call: Call, params: WatchRecordings) -> None:
         watch = Watch(call, lambda: self._going_on(params.terminal), self._forget)
         self._watches[watch] = None
         call.serve(watch)

@@ -1,11 +1,12 @@
 """Who may do what: one table. The gateway says on each call who makes it, and here is where it counts.
 
-A role that is not in the table may do nothing, and a viewer may do nothing that is not in its row: a method that is
-new is forbidden to it until somebody has thought about it.
+A role that is not in the table may do nothing, and a viewer may do nothing that `hawse.api` does not say it may: a
+method that is new is forbidden to it until somebody has thought about it.
 """
 
 from typing import Final
 
+from hawse.api import METHODS
 from hawse.wire import HawseError
 
 OWNER: Final = "owner"  # also who says nothing: whoever reaches the runtime's socket without a gateway
@@ -13,21 +14,7 @@ OWNER: Final = "owner"  # also who says nothing: whoever reaches the runtime's s
 # None: everything.
 RIGHTS: Final[dict[str, frozenset[str] | None]] = {
     OWNER: None,
-    "viewer": frozenset(
-        {
-            "recording.get",
-            "recording.list",
-            "recording.read",  # without what was typed
-            "recording.watch",
-            "terminal.attach",  # read-only, whatever its parameters say: see `Viewer`
-            "terminal.get",
-            "terminal.history",
-            "terminal.list",
-            "terminal.presence",
-            "terminal.screen",
-            "terminal.wait",
-        }
-    ),
+    "viewer": frozenset(name for name, spec in METHODS.items() if spec.viewer),
 }
 
 

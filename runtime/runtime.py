@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from hawse.api import Nothing
+from hawse.api.runtime import AskRuntime
 from runtime.agents import Agents
 from runtime.disk import Disk
 from runtime.dispatch import Dispatcher, Method
@@ -68,7 +68,7 @@ class Runtime:
         parts = (self._terminals, self._processes, self._files, self._recordings, self._agents, ports, self._watches)
         for part in parts:
             dispatcher.add(part.methods())
-        dispatcher.add({"runtime.info": Method(Nothing, lambda call, p: self.info())})
+        dispatcher.add({"runtime.info": Method(AskRuntime, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
 
     def info(self) -> dict[str, Any]:

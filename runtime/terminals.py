@@ -7,15 +7,20 @@ import signal as signals
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
-from hawse.api.fields import Argv, Env, Grace, Id, InputId, Offset, Path, Size
-from hawse.api.fields import Signal as SignalName
-from hawse.api.spec import Nothing
+from hawse.api.people import SetLease, SetPresence
+from hawse.api.terminals import (
+    AttachTerminal,
+    CreateTerminal,
+    GetTerminal,
+    KillTerminal,
+    ListTerminals,
+    Record,
+    ResizeTerminal,
+    SignalTerminal,
+)
 from hawse.wire import HawseError
 from runtime import tree
 from runtime.call import Call
-from runtime.company import Guest, Key, SetLease, SetPresence
 from runtime.dispatch import Method
 from runtime.environment import Environment
 from runtime.integration import Start, integrate
@@ -33,57 +38,6 @@ DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
 EXITED_KEPT = 64  # exited terminals that stay readable
 
 
-class Record(msgspec.Struct):
-    """The policy of a terminal that is recorded from its start."""
-
-    input: bool = False
-
-
-class Create(msgspec.Struct):
-    id: Id | None = None
-    argv: Argv | None = None
-    cwd: Path | None = None
-    env: Env | None = None
-    cols: Size | None = None
-    rows: Size | None = None
-    record: Record | bool | None = None
-    integration: bool | None = None
-
-
-class Attach(msgspec.Struct):
-    id: Id
-    instance: str | None = None
-    since: Offset | None = None
-    input: InputId | None = None
-    lossless: bool | None = None
-    emulator: bool | None = None
-    read_only: bool | None = None
-    viewer: Guest | None = None
-    cols: Size | None = None
-    rows: Size | None = None
-
-
-class Resize(msgspec.Struct):
-    id: Id
-    cols: Size
-    rows: Size
-    viewer: Key | None = None
-
-
-class Signal(msgspec.Struct):
-    id: Id
-    signal: SignalName
-
-
-class Kill(msgspec.Struct):
-    id: Id
-    grace: Grace | None = None
-
-
-class Named(msgspec.Struct):
-    id: Id
-
-
 class Terminals:
     """By id: at most one instance each, running or exited."""
 
@@ -99,13 +53,13 @@ class Terminals:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "terminal.create": Method(Create, lambda call, p: self.create(p)),
-            "terminal.attach": Method(Attach, self._attach, stream=True),
-            "terminal.resize": Method(Resize, lambda call, p: self._resize(p)),
-            "terminal.signal": Method(Signal, lambda call, p: self._signal(p)),
-            "terminal.kill": Method(Kill, lambda call, p: self._kill(p)),
-            "terminal.list": Method(Nothing, lambda call, p: self._list()),
-            "terminal.get": Method(Named, lambda call, p: self.get(p.id).describe()),
+            "terminal.create": Method(CreateTerminal, lambda call, p: self.create(p)),
+            "terminal.attach": Method(AttachTerminal, self._attach, stream=True),
+            "terminal.resize": Method(ResizeTerminal, lambda call, p: self._resize(p)),
+            "terminal.signal": Method(SignalTerminal, lambda call, p: self._signal(p)),
+            "terminal.kill": Method(KillTerminal, lambda call, p: self._kill(p)),
+            "terminal.list": Method(ListTerminals, lambda call, p: self._list()),
+            "terminal.get": Method(GetTerminal, lambda call, p: self.get(p.id).describe()),
             "terminal.presence": Method(SetPresence, lambda call, p: self.get(p.id).company.set_presence(p)),
             "terminal.lease": Method(SetLease, lambda call, p: self.get(p.id).company.set_lease(p)),
         }
@@ -116,7 +70,7 @@ class Terminals:
             raise HawseError("not_found", f"no terminal {terminal_id}")
         return terminal
 
-    def create(self, params: Create) -> dict[str, Any]:
+    def create(self, params: CreateTerminal) -> dict[str, Any]:
         """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self._terminals.get(terminal_id)
@@ -163,7 +117,7 @@ class Terminals:
         for terminal in self._terminals.values():
             terminal.retire()
 
-    def _attach(self, call: Call, params: Attach) -> None:
+    def _attach(self, call: Call, params: AttachTerminal) -> None:
         terminal = self.get(params.id)
         if params.instance is not None and params.instance != terminal.instance:
             raise HawseError("stale_handle", f"terminal {params.id} was started anew")
@@ -184,7 +138,7 @@ class Terminals:
         terminal.add(viewer)
         call.serve(viewer)
 
-    def _resize(self, params: Resize) -> dict[str, int]:
+    def _resize(self, params: ResizeTerminal) -> dict[str, int]:
         terminal = self.get(params.id)
         if params.viewer is None:
             terminal.resize(params.cols, params.rows)
@@ -193,7 +147,7 @@ class Terminals:
         cols, rows = terminal.size
         return {"cols": cols, "rows": rows}
 
-    def _signal(self, params: Signal) -> dict[str, Any]:
+    def _signal(self, params: SignalTerminal) -> dict[str, Any]:
         terminal = self.get(params.id)
         signum = signal_number(params.signal)
         if terminal.exit is not None:
@@ -201,7 +155,7 @@ class Terminals:
         terminal.signal(signum)
         return {}
 
-    async def _kill(self, params: Kill) -> dict[str, Any]:
+    async def _kill(self, params: KillTerminal) -> dict[str, Any]:
         terminal = self.get(params.id)
         await self._end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         return {"exit": terminal.exit}

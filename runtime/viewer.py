@@ -7,9 +7,10 @@ end `exit` and the result (docs/wire.md, terminal.attach).
 import asyncio
 from typing import TYPE_CHECKING
 
+from hawse.api.people import Guest
 from hawse.wire import Connection, HawseError, Kind
 from runtime.call import Call
-from runtime.company import Guest, Seen
+from runtime.company import Seen
 from runtime.flight import PROBE, Flight
 from runtime.pipes import WRITE_LIMIT
 from runtime.screen import ALL

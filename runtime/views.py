@@ -1,14 +1,15 @@
 """A screen for those who do not paint it: as text, as ANSI, as HTML, with cursor and modes. libghostty formats it."""
 
 import re
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 from pyghostty.core import init_sized
 
-Format = Literal["text", "ansi", "html"]
+from hawse.api.agents import Format
+
 CONTENT_LIMIT = 768 << 10  # bytes as JSON: an answer has to fit into a control message
 
 _EMIT = {

@@ -1,12 +1,26 @@
 """The methods of a sandbox, as types: pure msgspec, one module for each surface, one table for all.
 
 The runtime decodes parameters with it, the client results, and the gateway makes its HTTP door and OpenAPI from it.
-A new surface is a module here with its structs and its `METHODS`, added to the line below.
+A new surface is a module here with its structs and its `METHODS`, added to the lines below.
 """
 
-from hawse.api import files, ports, processes, watches
+from hawse.api import agents, files, gateway, people, ports, processes, recordings, runtime, terminals, watches
 from hawse.api.spec import Nothing, Spec
 
-METHODS: dict[str, Spec] = {**files.METHODS, **ports.METHODS, **processes.METHODS, **watches.METHODS}
+# In a sandbox.
+METHODS: dict[str, Spec] = {
+    **runtime.METHODS,
+    **terminals.METHODS,
+    **people.METHODS,
+    **agents.METHODS,
+    **recordings.METHODS,
+    **processes.METHODS,
+    **ports.METHODS,
+    **files.METHODS,
+    **watches.METHODS,
+}
 
-__all__ = ["METHODS", "Nothing", "Spec"]
+# Without one: the gateway's own.
+GATEWAY: dict[str, Spec] = gateway.METHODS
+
+__all__ = ["GATEWAY", "METHODS", "Nothing", "Spec"]

@@ -10,6 +10,10 @@ class Nothing(msgspec.Struct):
     """No parameters, or an answer that only says: done."""
 
 
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server says. Fields that are not known are ignored; one that is added later has a default."""
+
+
 class Spec(NamedTuple):
     """One method of `docs/wire.md` section 9. What the wire says in words, this says in types.
 

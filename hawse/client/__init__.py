@@ -1,9 +1,11 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
+from hawse.api.agents import CommandInfo, History, Match, ScreenView, Sent, Waited
 from hawse.api.fields import Exit
 from hawse.api.files import FileDone, FileStat
+from hawse.api.recordings import Recording as RecordingInfo
 from hawse.api.watches import Change, Rescan, WatchState
-from hawse.client.agent import History, Ran, ScreenView, Sent
+from hawse.client.agent import Ran
 from hawse.client.client import Client, connect
 from hawse.client.errors import (
     BusyError,
@@ -16,7 +18,6 @@ from hawse.client.errors import (
 from hawse.client.options import Options
 from hawse.client.process import Process
 from hawse.client.recording import Recording
-from hawse.client.replies import RecordingInfo
 from hawse.client.results import (
     Answers,
     Attached,
@@ -38,7 +39,6 @@ from hawse.client.results import (
 )
 from hawse.client.sandbox import Sandbox
 from hawse.client.terminal import Terminal
-from hawse.client.waits import CommandInfo, Match, Waited
 from hawse.client.watch import Watch
 from hawse.wire import HawseError
 

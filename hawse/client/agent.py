@@ -5,59 +5,17 @@ from typing import Any, Literal
 
 import msgspec
 
+from hawse.api.agents import CommandInfo, History, Match, ScreenView, Sent, Waited
+from hawse.api.terminals import Terminal
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
-from hawse.client.replies import Reply, T, parse
+from hawse.client.replies import T, parse
 from hawse.client.tap import Tap
 from hawse.client.viewer import TerminalCall
-from hawse.client.waits import CommandInfo, Match, WaitCall, Waited
+from hawse.client.waits import WaitCall
 from hawse.wire import HawseError
 
 OUTPUT_LIMIT = 8 << 20  # bytes of a command's output that `run` keeps
-
-
-class ScreenCursor(Reply, frozen=True, kw_only=True):
-    """Column and row from 0. `shape`: block, bar, underline, hollow."""
-
-    x: int
-    y: int
-    visible: bool = True
-    shape: str | None = None
-
-
-class ScreenView(Reply, frozen=True, kw_only=True):
-    """A screen as all output up to `offset` has made it. `truncated`: rows are missing at the top.
-
-    `scrollback`: how many rows of `content` are above the screen. `modes` by name: see docs/wire.md.
-    """
-
-    format: str
-    content: str
-    truncated: bool
-    scrollback: int
-    cols: int
-    rows: int
-    cursor: ScreenCursor
-    alternate: bool
-    modes: dict[str, Any]
-    title: str | None = None
-    cwd: str | None = None
-    offset: int
-
-
-class Sent(Reply, frozen=True, kw_only=True):
-    """`offset`: the end of the output before it; `bytes`: how many were typed."""
-
-    offset: int
-    bytes: int
-
-
-class History(Reply, frozen=True, kw_only=True):
-    """Commands, the oldest first. `more`: there are older ones. `tells`: the shell tells its commands."""
-
-    commands: list[CommandInfo]
-    more: bool
-    tells: bool
 
 
 class Ran(CommandInfo, frozen=True, kw_only=True):
@@ -70,10 +28,6 @@ class Ran(CommandInfo, frozen=True, kw_only=True):
     def text(self) -> str:
         """The output as UTF-8, with LF for CR LF. Escape sequences are still there."""
         return self.output.decode(errors="replace").replace("\r\n", "\n")
-
-
-class _State(Reply, frozen=True, kw_only=True):
-    offset: int
 
 
 class Agent:
@@ -159,7 +113,7 @@ class Agent:
             raise HawseError("invalid_params", "a command line is one line")
         if not (await self.history(limit=1)).tells:
             raise HawseError("conflict", "this terminal does not tell its commands (OSC 133)")
-        begin = (await self._ask("terminal.get", {}, _State)).offset
+        begin = (await self._ask("terminal.get", {}, Terminal)).offset
         viewer = {"key": self._call.viewer_key}
         tap = Tap(self._sandbox, **self._named(), since=begin, viewer=viewer, limit=max_output)
         try:

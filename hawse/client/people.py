@@ -3,7 +3,9 @@
 Turns events into items, and what a reattach says into those that were missed. It knows no channel.
 """
 
-from hawse.client.replies import Gone, LeaseTold, PersonTold, TerminalOpened, WithViewer, parse
+from hawse.api.people import LeaseTold, Person, PersonLeft, WithPerson, WriterLease
+from hawse.api.terminals import TerminalOpened
+from hawse.client.replies import parse
 from hawse.client.results import Joined, Lease, LeaseChanged, Left, PresenceChanged, Viewer
 from hawse.wire import Event
 
@@ -43,15 +45,15 @@ class People:
             self.lease = _lease(told)
             return LeaseChanged(self.lease, told.applied)
         if event.name == "left":
-            gone = self.viewers.pop(parse(event.value, Gone).id, None)
+            gone = self.viewers.pop(parse(event.value, PersonLeft).id, None)
             return None if gone is None else Left(gone)
-        viewer = _viewer(parse(event.value, WithViewer).viewer)
+        viewer = _viewer(parse(event.value, WithPerson).viewer)
         known = viewer.id in self.viewers
         self.viewers[viewer.id] = viewer
         return PresenceChanged(viewer) if known else Joined(viewer)
 
 
-def _viewer(told: PersonTold) -> Viewer:
+def _viewer(told: Person) -> Viewer:
     return Viewer(
         id=told.id,
         name=told.name,
@@ -64,5 +66,5 @@ def _viewer(told: PersonTold) -> Viewer:
     )
 
 
-def _lease(told: LeaseTold) -> Lease:
+def _lease(told: WriterLease) -> Lease:
     return Lease(told.holder, told.epoch)

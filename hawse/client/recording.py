@@ -5,10 +5,11 @@ from typing import Any, Literal
 import msgspec
 
 from hawse.api.files import FileOpened
+from hawse.api.recordings import Recording as RecordingInfo
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
 from hawse.client.files import FileReader, ReadCall
-from hawse.client.replies import RecordingInfo, parse
+from hawse.client.replies import parse
 from hawse.client.results import FileInfo
 from hawse.wire import Event
 

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
 
 from hawse.api.fields import Exit
-
-StartAt = Literal["start", "resume", "snapshot"]
+from hawse.api.terminals import StartAt
 
 
 class State(Enum):

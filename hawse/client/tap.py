@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
+from hawse.api.terminals import TerminalOpened
 from hawse.client.call import Call, event_cost
 from hawse.client.cursor import Cursor
 from hawse.client.errors import TruncatedError, fresh
-from hawse.client.replies import TerminalOpened, parse
+from hawse.client.replies import parse
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
 
 WINDOW = 1 << 20  # bytes; what arrives is taken at once
@@ -33,7 +34,7 @@ class Tap(Call):
         if event.name == "opened":
             opened = parse(event.value, TerminalOpened)
             if opened.start_at == "snapshot":  # cannot happen within 30 s
-                raise TruncatedError("output", opened.start - self._cursor.offset)
+                raise TruncatedError("output", opened.from_ - self._cursor.offset)
             self.mark_opened()
         self.spend(event_cost(event))
 

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 
 from hawse.api.fields import Exit
+from hawse.api.people import WriterLease
+from hawse.api.terminals import TerminalCreated, TerminalKilled
 from hawse.client.agent import Agent
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
@@ -15,7 +17,7 @@ from hawse.client.feed import BytesLike
 from hawse.client.inbox import Chunk
 from hawse.client.reader import Reader
 from hawse.client.recording import Recording
-from hawse.client.replies import LeaseTold, TerminalInfo, WithExit, parse
+from hawse.client.replies import parse
 from hawse.client.results import Lease, Output, Repaint, Snapshot, TerminalEvent, Viewer
 from hawse.client.viewer import LANE, TerminalCall
 from hawse.wire import HawseError
@@ -35,7 +37,7 @@ class Terminal(Agent):
         """Raises `not_found`, `stale_handle` (another instance), `spawn_failed`, and what ends a client."""
         if self._create is not None:
             answer = await self._perform("terminal.create", self._create, id=None)
-            info = parse(msgspec.json.encode(answer), TerminalInfo)
+            info = parse(msgspec.json.encode(answer), TerminalCreated)
             self._call.base |= {"id": info.id, "instance": info.instance}
             self._mark = 0 if info.created else None
         await self._calls.begin(self._call)
@@ -110,7 +112,7 @@ class Terminal(Agent):
 
     async def _lease(self, action: str) -> Lease:
         answer = await self._perform("terminal.lease", {"viewer": self._call.viewer_key, "action": action})
-        told = parse(msgspec.json.encode(answer), LeaseTold)
+        told = parse(msgspec.json.encode(answer), WriterLease)
         return Lease(told.holder, told.epoch)
 
     # ---- output
@@ -177,7 +179,7 @@ class Terminal(Agent):
     async def kill(self, *, grace: float | None = None) -> Exit:
         """HUP to everything in it, KILL after `grace` seconds (2); return when it is gone."""
         answer = await self._perform("terminal.kill", {"grace": grace})
-        return parse(msgspec.json.encode(answer), WithExit).exit
+        return parse(msgspec.json.encode(answer), TerminalKilled).exit
 
     async def wait(self) -> Exit:
         """Wait until it has exited and its output has come. Output that nobody reads may be dropped meanwhile."""

@@ -10,12 +10,20 @@ from typing import Any
 import msgspec
 
 from hawse.api.fields import Exit
+from hawse.api.terminals import (
+    TerminalAnswers,
+    TerminalEnd,
+    TerminalLive,
+    TerminalOpened,
+    TerminalReseed,
+    TerminalResized,
+)
 from hawse.client.call import Call, event_cost
 from hawse.client.cursor import Cursor
 from hawse.client.feed import Feed
 from hawse.client.inbox import Inbox
 from hawse.client.people import EVENTS, People
-from hawse.client.replies import Chosen, LiveAt, Reseed, Size, TerminalEnd, TerminalOpened, parse
+from hawse.client.replies import parse
 from hawse.client.results import Answers, Attached, Live, Resized, Snapshot, TerminalEvent
 from hawse.client.screen import Assembly
 from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
@@ -84,17 +92,17 @@ class TerminalCall(Call):
             case "opened":
                 self._opened(parse(event.value, TerminalOpened))
             case "reseed":
-                seed = parse(event.value, Reseed)
+                seed = parse(event.value, TerminalReseed)
                 self.live = False
                 self._expect_snapshot(Assembly(seed.start, seed.screen, seed.cols, seed.rows))
             case "resized":
-                size = parse(event.value, Size)
+                size = parse(event.value, TerminalResized)
                 cost = self._resized(size.offset, (size.cols, size.rows), cost)
             case "live":
                 self.live = True
-                cost = self._put(Live(parse(event.value, LiveAt).offset), cost)
+                cost = self._put(Live(parse(event.value, TerminalLive).offset), cost)
             case "answers":
-                cost = self._answers(parse(event.value, Chosen).answers, cost)
+                cost = self._answers(parse(event.value, TerminalAnswers).answers, cost)
             case "exit":
                 cost = self._put(parse(event.value, Exit), cost)
             case name if name in EVENTS:
@@ -110,16 +118,16 @@ class TerminalCall(Call):
         self.begun = opened.offset if self.begun is None else self.begun
         size = (opened.cols, opened.rows)
         self.inbox.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))  # nobody saw the last attempt
-        self._put(Attached(opened.start_at, opened.start, *size))
+        self._put(Attached(opened.start_at, opened.from_, *size))
         for item in self.people.opened(opened):
             self._put(item)
         self._answers(opened.answers)
         if opened.start_at == "snapshot":
-            self._expect_snapshot(Assembly(opened.start, opened.screen, *size))
+            self._expect_snapshot(Assembly(opened.from_, opened.screen, *size))
         else:
             self._continue_at(opened)
             if self._size is not None:
-                self._resized(opened.start, size)
+                self._resized(opened.from_, size)
             self._size = size
         if self.feed:
             self.feed.opened(opened.input_offset)
@@ -127,8 +135,8 @@ class TerminalCall(Call):
 
     def _continue_at(self, opened: TerminalOpened) -> None:
         expected = self._cursor.offset if self._cursor else 0
-        if opened.start != expected:
-            raise RemoteProtocolError(f"attached at {opened.start}, asked for {expected}")
+        if opened.from_ != expected:
+            raise RemoteProtocolError(f"attached at {opened.from_}, asked for {expected}")
         self._cursor = self._cursor or Cursor()
 
     def receive_data(self, data: Data) -> None:

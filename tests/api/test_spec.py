@@ -1,8 +1,18 @@
 """What a method says of itself."""
 
+import re
+from pathlib import Path
+
 import msgspec
 
-from hawse.api import METHODS, Nothing, Spec
+from hawse.api import GATEWAY, METHODS, Nothing, Spec
+
+WIRE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text("utf-8")
+ALL = METHODS | GATEWAY
+
+
+def section(number: int) -> str:
+    return WIRE.partition(f"\n## {number}. ")[2].partition("\n## ")[0]
 
 
 class Ask(msgspec.Struct):
@@ -24,4 +34,15 @@ def test_what_has_events_or_bytes_is_a_stream() -> None:
 
 
 def test_every_method_says_what_it_does() -> None:
-    assert [name for name, spec in METHODS.items() if not spec.summary] == []
+    assert [name for name, spec in ALL.items() if not spec.summary] == []
+
+
+def test_the_wire_describes_every_method() -> None:
+    methods = section(9)
+    assert [name for name in ALL if f"`{name} {{" not in methods and not name.startswith("file.")] == []
+
+
+def test_the_wire_names_what_a_viewer_may() -> None:
+    row = next(line for line in section(10).splitlines() if line.startswith("| `viewer`"))
+    named = set(re.findall(r"`([a-z]+(?:\.[a-z]+)?)`", row)) - {"viewer"}
+    assert named == {name for name, spec in ALL.items() if spec.viewer}

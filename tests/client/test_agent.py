@@ -12,9 +12,18 @@ from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall
 from hawse.wire import HawseError
 from tests.client.kit import MemoryLine, eventually
+from tests.support.examples import OPENED, TERMINAL
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [], "named": {}, "truncated": False}
 COMMAND = {"number": 1, "line": "x", "started": 1.5, "start": 110, "code": 3, "end": 114, "after": 120}
+
+MODES = dict.fromkeys(
+    (
+        *("application_cursor", "application_keypad", "bracketed_paste", "reverse", "origin", "autowrap", "insert"),
+        *("focus", "synchronized"),
+    ),
+    True,
+) | {"mouse": None, "mouse_format": "x10", "kitty_keyboard": 0}
 
 
 class Play:
@@ -26,7 +35,7 @@ class Play:
         self.line = MemoryLine(self.calls)
         self.calls.submit(self.call)
         self.line.pump()
-        opened = {"id": "t", "instance": "i", "start_at": "start", "from": 0, "cols": 80, "rows": 24, "offset": 100}
+        opened = OPENED | {"offset": 100}
         self.line.event("opened", opened)
         self.term = Terminal(self.calls, "local", self.call, None)
         self.asked: list[tuple[str, Any]] = []
@@ -82,11 +91,11 @@ async def test_a_screen_and_a_history_are_parsed() -> None:
             "rows": 24,
             "cursor": {"x": 1, "y": 2, "visible": False},
             "alternate": True,
-            "modes": {"mouse": None},
+            "modes": MODES,
             "offset": 9,
         },
     )
-    assert (shown.content, shown.cursor.y, shown.modes, shown.title) == ("x", 2, {"mouse": None}, None)
+    assert (shown.content, shown.cursor.y, shown.modes.insert, shown.title) == ("x", 2, True, None)
     history = await play.answer(play.term.history(), {"commands": [COMMAND], "more": True, "tells": True})
     assert (history.commands[0].code, history.more) == (3, True)
 
@@ -111,10 +120,10 @@ async def test_run_passes_over_a_command_that_was_there_before() -> None:
         await asked("terminal.history", 1)
         play.line.result({"commands": [], "more": False, "tells": True})
         await asked("terminal.get", 1)
-        play.line.result({"offset": 90})
+        play.line.result(TERMINAL | {"offset": 90})
         await asked("terminal.attach", 2)
         assert play.line.params["viewer"] == {"key": play.call.viewer_key}
-        opened = {"id": "t", "instance": "i", "start_at": "resume", "from": 90, "cols": 80, "rows": 24}
+        opened = OPENED | {"start_at": "resume", "from": 90}
         play.line.event("opened", opened)
         play.line.data(1, 90, b"$ x\r\n" + b"." * 15 + b"out\r\nrest")
         await asked("terminal.send", 1)

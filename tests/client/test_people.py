@@ -7,8 +7,9 @@ from hawse.client.calls import Calls
 from hawse.client.options import Options
 from hawse.client.viewer import LANE, TerminalCall
 from tests.client.kit import MemoryLine
+from tests.support.examples import OPENED, PERSON
 
-ADA = {"id": "v1", "name": "Ada", "color": "#5ad1c8", "kind": "person", "read_only": False, "typing": False}
+ADA = PERSON | {"name": "Ada"}
 BOB = ADA | {"id": "v2", "name": "Bob", "kind": "agent", "at": {"x": 3, "y": 4}}
 FREE = {"mode": "free", "holder": None, "epoch": 0}
 HELD = {"mode": "exclusive", "holder": "v2", "epoch": 1}
@@ -38,7 +39,7 @@ class View:
         self.line.pump()
 
     def opened(self, start_at: str = "start", **more: Any) -> None:
-        value = {"id": "main", "instance": "i1", "start_at": start_at, "from": 0, "cols": 80, "rows": 24}
+        value = OPENED | {"id": "main", "instance": "i1", "start_at": start_at}
         self.line.event("opened", value | more)
 
     async def taken(self) -> list[Any]:
@@ -97,7 +98,8 @@ async def test_what_was_missed_is_told_after_a_reattach() -> None:
 
 async def test_an_older_server_knows_nobody() -> None:
     view = View()
-    view.opened()
+    older = {name: value for name, value in OPENED.items() if name not in ("viewer", "presence", "lease")}
+    view.line.event("opened", older)
     assert (view.people.me, view.people.viewers, view.people.lease) == (None, {}, Lease())
     view.line.event("left", {"id": "v9"})
     assert await view.taken() == []

@@ -9,18 +9,10 @@ from hawse.client.options import Options
 from hawse.client.recording import Recording, RecordingCall
 from hawse.wire import Kind
 from tests.client.kit import MemoryLine
+from tests.support.examples import RECORDING
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
-INFO = {
-    "id": "r-1",
-    "terminal": "t",
-    "state": "recording",
-    "started": 1.0,
-    "duration": 2.5,
-    "size": 99,
-    "truncated": False,
-    "new": 1,
-}
+INFO = RECORDING | {"id": "r-1", "duration": 2.5, "size": 99, "new": 1}
 
 
 def line_of(calls: Calls) -> MemoryLine:

@@ -4,19 +4,19 @@ import pytest
 
 from hawse.api.fields import Exit
 from hawse.api.processes import Offsets, ProcessOpened
-from hawse.client import replies
+from hawse.api.terminals import TerminalKilled, TerminalLive
 from hawse.client.replies import parse
 from hawse.wire import RemoteProtocolError
 
 
 def test_unknown_fields_are_ignored() -> None:
-    assert parse(b'{"offset": 3, "later": [1]}', replies.LiveAt).offset == 3
+    assert parse(b'{"offset": 3, "later": [1]}', TerminalLive).offset == 3
 
 
 @pytest.mark.parametrize("raw", [b"{}", b'{"offset": "3"}', b"3", b"{", b"\xff"])
 def test_what_is_not_as_promised_is_the_servers_error(raw: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
-        parse(raw, replies.LiveAt)
+        parse(raw, TerminalLive)
 
 
 def test_from_is_spelled_as_on_the_wire() -> None:
@@ -25,4 +25,4 @@ def test_from_is_spelled_as_on_the_wire() -> None:
 
 
 def test_an_exit_may_leave_out_what_does_not_apply() -> None:
-    assert parse(b'{"exit": {"signal": "SIGHUP"}}', replies.WithExit).exit == Exit(None, "SIGHUP")
+    assert parse(b'{"exit": {"signal": "SIGHUP"}}', TerminalKilled).exit == Exit(None, "SIGHUP")

@@ -10,6 +10,7 @@ from hawse.client.options import Options
 from hawse.client.tap import Tap
 from hawse.wire import HawseError, Kind
 from tests.client.kit import MemoryLine
+from tests.support.examples import OPENED
 
 
 class Tapped:
@@ -21,7 +22,7 @@ class Tapped:
         self.line.pump()
 
     def opened(self, start: int, start_at: str = "resume") -> None:
-        value = {"id": "t", "instance": "i", "start_at": start_at, "from": start, "cols": 80, "rows": 24}
+        value = OPENED | {"start_at": start_at, "from": start}
         self.line.event("opened", value)
 
     def output(self, offset: int, data: bytes) -> None:

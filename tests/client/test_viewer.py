@@ -12,6 +12,7 @@ from hawse.client.results import Answers, Attached, Live, Output, Resized, Snaps
 from hawse.client.viewer import LANE, TerminalCall
 from hawse.wire import HawseError, Kind, RemoteProtocolError
 from tests.client.kit import MemoryLine
+from tests.support.examples import OPENED
 
 OUT, SCREEN = Kind.OUTPUT, Kind.SCREEN
 
@@ -32,7 +33,7 @@ class View:
         return dict(self.line.params)
 
     def opened(self, start_at: str, start: int, **more: Any) -> None:
-        value = {"id": "main", "instance": "i1", "start_at": start_at, "from": start, "cols": 80, "rows": 24}
+        value = OPENED | {"id": "main", "instance": "i1", "start_at": start_at, "from": start}
         self.line.event("opened", {**value, **more})
 
     async def taken(self) -> list[TerminalEvent]:

@@ -13,10 +13,10 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_app
 from gateway.doors import Doors
-from gateway.provider import Sandbox
 from gateway.server import GatewayServer
 from gateway.settings import Settings
 from gateway.sockets import listen
+from hawse.api.gateway import Sandbox
 from hawse.link import StreamLink
 from hawse.wire import (
     Call,

@@ -14,9 +14,9 @@ import pytest
 
 from gateway import bubblewrap, local
 from gateway.local import LocalProvider, choose_isolation
-from gateway.provider import Isolation
 from gateway.sockets import answers
 from gateway.state import State, StateError
+from hawse.api.gateway import Isolation
 from hawse.wire import HawseError
 from tests.gateway.fakes import eventually
 

@@ -1,7 +1,8 @@
 import msgspec
 
 from gateway.local import LocalProvider
-from gateway.provider import Provider, Sandbox
+from gateway.provider import Provider
+from hawse.api.gateway import Sandbox
 from tests.gateway.fakes import FakeProvider
 
 

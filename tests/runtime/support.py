@@ -21,6 +21,7 @@ import psutil
 from hawse.link import StreamLink
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Result, Role, Welcome
 from runtime.runtime import Runtime, running
+from tests.support.typed import mistake
 
 WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
 PATIENCE = 20.0  # seconds after which a test that waits has failed
@@ -39,8 +40,9 @@ class Told(NamedTuple):
 class Channel:
     """One open call: what came on it, and what is sent on it."""
 
-    def __init__(self, client: "Client", ch: int, *, generous: bool, input_id: str | None) -> None:
+    def __init__(self, client: "Client", ch: int, method: str, *, generous: bool, input_id: str | None) -> None:
         self.ch = ch
+        self.method = method
         self.input_id = input_id
         self.events: list[Told] = []
         self.output = bytearray()
@@ -134,9 +136,9 @@ class Channel:
             case Data(kind=kind, offset=offset, payload=payload):
                 self._data(kind, offset, bytes(payload))
             case Event(name=name, value=raw):
-                self._event(name, msgspec.json.decode(raw), len(raw))
+                self._event(name, self._typed(name, raw), len(raw))
             case Result(value=raw):
-                self._close(value=msgspec.json.decode(raw))
+                self._close(value=self._typed(None, raw))
             case Error():
                 self._close(error=event.to_exception())
             case _:
@@ -146,6 +148,12 @@ class Channel:
     def cut_off(self) -> None:
         self._close(error=self.error or CUT)
         self._changed.set()
+
+    def _typed(self, event: str | None, raw: msgspec.Raw) -> Any:
+        value = msgspec.json.decode(raw)
+        if found := mistake(self.method, event, value):
+            self._client.mistakes.append(found)
+        return value
 
     def _data(self, kind: Kind, offset: int, payload: bytes) -> None:
         assert not self.closed
@@ -192,6 +200,7 @@ class Client:
         self.last_word: HawseError | None = None  # an `error` without a channel
         self.welcome: Welcome | None = None
         self.lost = False
+        self.mistakes: list[str] = []  # what was said and is not as hawse.api declares it
         self._changed = asyncio.Event()
 
     async def connect(self, path: Path, *, token: str | None = None) -> Self:
@@ -220,6 +229,7 @@ class Client:
         """The line breaks."""
         self.link.abort()
         await self.until(lambda: self.lost)
+        assert not self.mistakes
 
     async def until(self, done: Callable[[], Any]) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -244,7 +254,7 @@ class Client:
         params = {} if params is None else params
         ch = self.connection.call(method, params, key=key, timeout=timeout, role=role, window=window)
         input_id = params.get("input") if isinstance(params, dict) else None
-        channel = self.channels[ch] = Channel(self, ch, generous=generous, input_id=input_id)
+        channel = self.channels[ch] = Channel(self, ch, method, generous=generous, input_id=input_id)
         self.link.flush()
         return channel
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from hawse.api.people import Guest, SetLease, SetPresence
 from runtime import presence
-from runtime.company import Company, Guest, Seen, SetLease, SetPresence
+from runtime.company import Company, Seen
 from tests.runtime.support import Client
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from hawse.api import METHODS
 from tests.runtime.support import Client, Served, alive, children
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,17 @@ async def test_it_says_what_it_is_and_holds(served: Served, client: Client) -> N
     assert (info["terminals"], info["processes"]) == (1, 1)
     assert info["open_fds"] > 5
     assert info["memory"] > 1 << 20
+
+
+async def test_it_serves_the_methods_that_are_declared_as_they_are(served: Served) -> None:
+    methods = served.runtime.server._dispatcher._methods
+    assert methods.keys() == METHODS.keys()
+    different = {
+        name: (method, METHODS[name])
+        for name, method in methods.items()
+        if (method.shape, method.stream) != (METHODS[name].params, METHODS[name].stream)
+    }
+    assert different == {}
 
 
 async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:

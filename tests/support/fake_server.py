@@ -29,6 +29,7 @@ from hawse.wire import (
     Role,
 )
 from hawse.wire.messages import from_raw
+from tests.support.examples import OPENED, TERMINAL
 
 Params = dict[str, Any]
 
@@ -331,7 +332,7 @@ class Session:
             thing = self.world.terminals[id] = Thing(id, "output")
             thing.size = (params.get("cols", 80), params.get("rows", 24))
             thing.on_input = thing.journals["output"].write
-        return {"id": id, "instance": thing.instance}
+        return TERMINAL | {"id": id, "instance": thing.instance, "created": True}
 
     def _attach_terminal(self, ch: int, params: Params) -> None:
         thing = self.world.terminals.get(params["id"])
@@ -349,10 +350,10 @@ class Session:
         attachment.events.append(
             (
                 "opened",
-                {
+                OPENED
+                | {
                     "id": thing.id,
                     "instance": thing.instance,
-                    "pid": 42,
                     "start_at": start_at,
                     "from": start,
                     "screen": len(screen),

@@ -1,0 +1,62 @@
+"""What a server says, whole, for those who play one: change what matters with `|`."""
+
+from typing import Any
+
+TERMINAL: dict[str, Any] = {
+    "id": "t",
+    "instance": "i",
+    "pid": 42,
+    "cols": 80,
+    "rows": 24,
+    "argv": ["/bin/bash"],
+    "cwd": "/workspace",
+    "title": None,
+    "started": 1.5,
+    "state": "running",
+    "exit": None,
+    "start": 0,
+    "offset": 0,
+    "viewers": 1,
+}
+PERSON: dict[str, Any] = {
+    "id": "v1",
+    "name": "guest-1",
+    "color": "#5ad1c8",
+    "kind": "person",
+    "read_only": False,
+    "typing": False,
+    "focus": False,
+    "at": None,
+}
+LEASE: dict[str, Any] = {"mode": "free", "holder": None, "epoch": 0}
+OPENED: dict[str, Any] = TERMINAL | {
+    "start_at": "start",
+    "from": 0,
+    "screen": 0,
+    "input_offset": 0,
+    "answers": False,
+    "read_only": False,
+    "viewer": "v1",
+    "presence": [],
+    "lease": LEASE,
+}
+RECORDING: dict[str, Any] = {
+    "id": "r-1",
+    "terminal": "t",
+    "instance": "i",
+    "title": None,
+    "input": False,
+    "cols": 80,
+    "rows": 24,
+    "started": 1.5,
+    "state": "recording",
+    "reason": None,
+    "message": "",
+    "duration": 0.5,
+    "size": 0,
+    "screens": 0,
+    "index": 0,
+    "markers": 0,
+    "lost": 0,
+    "truncated": False,
+}
