@@ -19,6 +19,8 @@ from gateway.doors import Doors
 from gateway.downloads import PATH, Downloads
 from gateway.links import Links
 from gateway.pages import SecurityHeaders, pages
+from gateway.preview import Previews
+from gateway.preview_address import Addresses
 from gateway.provider import Provider
 from gateway.rights import VIEWER
 from gateway.tickets import LIFETIME, Tickets
@@ -48,12 +50,14 @@ def create_app(
     limits: Limits | None = None,
     max_connections: int = 1024,
     web: ASGIApp | None = None,
+    preview_host: str | None = None,
 ) -> Starlette:
     """`app.state.connect` is the `Connect` that knows who is connected."""
     tickets = Tickets(time.monotonic)
     methods = {
         "sandbox.list": lambda: {"sandboxes": provider.sandboxes()},
         "share.token": lambda: {"token": doors.viewer_token, "role": VIEWER},
+        "preview.host": lambda: {"host": preview_host},
     }
     connect = Connect(doors, tickets, methods, limits or Limits(), max_connections)
 
@@ -91,7 +95,11 @@ def create_app(
             WebSocketRoute("/v1/connect", connect),
             Mount("/", web or pages()),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(HostCheck, doors=doors)],
+        middleware=[
+            Middleware(Previews, doors=doors, provider=provider, links=links, addresses=Addresses(preview_host)),
+            Middleware(SecurityHeaders),
+            Middleware(HostCheck, doors=doors),
+        ],
         lifespan=lifespan,
     )
     app.state.connect = connect

@@ -14,6 +14,7 @@ ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the answer: a page o
 HEADERS_SIZE: Final = 32 << 10  # bytes of a request's line and headers
 HEADERS_COUNT: Final = 100
 STREAMED: Final = b"/v1/sandboxes/"  # what begins like this may be long: there the time begins anew as bytes are read
+PATIENT: Final = "hawse.patient"  # the ASGI extension by which an application asks for patience
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -24,6 +25,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _in_headers = True
+    _patient = False  # this answer may take as long as both sides want: see `_begin_patience`
     _fed = 0  # bytes received of the headers that are not complete yet
     _size = 0  # bytes of those headers that were parsed
 
@@ -66,17 +68,32 @@ class HttpProtocol(HttpToolsProtocol):
         self._in_headers = False
         self._fed = 0
         self._arm(self.answer_timeout)
+        self.scope["extensions"] = {PATIENT: {"begin": self._begin_patience}}
         super().on_headers_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._patient:
+            self._arm(self.answer_timeout)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if not self._in_headers and self.url.startswith(STREAMED):
+        if self._patient:
+            self._disarm()
+        elif not self._in_headers and self.url.startswith(STREAMED):
             self._arm(self.answer_timeout)
 
     def on_response_complete(self) -> None:
+        self._patient = False
         self._fed = 0
         self._arm(self.headers_timeout)
         super().on_response_complete()
+
+    def _begin_patience(self) -> None:
+        """This answer has no end in time: a stream of events, say, that is silent for hours. Only a peer that has
+        bytes to read and reads none is still given up."""
+        self._patient = True
+        self._disarm()
 
     def _count(self, size: int) -> None:
         self._size += size

@@ -90,6 +90,11 @@ class SandboxLink:
         bridge.abandon()
 
     @property
+    def ready(self) -> bool:
+        """There is a link now."""
+        return self._link is not None
+
+    @property
     def congested(self) -> bool:
         return self._link is not None and self._link.connection.pending > CONGESTED
 

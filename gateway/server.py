@@ -23,6 +23,7 @@ from gateway.connect import Connect
 from gateway.doors import Doors
 from gateway.http import HttpProtocol
 from gateway.local import LocalProvider, choose_isolation
+from gateway.preview import AT_ONCE
 from gateway.settings import Settings, SettingsError
 from gateway.state import State, StateError
 from gateway.websocket import WebSocketProtocol
@@ -30,7 +31,8 @@ from hawse.api.gateway import Isolation, Sandbox
 
 log = logging.getLogger(__name__)
 
-SPARE_CONNECTIONS: Final = 512  # sockets beside those of clients: pages, tickets, and those to be told 4429
+# Sockets beside those of clients: pages, tickets, and those to be told 4429; and previews.
+SPARE_CONNECTIONS: Final = 512 + AT_ONCE
 SPARE_FILES: Final = 64  # beside sockets
 RETRY_AFTER: Final = 1.0  # s, in the goodbye
 GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
@@ -58,7 +60,13 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         return 2
     hosts = [settings.host, *settings.hosts]
     doors = Doors(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
-    app = create_app(doors, provider, limits=settings.limits, max_connections=settings.max_connections)
+    app = create_app(
+        doors,
+        provider,
+        limits=settings.limits,
+        max_connections=settings.max_connections,
+        preview_host=settings.preview_host,
+    )
 
     def announce() -> None:
         for line in _isolation_lines(isolation, reason, provider.sandboxes()):

@@ -1,6 +1,7 @@
 """What a gateway is started with, and the combinations that are refused."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,9 @@ from hawse.wire import Limits
 DEFAULT_STATE = "~/.local/state/hawse"
 MAX_CONNECTIONS = 1024  # clients at once
 TOKEN_MIN = 16  # characters of a token that others than this machine may try to guess
+
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters stands before it
 
 
 class SettingsError(Exception):
@@ -29,6 +33,7 @@ class Settings:
     isolation: Wanted = "auto"
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
+    preview_host: str | None = "localhost"  # below which previews have names of their own
     max_connections: int = MAX_CONNECTIONS
     limits: Limits = field(default_factory=Limits)
 
@@ -44,6 +49,8 @@ class Settings:
             raise SettingsError("a token is printable ASCII")
         if self.max_connections < 1:
             raise SettingsError("--max-connections is 1 or more")
+        if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):
+            raise SettingsError(f"--preview-host {self.preview_host}: it looks like previews.example.org")
         for origin in self.origins:
             try:
                 split_origin(origin)

@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Final
 
 NOTSENT_LOWAT: Final = 128 << 10  # bytes not yet sent that the kernel takes; by default it takes 3 to 4 MB
+# s without a word from the other end until it is asked, between questions, and how many go unanswered: a stream of
+# events may be silent for hours, and a peer that is no longer there must not keep its socket.
+KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 BACKLOG: Final = 1024  # connections not yet accepted
 TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python's socket module from 3.12
 
@@ -17,6 +20,9 @@ def listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, NOTSENT_LOWAT)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in KEEPALIVE.items():
+            listener.setsockopt(socket.IPPROTO_TCP, option, value)
         listener.bind(address)
         listener.listen(BACKLOG)
         listener.setblocking(False)

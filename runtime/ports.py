@@ -29,6 +29,7 @@ from runtime.dispatch import Method
 from runtime.listening import Owner, Socket, owners, reachable, sockets
 from runtime.port_connect import Tunnel
 from runtime.port_watch import Watches
+from runtime.rights import PREVIEW
 from runtime.tasks import Tasks
 
 SECRET = 16  # bytes of a token that cannot be guessed
@@ -138,6 +139,8 @@ class Ports:
     def _connect(self, call: Call, params: Connect) -> None:
         if (params.port is None) == (params.token is None):
             raise HawseError("invalid_params", "either a port or a token")
+        if params.port is not None and call.role == PREVIEW:
+            raise HawseError("forbidden", "a preview is reached by its token")
         exposed = self._by_token(params.token) if params.token is not None else None
         port = exposed.port if exposed is not None else params.port
         assert port is not None

@@ -10,10 +10,12 @@ from hawse.api import METHODS
 from hawse.wire import HawseError
 
 OWNER: Final = "owner"  # also who says nothing: whoever reaches the runtime's socket without a gateway
+PREVIEW: Final = "preview"  # a gateway, for whoever has the address of a preview
 
 # None: everything.
 RIGHTS: Final[dict[str, frozenset[str] | None]] = {
     OWNER: None,
+    PREVIEW: frozenset({"port.connect"}),  # by a token
     "viewer": frozenset(name for name, spec in METHODS.items() if spec.viewer),
 }
 

@@ -1,4 +1,4 @@
-"""What the gateway answers itself: `sandbox.list`, `share.token`."""
+"""What the gateway answers itself: `sandbox.list`, `share.token`, `preview.host`."""
 
 from typing import Literal
 
@@ -16,6 +16,10 @@ class ListSandboxes(msgspec.Struct):
 
 class ShareToken(msgspec.Struct):
     """The token for those who may only look."""
+
+
+class PreviewHost(msgspec.Struct):
+    """The name below which previews have names of their own."""
 
 
 class Sandbox(Reply, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,7 +43,14 @@ class SharedToken(Reply, frozen=True, kw_only=True):
     role: str
 
 
+class PreviewName(Reply, frozen=True, kw_only=True):
+    """Null if previews are reached by path only."""
+
+    host: str | None = None
+
+
 METHODS = {
     "sandbox.list": Spec(ListSandboxes, Sandboxes, viewer=True),
     "share.token": Spec(ShareToken, SharedToken),
+    "preview.host": Spec(PreviewHost, PreviewName),
 }

@@ -35,6 +35,12 @@ def add_parser(commands: "Commands") -> None:
     parser.add_argument(
         "--allow-origin", action="append", default=[], metavar="ORIGIN", help="pages that may call, beside our own"
     )
+    parser.add_argument(
+        "--preview-host",
+        default="localhost",
+        metavar="NAME",
+        help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below it have to lead here (%(default)s)",
+    )
     parser.add_argument("--max-connections", type=int, default=1024, metavar="N", help="clients at once (%(default)s)")
     parser.add_argument("-v", "--verbose", action="store_true", help="log what comes and goes")
     parser.set_defaults(run=run)
@@ -54,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             isolation=arguments.isolation,
             hosts=arguments.allow_host,
             origins=arguments.allow_origin,
+            preview_host=arguments.preview_host,
             max_connections=arguments.max_connections,
         ),
         verbose=arguments.verbose,

@@ -39,6 +39,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
         "isolation": "auto",
         "hosts": [],
         "origins": [],
+        "preview_host": "localhost",
         "max_connections": 1024,
     }
     assert not verbose
@@ -47,7 +48,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
 def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) -> None:
     main(
         "serve --host 0.0.0.0 --port 0 --token t --state /s --isolation none --allow-host a --allow-host b "
-        "--allow-origin https://c --max-connections 3 -v".split()
+        "--allow-origin https://c --preview-host p.example --max-connections 3 -v".split()
     )
     ((settings, verbose),) = served
     assert settings == {
@@ -58,6 +59,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "isolation": "none",
         "hosts": ["a", "b"],
         "origins": ["https://c"],
+        "preview_host": "p.example",
         "max_connections": 3,
     }
     assert verbose

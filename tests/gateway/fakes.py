@@ -208,12 +208,14 @@ class Gateway:
         self.provider = FakeProvider(runtime.path)
         origins = options.pop("origins", ())
         limits = options.pop("limits", Limits())
+        web = options.pop("web", None)
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.app = create_app(
             Doors(TOKEN, viewer_token=VIEWER_TOKEN, hosts=["gateway.test"], origins=origins),
             self.provider,
             limits=limits,
             max_connections=self.settings.max_connections,
+            web=web,
         )
         self.connect = self.app.state.connect
         self.server = GatewayServer(self.app, self.settings)

@@ -1,9 +1,11 @@
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
-from gateway.http import HEADERS_COUNT, HEADERS_SIZE, HttpProtocol
+from gateway.http import HEADERS_COUNT, HEADERS_SIZE, PATIENT, HttpProtocol
 from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
@@ -122,3 +124,46 @@ async def test_sockets_beyond_the_limit_are_not_served(runtime: FakeRuntime) -> 
         await eventually(lambda: not gateway.server.server_state.connections)
         async with gateway.peer() as peer:
             await peer.ask("answer")
+
+
+class Patient:
+    """An application whose answers to /patient ask for patience; they are `size` bytes, then silence."""
+
+    def __init__(self, size: int = 0) -> None:
+        self.size = size
+        self.ended = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/patient":
+            scope["extensions"][PATIENT]["begin"]()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x" * (self.size + 1), "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.ended.set()
+
+
+async def test_an_answer_that_asked_for_patience_may_be_silent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
+    async with FakeRuntime(tmp_path / "s") as runtime:
+        gateway = Gateway(runtime, web=Patient())
+        async with gateway, RawSocket(gateway) as patient, RawSocket(gateway) as other:
+            await patient.send(b"GET /patient HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await other.send(b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while await other.receive():
+                pass
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    while await patient.receive():
+                        pass
+
+
+async def test_patience_is_not_for_those_who_do_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
+    application = Patient(32 << 20)
+    async with FakeRuntime(tmp_path / "s") as runtime:
+        gateway = Gateway(runtime, web=application)
+        async with gateway, RawSocket(gateway) as raw:
+            await raw.send(b"GET /patient HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            async with asyncio.timeout(10):
+                await application.ended.wait()

@@ -45,6 +45,14 @@ def test_what_is_no_origin_is_refused(origin: str) -> None:
     settings(origins=["https://example.org"]).check()
 
 
+@pytest.mark.parametrize("name", ["", "a b", "http://a", "a:80", ".a", "a/"])
+def test_what_is_no_name_cannot_have_previews_below_it(name: str) -> None:
+    with pytest.raises(SettingsError, match="--preview-host"):
+        settings(preview_host=name).check()
+    settings(preview_host="previews.example.org").check()
+    settings(preview_host=None).check()
+
+
 def test_no_room_for_anybody_is_refused() -> None:
     with pytest.raises(SettingsError, match="--max-connections"):
         settings(max_connections=0).check()

@@ -84,3 +84,13 @@ async def test_a_viewer_learns_nothing(client: Client, served: Served) -> None:
     for method in ("port.list", "port.exposed", "port.watch"):
         call = client.call(method, role="viewer")
         assert (await call.refusal()).code == "forbidden"
+
+
+async def test_a_gateways_stranger_gets_there_by_a_token_alone(client: Client) -> None:
+    port = await listening(client, "echo")
+    token = (await client.ask("port.expose", port=port))["token"]
+    by_port = client.call("port.connect", {"port": port}, role="preview")
+    assert (await by_port.refusal()).code == "forbidden"
+    by_token = client.call("port.connect", {"token": token}, role="preview")
+    await by_token.event("opened")
+    assert (await client.call("port.list", role="preview").refusal()).code == "forbidden"

@@ -22,7 +22,7 @@ READING = {
 
 
 def test_the_table_is_what_was_decided() -> None:
-    assert dict(RIGHTS) == {"owner": None, "viewer": READING}
+    assert dict(RIGHTS) == {"owner": None, "preview": {"port.connect"}, "viewer": READING}
 
 
 @pytest.mark.parametrize("role", ["viewer", "", "Owner", "admin"])

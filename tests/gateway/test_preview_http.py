@@ -1,0 +1,138 @@
+"""HTTP through a preview: a real program, a real gateway."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+
+import httpx
+import psutil
+import pytest
+
+from tests.support.previewed import Previewed, fields
+
+MIB = 1 << 20
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_a_request_is_seen_as_it_was_made(preview: Previewed) -> None:
+    answer = await preview.http.request("PATCH", "/a%20b//c/?x=%2F&y", content=b"body", headers={"X-Mine": "1"})
+    seen = answer.json()
+    assert (seen["method"], seen["target"], seen["body"]) == ("PATCH", "/a%20b//c/?x=%2F&y", "body")
+    headers = fields(answer)
+    assert headers["host"] == f"localhost:{preview.port}"
+    assert headers["x-mine"] == "1"
+    assert headers["x-forwarded-host"] == f"127.0.0.1:{preview.stack.port}"
+    assert headers["x-forwarded-prefix"] == preview.path
+
+
+async def test_events_come_one_by_one(preview: Previewed) -> None:
+    async with preview.http.stream("GET", "/events", params={"n": 3}) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = answer.aiter_lines()
+        for word in ("one", "two", "three"):
+            await preview.http.post("/next", content=word)
+            assert await anext(lines) == f"data: {word}"
+            assert await anext(lines) == ""
+
+
+async def test_who_leaves_a_stream_of_events_leaves_nothing_behind(preview: Previewed) -> None:
+    await preview.http.get("/left")
+    before = await preview.held()
+    async with asyncio.timeout(20):
+        async with preview.http.stream("GET", "/silent") as answer:
+            assert answer.status_code == 200
+        await preview.until_left("silent")
+    await preview.until_held(before)
+
+
+async def test_a_reader_that_stops_makes_the_program_wait_and_costs_no_memory(preview: Previewed) -> None:
+    size = 100 * MIB
+    gateway = psutil.Process(preview.stack.pid)
+    runtime = await preview.sandbox.call("runtime.info")
+    before = gateway.memory_info().rss
+    most, came = before, 0
+    async with preview.http.stream("GET", "/bytes", params={"n": size}) as answer:
+        async for chunk in answer.aiter_raw():
+            came += len(chunk)
+            if came % (8 * MIB) < len(chunk):
+                await preview.sandbox.call("runtime.info")  # time passes, and whatever would pile up does
+                most = max(most, gateway.memory_info().rss)
+    assert came == size
+    assert most - before < 16 * MIB
+    assert (await preview.sandbox.call("runtime.info"))["memory"] - runtime["memory"] < 16 * MIB
+
+
+async def test_a_body_of_unknown_length_is_passed_on(preview: Previewed) -> None:
+    block = bytes(range(251)) * 1000
+
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(40):
+            yield block
+
+    count, digest = (await preview.http.post("/size", content=body())).json()
+    assert (count, digest) == (40 * len(block), hashlib.sha256(block * 40).hexdigest())
+
+
+async def test_an_answer_may_begin_before_the_question_has_ended(preview: Previewed) -> None:
+    """10 MiB come back while they are sent: more than all windows and buffers on the way hold."""
+    block, count = bytes(range(256)) * 256, 160
+    reader, writer = await asyncio.open_connection("127.0.0.1", preview.stack.port)
+    head = f"POST {preview.path}/duplex HTTP/1.1\r\nHost: localhost\r\nContent-Length: {count * len(block)}\r\n"
+    writer.write(f"{head}Connection: close\r\n\r\n".encode())
+
+    async def send() -> None:
+        for _ in range(count):
+            writer.write(block)
+            await writer.drain()
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(send())
+        answer = await reader.read()
+    writer.close()
+    assert answer.partition(b"\r\n\r\n")[2] == block * count
+
+
+async def test_an_answer_that_breaks_off_is_not_taken_for_whole(preview: Previewed) -> None:
+    with pytest.raises(httpx.RemoteProtocolError, match="without sending"):
+        await preview.http.get("/broken")
+
+
+async def test_answers_without_a_body(preview: Previewed) -> None:
+    assert (await preview.http.post("/next", content="nobody")).status_code == 204
+    head = await preview.http.head("/bytes", params={"n": 5})
+    assert (head.status_code, head.content) == (200, b"")
+
+
+async def test_redirects_and_cookies_lead_back_into_the_preview(preview: Previewed) -> None:
+    answer = await preview.http.get("/redirect", params={"to": f"http://localhost:{preview.port}/seen"})
+    assert answer.headers["location"] == f"{preview.path}/seen"
+    by_name = {"Host": preview.name}
+    base = preview.stack.base
+    answer = await preview.http.get(f"{base}/redirect", params={"to": "/seen"}, headers=by_name)
+    assert answer.headers["location"] == "/seen"
+    first = await preview.http.get("/cookie")
+    assert "example.org" not in first.headers["set-cookie"]
+    assert (await preview.http.get("/cookie")).text == "sid=1"
+    assert (await preview.http.get("/seen")).json()["headers"].count(["cookie", "sid=1"]) == 0, "not below its path"
+
+
+async def test_a_program_that_speaks_no_http_is_a_bad_gateway(preview: Previewed) -> None:
+    async with preview.sandbox.process(["python3", "-c", NOISE]) as process:
+        async for line in process.stdout:
+            port = int(line)
+            break
+        token = (await preview.sandbox.call("port.expose", {"port": port}))["token"]
+        answer = await preview.http.get(f"{preview.stack.base}/p/local/{token}/")
+        assert (answer.status_code, answer.json()["code"]) == (502, "interrupted")
+
+
+NOISE = r"""
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    peer, _ = listener.accept()
+    peer.sendall(b"SSH-2.0-noise\r\n" * 10)
+    peer.recv(65536)
+    peer.close()
+"""

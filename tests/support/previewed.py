@@ -1,0 +1,79 @@
+"""A preview to look at: a real gateway, a real runtime, and tests/support/site.py in the sandbox."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+from websockets.asyncio.client import connect
+
+import hawse
+from hawse.client import Sandbox
+from tests.support import site
+from tests.support.stack import Stack
+
+PATIENCE = 20.0  # s after which a test that waits has failed
+
+
+class Previewed:
+    """`path` and `name` are the two ways to the site; `http` is a client that comes by the first."""
+
+    def __init__(self, stack: Stack, sandbox: Sandbox, exposed: dict[str, Any]) -> None:
+        self.stack = stack
+        self.sandbox = sandbox
+        self.port: int = exposed["port"]
+        self.token: str = exposed["token"]
+        self.path = f"/p/local/{self.token}"
+        self.name = f"{self.port}-local-{self.token}.localhost:{stack.port}"
+        self.http = httpx.AsyncClient(base_url=stack.base + self.path, trust_env=False, timeout=PATIENCE)
+
+    def socket(self, target: str = "/socket", **options: Any) -> connect:
+        url = f"ws://127.0.0.1:{self.stack.port}{self.path}{target}"
+        return connect(url, **{"proxy": None, "max_size": None, "compression": None, **options})
+
+    async def until_left(self, what: str) -> None:
+        """Until the site says that `what` was left before its end."""
+        async with asyncio.timeout(PATIENCE):
+            while what not in (await self.http.get("/left")).json():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    async def held(self) -> tuple[int, int, int]:
+        """Descriptors of the gateway, descriptors and tasks of the runtime."""
+        info = await self.sandbox.call("runtime.info")
+        return psutil.Process(self.stack.pid).num_fds(), info["open_fds"], info["tasks"]
+
+    async def until_held(self, before: tuple[int, int, int]) -> None:
+        """Until no more is held than before."""
+        async with asyncio.timeout(PATIENCE):
+            while any(now > then for now, then in zip(await self.held(), before, strict=True)):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def previewed(folder: Path) -> AsyncIterator[Previewed]:
+    async with Stack(folder / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+        sandbox = hw.sandbox()
+        async with sandbox.process([sys.executable, site.__file__]):
+            port = await opened(sandbox)
+            exposed = await sandbox.call("port.expose", {"port": port})
+            preview = Previewed(stack, sandbox, exposed)
+            async with preview.http:
+                yield preview
+
+
+async def opened(sandbox: Sandbox) -> int:
+    """The first port that is open."""
+    async with asyncio.timeout(PATIENCE):
+        while not (ports := (await sandbox.call("port.list"))["ports"]):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return int(ports[0]["port"])
+
+
+def fields(answer: httpx.Response) -> dict[str, str]:
+    """The headers that the site saw."""
+    return dict(json.loads(answer.text)["headers"])
