@@ -1,4 +1,4 @@
-"""`GET /v1/connect`: who may come in, and the WebSocket as a session's carrier (docs/wire.md section 1)."""
+"""`GET /v1/connect`: who may come in (docs/wire.md section 1)."""
 
 import logging
 from typing import Any
@@ -10,36 +10,13 @@ from gateway.answers import error_response
 from gateway.doors import Doors
 from gateway.links import Links
 from gateway.rights import VIEWER
-from gateway.session import Closing, Method, Session
+from gateway.session import Carrier, Closing, Method, Session
 from gateway.tickets import Tickets
+from gateway.websocket import SOCKET
 from hawse.wire import HawseError, Limits
 from hawse.wire.limits import SUBPROTOCOL
 
 log = logging.getLogger(__name__)
-
-
-class AsgiCarrier:
-    """An accepted ASGI WebSocket."""
-
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive = receive
-        self._send = send
-
-    async def receive(self) -> str | bytes | None:
-        message = await self._receive()
-        if message["type"] != "websocket.receive":
-            return None
-        data = message.get("bytes")
-        received: str | bytes = message["text"] if data is None else data
-        return received
-
-    async def send(self, message: str | bytes) -> None:
-        """Waits until the transport's buffer has room (uvicorn's sans-I/O implementation does)."""
-        kind = "text" if isinstance(message, str) else "bytes"
-        await self._send({"type": "websocket.send", kind: message})
-
-    async def close(self, code: int, reason: str) -> None:
-        await self._send({"type": "websocket.close", "code": code, "reason": reason})
 
 
 class Connect:
@@ -75,7 +52,7 @@ class Connect:
             return
         await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL, "headers": []})
         try:
-            await self._serve(scope, AsgiCarrier(receive, send))
+            await self._serve(scope, scope["extensions"][SOCKET])
         except OSError:
             pass  # gone while we spoke
 
@@ -88,7 +65,7 @@ class Connect:
     def sessions(self) -> int:
         return len(self.open)
 
-    async def _serve(self, scope: Scope, carrier: AsgiCarrier) -> None:
+    async def _serve(self, scope: Scope, carrier: Carrier) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
         role = self._role(scope)

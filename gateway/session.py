@@ -1,12 +1,13 @@
-"""One client's connection: reads its messages, writes what is for it, and ends for exactly one reason.
+"""One client's connection: takes its messages, writes what is for it, and ends for exactly one reason.
 
-Two tasks, a reader and a writer, in one group. The writer takes small batches and waits for each message to be
-taken by the transport, so that control goes first and no channel starves. It knows no HTTP and no WebSocket
-library: an ASGI-like `Carrier` moves the messages.
+No task stands between a socket and a link: a message is handled as it is received, and what is to be sent is taken in
+small batches while the socket has room, so that control goes first and no channel starves. It knows no HTTP and no
+WebSocket library: a `Carrier` moves the messages.
 """
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -50,12 +51,23 @@ class Closing(NamedTuple):
 class Carrier(Protocol):
     """A WebSocket, open."""
 
-    async def receive(self) -> str | bytes | None:
-        """The next message; None when the other side is gone."""
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes more now. When it does again it calls `Session.resume_writing`."""
         ...
 
-    async def send(self, message: str | bytes) -> None:
-        """Send when there is room. Raises `OSError` when the other side is gone."""
+    def attach(self, receiver: "Session | None") -> None:
+        """Hand what comes to `receiver.receive`, and that nothing more will come to `receiver.lost`."""
+        ...
+
+    def write(self, message: str | bytes) -> None: ...
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    async def drain(self) -> None:
+        """Wait until it has room. Raises `OSError` when the other side is gone."""
         ...
 
     async def close(self, code: int, reason: str) -> None: ...
@@ -77,21 +89,22 @@ class Session:
         self._methods = methods
         self._bridges: dict[int, tuple[Bridge, SandboxLink]] = {}
         self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
-        self._work = asyncio.Event()  # there is something to write
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the carrier had no room for
+        self._busy = False  # receiving or writing: whatever that gives to write is written at its end
         self._used: set[SandboxLink] = set()  # that this client has called
         self.input_waiting = 0  # bytes toward runtimes
-        self._flowing = asyncio.Event()  # there is room toward them again
+        self._reading = True
 
     async def run(self) -> Closing:
         """Serve until either side ends it; return why."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.call_later(self.connection.limits.hello_timeout, self._no_hello)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                reader = tasks.create_task(self._read(), name=f"{self.name} reader")
-                writer = tasks.create_task(self._write(), name=f"{self.name} writer")
-                closing = await self._closing
-                reader.cancel()
-                writer.cancel()
+            self._carrier.attach(self)
+            closing = await self._closing
         finally:
+            self._carrier.attach(None)
+            deadline.cancel()
             for bridge, link in list(self._bridges.values()):
                 link.close(bridge)
             self._bridges.clear()
@@ -114,17 +127,16 @@ class Session:
     # ---- for bridges
 
     def flush(self) -> None:
-        if not self.writer.idle:
-            self._work.set()
-        if self.connection.pending > self.connection.limits.backlog:
-            self.connection.data_to_send()
-            error = HawseError("backlog", f"more than {self.connection.limits.backlog} bytes were not read")
-            self.close(Closing(4429, "backlog", error))
+        """There may be something to write."""
+        if not self._busy:
+            self._busy = True
+            self._write()
+            self._busy = False
 
     def count_input(self, change: int) -> None:
         self.input_waiting += change
-        if change < 0:
-            self._flowing.set()
+        if change < 0 and not self._reading:
+            self._read_on()
 
     def forget(self, ch: int) -> None:
         self.budget.close(ch)
@@ -132,50 +144,57 @@ class Session:
             bridge, link = entry
             link.close(bridge)
 
-    # ---- reading
+    # ---- for the carrier
 
-    async def _read(self) -> None:
+    def receive(self, message: str | bytes) -> None:
+        """Take and handle one message. Never raises: what goes wrong ends the connection."""
+        if self.closing:
+            return
+        self._busy = True
         try:
-            try:
-                async with asyncio.timeout(self.connection.limits.hello_timeout):
-                    open_ = await self._receive()
-            except TimeoutError:
-                self.close(Closing(4408, "hello_timeout", HawseError("hello_timeout", "no `hello` in time")))
-                return
-            while open_:
-                await self._room()
-                open_ = await self._receive()
-            self.close(Closing(None, "gone"))
+            if isinstance(message, str):
+                self.connection.receive_text(message)
+            else:
+                self.connection.receive_data(message)
+            for event in self.connection.events():
+                self._handle(event)
         except RemoteProtocolError as error:
             self.close(Closing(error.close_code, error.code))
         except Exception:
-            log.exception("! %s", self.name)
-            self.close(Closing(1011, "internal", HawseError("internal")))
-
-    async def _receive(self) -> bool:
-        """Take and handle one message; False when there are no more."""
-        message = await self._carrier.receive()
-        if message is None:
-            return False
-        if isinstance(message, str):
-            self.connection.receive_text(message)
+            self._fail()
         else:
-            self.connection.receive_data(message)
-        for event in self.connection.events():
-            self._handle(event)
-        self.flush()
-        return True
+            self._write()
+            self._read_on()
+        finally:
+            self._busy = False
 
-    async def _room(self) -> None:
-        """Wait while too much of this client's waits for a runtime that does not read."""
-        while self.input_waiting > INPUT_HIGH or self._congested():
-            self._flowing.clear()
-            await self._flowing.wait()
+    def lost(self) -> None:
+        """The other side is gone."""
+        self.close(Closing(None, "gone"))
+
+    def resume_writing(self) -> None:
+        self.flush()
+
+    # ---- reading
+
+    def _no_hello(self) -> None:
+        if not self.connection.ready:
+            self.close(Closing(4408, "hello_timeout", HawseError("hello_timeout", "no `hello` in time")))
+
+    def _read_on(self) -> None:
+        """Read, unless too much of this client's waits for a runtime that does not read."""
+        room = self.input_waiting <= INPUT_HIGH and not self._congested()
+        if room is not self._reading and not self.closing:
+            self._reading = room
+            if room:
+                self._carrier.resume_reading()
+            else:
+                self._carrier.pause_reading()
 
     def _congested(self) -> bool:
         for link in self._used:
             if link.congested:
-                link.when_drained(self._flowing.set)
+                link.when_drained(self._read_on)
                 return True
         return False
 
@@ -211,19 +230,25 @@ class Session:
 
     # ---- writing
 
-    async def _write(self) -> None:
+    def _write(self) -> None:
+        """Write while the carrier has room."""
         try:
-            while True:
-                for message in self.writer.take(BATCH):
-                    await self._carrier.send(message)
-                if self.writer.idle:
-                    self._work.clear()
-                    await self._work.wait()
-        except OSError:
-            self.close(Closing(None, "gone"))
+            while self._carrier.has_room and not self.closing:
+                if not self._unsent:
+                    self._unsent.extend(self.writer.take(BATCH))
+                    if not self._unsent:
+                        return
+                self._carrier.write(self._unsent.popleft())
         except Exception:
-            log.exception("! %s", self.name)
-            self.close(Closing(1011, "internal", HawseError("internal")))
+            self._fail()
+        if self.connection.pending > self.connection.limits.backlog:
+            self.connection.data_to_send()
+            error = HawseError("backlog", f"more than {self.connection.limits.backlog} bytes were not read")
+            self.close(Closing(4429, "backlog", error))
+
+    def _fail(self) -> None:
+        log.exception("! %s", self.name)
+        self.close(Closing(1011, "internal", HawseError("internal")))
 
     async def say(self, closing: Closing) -> None:
         """The last words, if anybody is there to hear them."""
@@ -234,7 +259,9 @@ class Session:
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 for message in self.connection.data_to_send():
-                    await self._carrier.send(message)
+                    await self._carrier.drain()
+                    self._carrier.write(message)
+                await self._carrier.drain()
                 await self._carrier.close(closing.code, closing.reason)
         except OSError:  # TimeoutError is one: the client does not read, or is gone
             pass

@@ -2,10 +2,14 @@
 
 uvicorn waits for room before it writes a message, which is the backpressure all else here relies on; what it
 lacks is below. Its own rules are those of uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
+
+An application that knows us finds us in its scope, and may have the messages without ASGI's tasks and queues between:
+that is a third of what an echo costs a gateway (docs/decisions/0040).
 """
 
 import asyncio
-from typing import Any, Final
+import struct
+from typing import Any, Final, Protocol
 
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -15,6 +19,20 @@ WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: more would make every
 PONG_BUFFER: Final = 256 << 10  # bytes in the transport, beyond which a peer that pings and does not read is cut off
 FRAGMENTS: Final = 1024  # of one message: empty ones cost no bytes of `ws_max_size`
 LINGER: Final = 5.0  # s for a peer to read what is left and to close its side
+SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
+TEXT, BINARY = 0x81, 0x82  # whole messages (RFC 6455, 5.2)
+
+
+class Receiver(Protocol):
+    """Who takes what comes, as it comes. None of these may raise."""
+
+    def receive(self, message: str | bytes) -> None: ...
+
+    def lost(self) -> None:
+        """Nothing more will come. May be told again."""
+        ...
+
+    def resume_writing(self) -> None: ...
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
@@ -22,6 +40,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     _deaf = False  # we have given up on what it sends; it may still read why
     _linger: asyncio.TimerHandle | None = None
+    _receiver: Receiver | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -31,6 +50,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._linger is not None:
             self._linger.cancel()
         super().connection_lost(exc)
+        self._tell_lost()
 
     def data_received(self, data: bytes) -> None:
         if not self._deaf:
@@ -42,7 +62,71 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         await super().send(message)
 
+    # ---- without ASGI
+
+    def attach(self, receiver: Receiver | None) -> None:
+        """Hand what comes, and what has come, to `receiver`; to nobody with None."""
+        self._receiver = receiver
+        while receiver is not None and not self.queue.empty():
+            message = self.queue.get_nowait()
+            if message["type"] == "websocket.receive":
+                data = message.get("bytes")
+                receiver.receive(message["text"] if data is None else data)  # type: ignore[arg-type]
+            else:
+                receiver.lost()
+        if receiver is not None:
+            self.resume_reading()
+
+    @property
+    def has_room(self) -> bool:
+        return self.writable.is_set() and not self._is_over
+
+    @property
+    def _is_over(self) -> bool:
+        return self.close_sent or self.disconnected or self.transport.is_closing()
+
+    def write(self, message: str | bytes) -> None:
+        kind, data = (TEXT, message.encode()) if isinstance(message, str) else (BINARY, message)
+        size = len(data)
+        if size < 126:
+            header = bytes((kind, size))
+        elif size < 1 << 16:
+            header = struct.pack(">BBH", kind, 126, size)
+        else:
+            header = struct.pack(">BBQ", kind, 127, size)
+        self.transport.write(b"".join((header, data)))
+
+    def pause_reading(self) -> None:
+        if not self.read_paused:
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self.read_paused and not self.disconnected:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    async def close(self, code: int, reason: str) -> None:
+        await self.send({"type": "websocket.close", "code": code, "reason": reason})
+
+    async def drain(self) -> None:
+        await self.writable.wait()
+        if self._is_over:
+            raise ClientDisconnected
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._receiver is not None:
+            self._receiver.resume_writing()
+
+    def _tell_lost(self) -> None:
+        if self._receiver is not None:
+            self._receiver.lost()
+
+    # ---- as uvicorn's, with bounds
+
     async def run_asgi(self) -> None:
+        self.scope["extensions"][SOCKET] = self  # type: ignore[assignment]
         await super().run_asgi()
         self._abort_later()
 
@@ -54,6 +138,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         super().handle_ping()
         if self.transport.get_write_buffer_size() > PONG_BUFFER:
             self.transport.abort()
+
+    def handle_close(self, event: Frame) -> None:
+        super().handle_close(event)
+        self._tell_lost()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._tell_lost()
 
     def handle_cont(self, event: Frame) -> None:
         if self._deaf:
@@ -69,18 +161,19 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.frames = []
         if self.close_sent:
             return
+        message: str | bytes = data
         if self.curr_msg_data_type == "text":
             try:
-                text = data.decode()
+                message = data.decode()
             except UnicodeDecodeError:
                 self._fail(1007, "not UTF-8")
                 return
-            self.queue.put_nowait({"type": "websocket.receive", "text": text})
-        else:
-            self.queue.put_nowait({"type": "websocket.receive", "bytes": data})
-        if not self.read_paused:
-            self.read_paused = True
-            self.transport.pause_reading()
+        if self._receiver is not None:
+            self._receiver.receive(message)
+            return
+        kind = "text" if isinstance(message, str) else "bytes"
+        self.queue.put_nowait({"type": "websocket.receive", kind: message})  # type: ignore[arg-type]
+        self.pause_reading()
 
     def handle_parser_exception(self) -> None:
         """Say why and go on reading for a while: closing with unread bytes would reset the connection, and the
@@ -91,6 +184,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             return
         code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self._tell_lost()
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         if self.read_paused:
