@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import gc
 import logging
 import resource
 import signal
@@ -76,6 +77,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         print(f"  to look only: {address}/#token={quote(viewer_token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
+    gc.freeze()  # what is loaded stays: no collection need look at it
     with listener:
         uvloop.run(GatewayServer(app, settings, announce).serve(sockets=[listener]))
     return 0

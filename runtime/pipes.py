@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 READ_SIZE = 64 << 10
 READ_BURST = 64 << 10  # bytes read per wake: a PTY gives about 4 KB a read, and others wait for the whole burst
+SHORT = 256  # bytes: after so few there are hardly more, and what there is wakes us again
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 
@@ -67,6 +68,8 @@ class Inlet:
                 break
             taken += len(data)
             self._on_data(data)
+            if len(data) < SHORT and not even_paused:
+                break
         if taken:
             self._on_burst()
 
