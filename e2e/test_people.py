@@ -1,7 +1,5 @@
 """Two people at one terminal: who is there, one who only looks, a take-over, and the size of whoever is in use."""
 
-import re
-
 import pytest
 
 from e2e.conftest import Open
@@ -9,12 +7,6 @@ from e2e.view import View
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-def viewer_token(stack: Stack) -> str:
-    found = re.search(r"to look only: \S+#token=(\S+)", "\n".join(stack.printed))
-    assert found is not None, stack.printed
-    return found[1]
 
 
 async def take_name(view: View, name: str) -> None:
@@ -56,7 +48,7 @@ async def test_they_see_who_is_there_who_types_and_who_has_left(open_page: Open)
 async def test_a_page_that_may_only_look_sees_and_cannot_type(open_page: Open, stack: Stack) -> None:
     ada = await open_page()
     before = await size(ada)
-    eve = await open_page(width=700, height=500, token=viewer_token(stack))
+    eve = await open_page(width=700, height=500, token=stack.viewer_token)
     await eve.page.locator("#read-only").wait_for()
     await ada.run("echo for ev''erybody")
     await eve.until_text("for everybody")

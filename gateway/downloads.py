@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from typing import Any, Final, NamedTuple
 
 from starlette.requests import Request as HttpRequest
@@ -52,14 +53,15 @@ def part_of(size: int, header: str | None) -> Part | None:
 
 
 class Download(StreamingResponse):
-    """Leaves the call when the reader has gone, or got all."""
+    """Leaves the call by `exits` when the reader has gone, or got all."""
 
-    def __init__(self, request: Request, part: Part, headers: dict[str, str]) -> None:
+    def __init__(self, request: Request, exits: AsyncExitStack, part: Part, headers: dict[str, str]) -> None:
         self._request = request
+        self._exits = exits
         super().__init__(self._body(), 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self._request:
+        async with self._exits:
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
@@ -106,4 +108,7 @@ class Downloads:
         if http.method == "HEAD":
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
-        return Download(Request(link, "recording.read", params, role=role), part, headers)
+        async with AsyncExitStack() as exits:
+            reading = await exits.enter_async_context(Request(link, "recording.read", params, role=role))
+            await reading.begun()  # who may not read it is told so, instead of an answer that is cut short
+            return Download(reading, exits.pop_all(), part, headers)

@@ -46,6 +46,14 @@ class Request:
             pass
         return self._result
 
+    async def begun(self) -> None:
+        """Return when the first of it is there. Raises `HawseError` if it was refused instead."""
+        while not self._items and not self._done:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._error is not None and not self._items:
+            raise self._error
+
     async def data(self) -> AsyncIterator[bytes]:
         """Its bytes, in order. Raises `HawseError`, also if it ends with an error after some of them."""
         while True:

@@ -177,6 +177,27 @@ class FakeRuntime:
                 link.connection.send_error(call.ch, HawseError("unknown_method", call.method))
 
 
+class Recorded(FakeRuntime):
+    """Has one recording, `r-1`, of `size` pattern bytes, that only an owner may read."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        super().__init__(path)
+        self.size = size
+
+    def _call(self, link: StreamLink, call: Call) -> None:
+        params = from_raw(call.params)
+        if call.method == "recording.get" and params["id"] == "r-1":
+            link.connection.send_result(call.ch, {"id": "r-1", "size": self.size})
+        elif call.method == "recording.read" and call.role == "viewer":
+            link.connection.send_error(call.ch, HawseError("forbidden", "only an owner may read it"))
+        elif call.method == "recording.read":
+            flood = Flood(params["offset"] + params["length"])
+            flood.offset = params["offset"]
+            link.writer.attach(call.ch, flood)
+        else:
+            link.connection.send_error(call.ch, HawseError("not_found", "no such recording"))
+
+
 class FakeProvider:
     """One sandbox, `local`, whose runtime is on `path`. `starts` counts how often it was asked for."""
 

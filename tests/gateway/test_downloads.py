@@ -5,39 +5,17 @@ import httpx
 import pytest
 
 from gateway.downloads import Part, part_of
-from hawse.link import StreamLink
-from hawse.wire import Call, HawseError
-from hawse.wire.messages import from_raw
-from tests.gateway.fakes import TOKEN, FakeRuntime, Flood, Gateway, pattern
+from tests.gateway.fakes import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 PATH = "/v1/sandboxes/local/recordings/r-1.cast"
 
 
-class Cast(Flood):
-    def __init__(self, start: int, size: int) -> None:
-        super().__init__(start + size)
-        self.offset = start
-
-
-class Recorded(FakeRuntime):
-    """Has one recording, `r-1`."""
-
-    def _call(self, link: StreamLink, call: Call) -> None:
-        params = from_raw(call.params)
-        if call.method == "recording.get" and params["id"] == "r-1":
-            link.connection.send_result(call.ch, {"id": "r-1", "size": SIZE})
-        elif call.method == "recording.read":
-            link.writer.attach(call.ch, Cast(params["offset"], params["length"]))
-        else:
-            link.connection.send_error(call.ch, HawseError("not_found", "no such recording"))
-
-
 @pytest.fixture
 async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with (
-        Recorded(tmp_path / "s") as runtime,
+        Recorded(tmp_path / "s", SIZE) as runtime,
         Gateway(runtime) as gateway,
         httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http,
     ):
@@ -71,6 +49,12 @@ async def test_a_ticket_opens_the_door_once(http: httpx.AsyncClient) -> None:
     ticket = (await http.post("/v1/tickets", headers=BEARER)).json()["ticket"]
     assert (await http.get(PATH, params={"ticket": ticket})).status_code == 200
     assert (await http.get(PATH, params={"ticket": ticket})).json()["code"] == "unauthenticated"
+
+
+async def test_a_reader_who_may_not_is_told_so_and_gets_no_empty_file(http: httpx.AsyncClient) -> None:
+    """What a recording is may be known to a viewer; what it holds may be for the owner."""
+    answer = await http.get(PATH, headers={"Authorization": f"Bearer {VIEWER_TOKEN}"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -6,8 +7,10 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from gateway.http import HEADERS_COUNT, HEADERS_SIZE, PATIENT, HttpProtocol
-from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually
+from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded, eventually
 
+CAST = b"GET /v1/sandboxes/local/recordings/r-1.cast HTTP/1.1\r\nHost: localhost\r\n"
+DOWNLOAD = CAST + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -76,6 +79,44 @@ async def test_a_websocket_outlives_the_times_of_http(gateway: Gateway, monkeypa
         async with RawSocket(gateway) as silent:
             assert await silent.receive() == b""
         assert await peer.ask("answer", {"still": "here"}) == {"still": "here"}
+
+
+async def test_a_download_that_nobody_reads_any_more_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.2)
+    size = 1 << 27  # bytes: more than any buffers on the way take
+    async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway, RawSocket(gateway) as reader:
+        await reader.send(DOWNLOAD)
+        assert (await reader.receive(15)) == b"HTTP/1.1 200 OK"
+        await eventually(lambda: not gateway.server.server_state.connections)
+        await eventually(lambda: len(runtime.cancelled) == 1)  # nothing is read for it any more
+        received = 15
+        while data := await reader.receive(1 << 20):
+            received += len(data)
+        assert received < size
+
+
+async def test_a_download_may_take_longer_than_an_answer_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 1.0)
+    size = 8 << 20
+    loop = asyncio.get_running_loop()
+    async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway:
+        gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)  # what is read is soon made up for
+        async with RawSocket(gateway) as reader:
+            await reader.send(DOWNLOAD)
+            end = loop.time() + 2.5 * HttpProtocol.answer_timeout
+            received = b""
+            while loop.time() < end:
+                received += await reader.receive(1 << 14)
+                await asyncio.sleep(0.01)  # a slow reader
+            assert len(received) < size // 2
+            body = received.partition(b"\r\n\r\n")[2]
+            left = size - len(body)
+            while left:
+                data = await reader.receive(1 << 20)
+                assert data, f"cut {left} bytes before the end"
+                left -= len(data)
 
 
 @pytest.mark.parametrize(

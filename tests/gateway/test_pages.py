@@ -16,6 +16,7 @@ def web(tmp_path: Path) -> Path:
     web = tmp_path / "_web"
     (web / "assets").mkdir(parents=True)
     (web / "index.html").write_text("<!doctype html>hawse")
+    (web / "recording.html").write_text("<!doctype html>recording")
     (web / "assets" / "main-4f2a.js").write_text("let x")
     (web / "icon.svg").write_text("<svg/>")
     (tmp_path / "secret").write_text("token")
@@ -37,6 +38,23 @@ async def test_the_page_is_asked_for_anew_each_time(http: httpx.AsyncClient) -> 
     again = await http.get("/", headers={"if-none-match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    ("query", "document"),
+    [
+        ("recording=r-1", "recording"),
+        ("sandbox=local&recording=r-1", "recording"),
+        ("recording=", "recording"),
+        ("recordings=r-1", "hawse"),
+        ("terminal=recording", "hawse"),
+        ("x=recording=", "hawse"),
+    ],
+)
+async def test_a_recording_has_a_document_of_its_own(http: httpx.AsyncClient, query: str, document: str) -> None:
+    answer = await http.get(f"/?{query}")
+    assert (answer.status_code, answer.text) == (200, f"<!doctype html>{document}")
+    assert answer.headers["cache-control"] == "no-cache"
 
 
 async def test_what_has_its_hash_in_its_name_is_kept_for_good(http: httpx.AsyncClient) -> None:

@@ -81,6 +81,35 @@ async def by_http(stack: Stack, name: str, cast: bytes) -> None:
         assert (await http.get(path)).status_code == 401
 
 
+async def test_what_was_typed_is_for_the_owner_alone(stack: Stack) -> None:
+    token = stack.viewer_token
+    async with (
+        hawse.connect(stack.base, token=stack.token) as client,
+        hawse.connect(stack.base, token=token) as looker,
+        httpx.AsyncClient(base_url=stack.base, trust_env=False, headers={"Authorization": f"Bearer {token}"}) as http,
+    ):
+        sandbox = client.sandbox("local")
+        async with sandbox.terminal("main", argv=["cat"]) as term:
+            secret, plain = await term.record(input=True), await term.record()
+            await term.write(b"hunter2\n")
+            await term.expect("hunter2")
+            await secret.stop()
+            await plain.stop()
+        assert b"hunter2" in await secret.read()
+        theirs = looker.sandbox("local").recording(secret.id)
+        assert (await theirs.info()).input, "that there is one is no secret"
+        with pytest.raises(hawse.HawseError) as refused:
+            await theirs.read()
+        assert refused.value.code == "forbidden"
+        with pytest.raises(hawse.HawseError) as refused:
+            await theirs.mark("x")
+        assert refused.value.code == "forbidden"
+        answer = await http.get(f"/v1/sandboxes/local/recordings/{secret.id}.cast")
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        answer = await http.get(f"/v1/sandboxes/local/recordings/{plain.id}.cast")
+        assert (answer.status_code, answer.content) == (200, await plain.read())
+
+
 async def test_a_killed_runtime_leaves_a_recording_that_can_be_played(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as client:
         sandbox = client.sandbox("local")

@@ -48,6 +48,13 @@ class Stack:
         return self.url.partition("#token=")[2]
 
     @property
+    def viewer_token(self) -> str:
+        """Of those who may only look."""
+        found = re.search(r"to look only: \S+#token=(\S+)", "\n".join(self.printed))
+        assert found is not None, self.printed
+        return found[1]
+
+    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
