@@ -61,9 +61,10 @@ class Open:
         height: int = 768,
         token: str | None = None,
         address: str | None = None,
+        touch: bool = False,
     ) -> View:
-        """`port`: of a proxy to come by. `token`: another than the owner's. `address`: all of it."""
-        context = await self._browser.new_context(viewport={"width": width, "height": height})
+        """`port`: of a proxy to come by. `token`: other than the owner's. `address`: all of it. `touch`: with fingers."""
+        context = await self._browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
         self._exits.push_async_callback(context.close)
         page = await context.new_page()
         view = View(page)

@@ -179,6 +179,63 @@ async def test_seeking_in_a_large_recording_reads_a_bounded_part_of_it(open_page
     await until_shown(page, "the-end")
 
 
+async def test_a_moment_is_marked_by_a_button_and_gone_to_by_another(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await expect(page.locator("#mark")).to_be_hidden()
+    await page.get_by_role("button", name="Record this terminal").click()
+    await view.run("echo be''fore")
+    await view.until_text("before")
+    await page.get_by_role("button", name="Mark this moment").click()
+    await expect(page.locator("#toast")).to_have_text("Marked in the recording.")
+    await view.run("echo af''ter")
+    await view.until_text("after")
+    await page.get_by_role("button", name="Stop recording").click()
+    await expect(page.locator("#mark")).to_be_hidden()
+    await page.get_by_role("button", name="Recordings").click()
+    await page.locator("dialog.recordings a").click()
+    await until_settled(page)
+    await page.locator(".ticks button").click()
+    await until_shown(page, "before")
+    await until_shown(page, "after", there=False)
+
+
+async def test_on_a_phone_a_wide_recording_can_be_read_and_is_moved_with_a_finger(open_page: Open) -> None:
+    view = await open_page(width=1400, height=800, touch=True)
+    page = view.page
+    await page.get_by_role("button", name="Record this terminal").click()
+    await view.run("printf 'x%.0s' $(seq 150); echo; echo wi''de")
+    await view.until_text("wide")
+    await page.get_by_role("button", name="Stop recording").click()
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await page.locator("#more").click()
+    await page.get_by_role("button", name="Recordings").click()
+    await page.locator("dialog.recordings a").click()
+    await until_settled(page)
+    await seek(page, 1e9)
+    assert await page.evaluate("() => window.playback.terminal.options.fontSize") >= 7.5
+    wide, shown = await page.evaluate("() => [window.playback.host.scrollWidth, window.playback.host.clientWidth]")
+    assert shown <= 390 < wide
+    await view.swipe((300, 400), (50, 400))
+    await until(page, "() => window.playback.host.scrollLeft > 100")
+
+
+async def test_what_was_typed_is_not_played_to_those_who_only_look(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    start = """async () => {
+      const { client, channel } = window.hawse;
+      const { id: terminal, sandbox } = channel.address;
+      return await client.call("recording.start", { terminal, input: true }, { sandbox });
+    }"""
+    recording = (await view.page.evaluate(start))["id"]
+    eve = await open_page(token=stack.viewer_token)
+    await eve.page.goto(f"{stack.base}/?recording={recording}")
+    await expect(eve.page.get_by_text("this recording is not open to you")).to_be_visible()
+    await view.page.goto(f"{stack.base}/?recording={recording}")
+    await until_settled(view.page)
+    await expect(view.page.locator("#problem")).to_be_hidden()
+
+
 async def test_without_a_right_there_is_no_recording(open_page: Open, stack: Stack) -> None:
     view = await open_page()
     await view.page.goto(f"{stack.base}/?recording=nope")

@@ -50,6 +50,57 @@ async def test_the_end_of_a_shell_is_told_with_its_code_and_a_new_one_offered(op
     assert after["instance"] != before["instance"]
 
 
+async def test_a_reloaded_page_shows_how_the_shell_has_ended(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("echo last-''words; exit 7")
+    await view.page.locator("text=exited with code 7 >> visible=true").first.wait_for()
+    pid = (await view.state())["pid"]
+    await view.page.reload()
+    await view.page.locator("text=exited with code 7 >> visible=true").first.wait_for()
+    await view.until_text("last-words")
+    assert (await view.state())["pid"] == pid
+    await view.press("Enter")
+    await view.until_live()
+    await view.run("echo alive $((6 * 7))")
+    await view.until_text("alive 42")
+
+
+async def test_what_has_gone_by_is_found(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("echo the nee''dle; seq 200; echo the nee''dle and the e''nd")
+    await view.until_text("the end")
+    await view.press("Control+Shift+F")
+    await view.type("needle")
+    found = view.page.locator("#found")
+    await view.until("() => document.getElementById('found').textContent === '2 of 2'")
+    await view.press("Enter")
+    await view.until("() => document.getElementById('found').textContent === '1 of 2'")
+    await view.until("() => window.hawse.terminal.buffer.active.viewportY < 50")
+    await view.page.keyboard.insert_text("less")
+    await view.until("() => document.getElementById('found').textContent === 'Not found'")
+    await view.press("Escape")
+    assert not await found.is_visible()
+    await view.run("echo alive $((6 * 7))")
+    await view.until_text("alive 42")
+
+
+async def test_a_finger_goes_through_what_has_gone_by_and_through_a_pager(open_page: Open) -> None:
+    view = await open_page(width=390, height=844, touch=True)
+    await view.run("seq 300; echo e''nd")
+    await view.until_text("end")
+    await view.settled()
+    await view.swipe((200, 200), (200, 600))
+    await view.until(
+        "() => { const { active } = window.hawse.terminal.buffer; return active.viewportY < active.baseY; }"
+    )
+    await view.page.locator("#keys").get_by_text("^C").tap()
+    await view.run("seq 1000 | less")
+    await view.until("() => window.hawse.terminal.buffer.active.type === 'alternate'")
+    await view.until_text("20")
+    await view.swipe((200, 600), (200, 300))
+    await view.until("() => window.hawse.terminal.buffer.active.getLine(0).translateToString(true) !== '1'")
+
+
 async def test_a_killed_shell_is_told_by_its_signal(open_page: Open) -> None:
     view = await open_page()
     await view.run("kill -9 $$")

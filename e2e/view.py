@@ -66,6 +66,19 @@ class View:
         await self.type(command)
         await self.press("Enter")
 
+    async def swipe(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Draw one finger over the page. The context has to have touch."""
+        finger = await self.page.context.new_cdp_session(self.page)
+        steps = [(start[0] + (end[0] - start[0]) * n / 10, start[1] + (end[1] - start[1]) * n / 10) for n in range(11)]
+        for kind, points in [
+            ("touchStart", steps[:1]),
+            *(("touchMove", [step]) for step in steps[1:]),
+            ("touchEnd", []),
+        ]:
+            touches = [{"x": x, "y": y} for x, y in points]
+            await finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+        await finger.detach()
+
     async def screen(self) -> list[str]:
         """The rows that are shown, without trailing blanks."""
         return await self.page.evaluate(_SCREEN)

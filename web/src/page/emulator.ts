@@ -9,6 +9,7 @@ import type { Disposable } from "../base/disposables";
 import { correctXterm } from "../terminal/xterm-fixes";
 import type { Settings } from "./settings";
 import { CONTRAST, THEMES } from "./themes";
+import { TouchScroll } from "./touch";
 import { useWidths } from "./widths";
 
 export const FONT_FAMILY =
@@ -49,6 +50,7 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
   useWidths(terminal);
   correctXterm(terminal);
   terminal.open(host);
+  const touch = new TouchScroll(host, terminal);
   if (await pixelsAreTrue(host)) drawWithGpu(terminal);
   // A subset of the font may come only when its first character is drawn; its glyphs were cached from another font.
   const redraw = () => terminal.clearTextureAtlas();
@@ -58,6 +60,7 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
     fit,
     dispose: () => {
       document.fonts.removeEventListener("loadingdone", redraw);
+      touch.dispose();
       terminal.dispose();
     },
   };

@@ -202,7 +202,7 @@ disposables.add(
   }),
 );
 
-disposables.listen(byId("terminal"), "pointerup", () => terminal.focus());
+disposables.listen(byId("terminal"), "click", () => terminal.focus()); // not after a finger that has scrolled
 disposables.listen(window, "focus", () => shell.tell({ focus: true }));
 disposables.listen(window, "blur", () => shell.tell({ focus: false }));
 refresh();

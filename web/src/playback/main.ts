@@ -85,10 +85,10 @@ disposables.listen(byId("download"), "click", () => {
 
 declare global {
   interface Window {
-    playback?: { player: Player; terminal: typeof terminal };
+    playback?: { player: Player; terminal: typeof terminal; host: HTMLElement };
   }
 }
-window.playback = { player, terminal };
+window.playback = { player, terminal, host: byId("terminal") };
 
 try {
   await player.load();
