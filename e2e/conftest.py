@@ -63,7 +63,7 @@ class Open:
         address: str | None = None,
         touch: bool = False,
     ) -> View:
-        """`port`: of a proxy to come by. `token`: other than the owner's. `address`: all of it. `touch`: with fingers."""
+        """`port`: of a proxy to come by. `token`: other than the owner's. `address`: all of it. `touch`: fingers."""
         context = await self._browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
         self._exits.push_async_callback(context.close)
         page = await context.new_page()
