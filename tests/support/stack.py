@@ -122,9 +122,8 @@ class Stack:
         async for line in process.stdout:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
-            url = re.search(r"http://\S+#token=\S+", text)
-            if url is not None and not ready.done():
-                ready.set_result(url[0])
+            if "to look only" in text and not ready.done():  # the last line that it prints
+                ready.set_result(re.findall(r"http://\S+#token=\S+", "\n".join(self.printed))[0])
         if not ready.done():
             ready.set_exception(RuntimeError("the gateway did not start:\n" + "\n".join(self.printed)))
 
