@@ -16,6 +16,7 @@ from pathlib import Path
 
 import uvloop
 
+from runtime.records import Keep
 from runtime.runtime import running
 from runtime.spawn import keep_descriptors
 
@@ -53,6 +54,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
+    keep = Keep()
+    parser.add_argument(
+        "--keep-ended", metavar="N", type=int, default=keep.number, help="processes that have ended and are kept"
+    )
+    parser.add_argument("--keep-seconds", metavar="S", type=float, default=keep.age, help="and for how long")
     return parser.parse_args()
 
 
@@ -90,8 +96,16 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
-    recordings = args.socket.parent / "recordings" if args.socket is not None else None
-    async with running(args.workspace, token=token, recordings=recordings, root=args.root, quota=args.quota) as runtime:
+    state = args.socket.parent if args.socket is not None else None
+    async with running(
+        args.workspace,
+        token=token,
+        recordings=state and state / "recordings",
+        spill=state and state / "spill",
+        keep=Keep(args.keep_ended, args.keep_seconds),
+        root=args.root,
+        quota=args.quota,
+    ) as runtime:
         if args.socket is not None:
             before = os.umask(0o177)  # only we may connect
             server = await loop.create_unix_server(runtime.server.accept, str(args.socket))

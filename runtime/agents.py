@@ -7,6 +7,7 @@ from hawse.api.agents import LookAtScreen, RecallCommands, SendToTerminal, WaitF
 from hawse.wire import HawseError
 from runtime.call import Call
 from runtime.dispatch import Method
+from runtime.handles import check_running
 from runtime.keys import encode_keys, encode_paste
 from runtime.patterns import Matcher
 from runtime.pipes import WRITE_LIMIT
@@ -39,10 +40,7 @@ class Agents:
         self._threads.shutdown(cancel_futures=True)
 
     def _get(self, params: LookAtScreen | WaitForTerminal | SendToTerminal | RecallCommands) -> Terminal:
-        terminal = self._terminals.get(params.id)
-        if params.instance is not None and params.instance != terminal.instance:
-            raise HawseError("stale_handle", f"terminal {params.id} was started anew")
-        return terminal
+        return self._terminals.get(params.id, params.instance)
 
     def _screen(self, params: LookAtScreen) -> dict[str, Any]:
         terminal = self._get(params)
@@ -74,8 +72,7 @@ class Agents:
 
     def _send(self, params: SendToTerminal) -> dict[str, int]:
         terminal = self._get(params)
-        if terminal.exit is not None:
-            raise HawseError("exited", f"terminal {params.id} has ended")
+        check_running("terminal", terminal)
         person = None if params.viewer is None else terminal.company.find(params.viewer)
         if person is not None and person.read_only:
             raise HawseError("forbidden", "this viewer is read-only")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
+from runtime import tree
 
 PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
 MARK = "HAWSE_RUNTIME"  # whose program it is
-_NOT_INHERITED = (*PRIVATE, "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COLUMNS", "LINES", "TMUX", "STY")
+_NOT_INHERITED = (*PRIVATE, tree.MARK, "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COLUMNS", "LINES", "TMUX", "STY")
 
 
 class Environment:
@@ -19,6 +20,7 @@ class Environment:
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
         """`mark`: the runtime's id, by which its programs are known even when their parents are gone."""
         self.workspace = workspace
+        self.mark = f"{MARK}={mark}" if mark is not None else ""
         self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
         self._base.setdefault("HOME", str(workspace))
         self._base.setdefault("LANG", "C.UTF-8")

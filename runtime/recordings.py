@@ -27,6 +27,7 @@ from runtime.call import Call
 from runtime.castfile import LAST_LINE, CastFile, QuotaError
 from runtime.disk import Disk
 from runtime.dispatch import Method
+from runtime.handles import check_running
 from runtime.producer import Producer
 from runtime.reads import read
 from runtime.recorder import Recorder
@@ -104,8 +105,7 @@ class Recordings:
 
     async def _start(self, params: StartRecording) -> Info:
         terminal = self._terminals.get(params.terminal)
-        if terminal.exit is not None:
-            raise HawseError("exited", f"terminal {params.terminal} has ended")
+        check_running("terminal", terminal)
         name = params.id or f"r-{secrets.token_hex(6)}"
         if name in self._infos:
             raise HawseError("conflict", f"there is a recording {name}")

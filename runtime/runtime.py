@@ -16,13 +16,19 @@ from runtime.agents import Agents
 from runtime.disk import Disk
 from runtime.dispatch import Dispatcher, Method
 from runtime.environment import Environment
+from runtime.execs import Execs
 from runtime.files import Files
 from runtime.journal import JournalPool
+from runtime.launch import Launcher
+from runtime.oom import OomCounter
 from runtime.outcomes import Outcomes
 from runtime.ports import Ports
+from runtime.process import Ground
 from runtime.processes import Processes
 from runtime.recordings import Recordings
+from runtime.records import Keep
 from runtime.server import Server
+from runtime.spill import SpillStore
 from runtime.tasks import Tasks
 from runtime.terminals import Terminals
 from runtime.watches import Watches
@@ -48,25 +54,29 @@ class Runtime:
         *,
         token: str | None = None,
         recordings: Path | None = None,
+        spill: Path | None = None,
+        keep: Keep | None = None,
         root: Path | None = None,
         quota: int | None = None,
     ) -> None:
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        journals = JournalPool()
+        journals = self._journals = JournalPool()
         outcomes = Outcomes()
         environment = Environment(workspace, mark=self.id)
         self._terminals = Terminals(environment, journals)
-        self._processes = Processes(environment, journals, outcomes)
+        launcher = Launcher(environment, Ground(tasks, journals.journal, OomCounter()))
+        execs = self._execs = Execs(launcher, outcomes)
+        self._processes = Processes(launcher, execs, SpillStore(spill), keep)
         self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
         self._watches = Watches(environment, tasks, self.id)
         dispatcher = Dispatcher(tasks, outcomes)
         self._agents = Agents(self._terminals)
         ports = Ports(self.id, tasks)
-        parts = (self._terminals, self._processes, self._files, self._recordings, self._agents, ports, self._watches)
-        for part in parts:
+        programs = (self._terminals, execs, self._processes, self._agents)
+        for part in (*programs, self._files, self._recordings, ports, self._watches):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(AskRuntime, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
@@ -81,7 +91,7 @@ class Runtime:
             "version": package_version(),
             "started": self._started,
             "terminals": len(self._terminals),
-            "processes": len(self._processes),
+            "processes": len(self._processes) + len(self._execs),
             "open_fds": len(os.listdir("/proc/self/fd")),
             "tasks": len(asyncio.all_tasks()),
             "memory": pages * os.sysconf("SC_PAGE_SIZE"),
@@ -103,17 +113,30 @@ async def running(
     *,
     token: str | None = None,
     recordings: Path | None = None,
+    spill: Path | None = None,
+    keep: Keep | None = None,
     root: Path | None = None,
     quota: int | None = None,
 ) -> AsyncIterator[Runtime]:
     """A runtime with its task group; at the end nothing it started is left.
 
-    `recordings`: where to keep them. `root`: a directory that the file methods do not leave; `quota`: see `Quota`.
+    `recordings`: where to keep them. `spill`: where output goes that is too much for memory. `keep`: how long processes
+    that have ended are kept. `root`: a directory that the file methods do not leave; `quota`: see `Quota`.
     """
     disk = Disk()
     try:
         async with asyncio.TaskGroup() as group:
-            runtime = Runtime(workspace, Tasks(group), disk, token=token, recordings=recordings, root=root, quota=quota)
+            runtime = Runtime(
+                workspace,
+                Tasks(group),
+                disk,
+                token=token,
+                recordings=recordings,
+                spill=spill,
+                keep=keep,
+                root=root,
+                quota=quota,
+            )
             try:
                 yield runtime
             finally:

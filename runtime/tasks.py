@@ -14,8 +14,9 @@ class Tasks:
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        self._group.create_task(_guarded(work))
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """The task belongs to the group; whoever wants may cancel it."""
+        return self._group.create_task(_guarded(work))
 
 
 async def _guarded(work: Coroutine[Any, Any, None]) -> None:

@@ -23,6 +23,7 @@ from runtime import tree
 from runtime.call import Call
 from runtime.dispatch import Method
 from runtime.environment import Environment
+from runtime.handles import check_instance, check_running, signal_number
 from runtime.integration import Start, integrate
 from runtime.journal import JournalPool
 from runtime.rights import OWNER
@@ -64,10 +65,12 @@ class Terminals:
             "terminal.lease": Method(SetLease, lambda call, p: self.get(p.id).company.set_lease(p)),
         }
 
-    def get(self, terminal_id: str) -> Terminal:
+    def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
+        """Raises `not_found` and `stale_handle`."""
         terminal = self._terminals.get(terminal_id)
         if terminal is None:
             raise HawseError("not_found", f"no terminal {terminal_id}")
+        check_instance("terminal", terminal, instance)
         return terminal
 
     def create(self, params: CreateTerminal) -> dict[str, Any]:
@@ -118,9 +121,7 @@ class Terminals:
             terminal.retire()
 
     def _attach(self, call: Call, params: AttachTerminal) -> None:
-        terminal = self.get(params.id)
-        if params.instance is not None and params.instance != terminal.instance:
-            raise HawseError("stale_handle", f"terminal {params.id} was started anew")
+        terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
         guest = call.role != OWNER  # it may look, and nothing that it asks for may hold the program up
@@ -150,8 +151,7 @@ class Terminals:
     def _signal(self, params: SignalTerminal) -> dict[str, Any]:
         terminal = self.get(params.id)
         signum = signal_number(params.signal)
-        if terminal.exit is not None:
-            raise HawseError("exited", f"terminal {params.id} has ended")
+        check_running("terminal", terminal)
         terminal.signal(signum)
         return {}
 
@@ -172,14 +172,3 @@ class Terminals:
         for terminal in exited[:-EXITED_KEPT]:
             del self._terminals[terminal.id]
             terminal.retire()
-
-
-def signal_number(signal: str | int) -> int:
-    """A signal by number or name, with or without SIG. Raises `invalid_params`."""
-    try:
-        if isinstance(signal, int):
-            return int(signals.Signals(signal))
-        name = signal.upper()
-        return int(signals.Signals[name if name.startswith("SIG") else f"SIG{name}"])
-    except (ValueError, KeyError):
-        raise HawseError("invalid_params", f"no signal {signal!r}", details={"path": "$.signal"}) from None

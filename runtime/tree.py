@@ -1,7 +1,9 @@
 """Everything that descends from a program: what a kill must reach, also when the leader went first.
 
-A tree is the program's session (which survives reparenting) and all its descendants (which may have left the
-session); /proc/PID/stat, proc(5).
+A tree is the program's session (which survives reparenting), all its descendants (which may have left the session),
+and whatever bears its mark: a variable of its environment, which is inherited, so that a daemon is known whose parents
+have all gone. Only what clears its environment, leaves the session and loses its parents is out of reach
+(docs/decisions/0030). /proc/PID/stat, /proc/PID/environ, proc(5).
 """
 
 import asyncio
@@ -13,6 +15,8 @@ from typing import NamedTuple
 
 from hawse.wire import HawseError
 
+MARK = "HAWSE_PROCESS"  # the variable that every process of ours has: its instance
+NOBODY = -1  # a root that nobody has: only the mark counts
 STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between looks; the last one is repeated
 KILL_PATIENCE = (
     5.0  # seconds that what was sent SIGKILL has for going: it may belong to another user, or hang in the kernel
@@ -33,13 +37,24 @@ class _Stat(NamedTuple):
     started: int
 
 
-def members(root: int) -> set[Member]:
-    """The tree of `root` as far as it is alive now (zombies do not count)."""
+def members(root: int, mark: str = "", *, reaped: bool = False) -> set[Member]:
+    """The tree of `root` as far as it is alive now (zombies do not count). Reads all of /proc: for a thread.
+
+    `mark`: `NAME=VALUE` in the environment. `reaped`: the leader is gone, so its pid may be another's. Its session cannot
+    be, unless somebody has that pid: a number stays taken as long as a session has it.
+    """
     stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := _stat(int(name)))}
+    stats.pop(os.getpid(), None)
+    roots = _marked(stats, mark) if mark else set()
+    sessions = {stats[pid].session for pid in roots}
+    if not reaped:
+        roots.add(root)
+    if not reaped or root not in stats:
+        sessions.add(root)
     return {
         Member(pid, stat.started)
         for pid, stat in stats.items()
-        if stat.state not in "ZX" and (stat.session == root or _descends(pid, root, stats))
+        if stat.state not in "ZX" and (stat.session in sessions or _descends(pid, roots, stats))
     }
 
 
@@ -52,26 +67,25 @@ def kill(targets: Iterable[Member], signum: int) -> None:
                 pass
 
 
-def interrupt(root: int, signum: int) -> set[Member]:
-    """Send a signal to the whole tree, and CONT: a stopped program could not act on it. Return what was there."""
-    tree = members(root)
+async def end(root: int, signum: int, grace: float, gone: Callable[[], bool], *, mark: str = "") -> None:
+    """`signum` to the whole tree, SIGKILL to what is left after `grace` seconds; return when nothing is.
+
+    And CONT, since a stopped program could not act on it. What starts meanwhile is spared until then: it may be how the
+    program cleans up. `gone` says whether the leader has been reaped. The members are remembered: one that left the
+    session is still found after its parents are gone. Raises `permission_denied` if something survives SIGKILL.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + grace
+
+    async def look() -> set[Member]:
+        return await asyncio.to_thread(members, root, mark, reaped=gone())
+
+    tree = await look()
     kill(tree, signum)
     if signum not in (signal.SIGKILL, signal.SIGCONT):
         kill(tree, signal.SIGCONT)
-    return tree
-
-
-async def end(root: int, signum: int, grace: float, gone: Callable[[], bool]) -> None:
-    """`signum` to the whole tree, SIGKILL to what is left after `grace` seconds; return when nothing is.
-
-    `gone` says whether the leader has been reaped. The members are remembered: one that left the session is
-    still found after its parents are gone. Raises `permission_denied` if something survives SIGKILL.
-    """
-    tree = interrupt(root, signum)
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + grace
     for step in chain(STEPS, repeat(STEPS[-1])):
-        tree = {member for member in tree | members(root) if _alive(member)}
+        tree = {member for member in tree | await look() if _alive(member)}
         if not tree and gone():
             return
         if loop.time() >= deadline + KILL_PATIENCE:
@@ -81,9 +95,21 @@ async def end(root: int, signum: int, grace: float, gone: Callable[[], bool]) ->
         await asyncio.sleep(step)
 
 
-def _descends(pid: int, root: int, stats: dict[int, _Stat]) -> bool:
+def _marked(stats: Iterable[int], mark: str) -> set[int]:
+    return {pid for pid in stats if mark.encode() in _environment(pid)}
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:  # it is gone, or another user's
+        return []
+
+
+def _descends(pid: int, roots: set[int], stats: dict[int, _Stat]) -> bool:
     for _ in stats:  # no longer than that, whatever changed while /proc was read
-        if pid == root:
+        if pid in roots:
             return True
         if pid not in stats:
             return False

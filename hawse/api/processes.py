@@ -1,11 +1,29 @@
 """Commands and processes: `exec` and `process.*` (docs/wire.md section 9)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from hawse.api.fields import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Seconds, Signal, StreamName
+from hawse.api.fields import (
+    Argv,
+    Env,
+    Exit,
+    Grace,
+    Id,
+    InputId,
+    Length,
+    Offset,
+    Path,
+    Pattern,
+    Seconds,
+    Signal,
+    StreamName,
+)
+from hawse.api.fields import Wait as Patience
 from hawse.api.spec import Nothing, Spec
+
+Status = Annotated[int, Meta(ge=100, le=599)]
 
 # ---- what goes in
 
@@ -45,8 +63,9 @@ class Attach(msgspec.Struct, kw_only=True):
 
 
 class Exec(Program, kw_only=True):
-    """Runs one command to its end."""
+    """Runs one command to its end. Of each stream at most `max_output` bytes are sent; it may print more."""
 
+    max_output: Length | None = None
     since: Since | None = None
     input: InputId | None = None
 
@@ -55,6 +74,7 @@ class SendSignal(msgspec.Struct, kw_only=True):
     """Sends a signal to the process group of a process."""
 
     id: Id
+    instance: str | None = None
     signal: Signal
 
 
@@ -62,6 +82,7 @@ class Kill(msgspec.Struct, kw_only=True):
     """Ends a process with its whole tree: `signal` (TERM), then KILL after `grace` seconds (5)."""
 
     id: Id
+    instance: str | None = None
     signal: Signal | None = None
     grace: Grace | None = None
 
@@ -73,7 +94,41 @@ class Get(msgspec.Struct, kw_only=True):
 
 
 class List(msgspec.Struct, kw_only=True):
-    """Describes the processes that run, and those whose record is kept."""
+    """Describes the processes that run and those whose record is kept, in the order of their start.
+
+    At most `limit` (1,000), of those that come after the one with the id `after`.
+    """
+
+    after: Id | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+
+
+class LogLine(msgspec.Struct, kw_only=True):
+    """What to look for: `text` as it is, or `pattern` in RE2's syntax; in what was printed from `since` on as well."""
+
+    text: Pattern | None = None
+    pattern: Pattern | None = None
+    stream: StreamName | None = None
+    since: Since | None = None
+
+
+class Port(msgspec.Struct, kw_only=True):
+    """A port of this machine. With `path` it has to answer HTTP, with a status from `status[0]` to `status[1]`."""
+
+    port: Annotated[int, Meta(ge=1, le=65_535)]
+    path: Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"^/[!-~]*$(?!\n)")] | None = None
+    status: tuple[Status, Status] = (200, 399)
+
+
+class Wait(msgspec.Struct, kw_only=True):
+    """Waits for whichever comes first: the end of a process, a line of its output, an open port, `timeout` seconds."""
+
+    id: Id
+    instance: str | None = None
+    exit: bool | None = None
+    log: LogLine | None = None
+    port: Port | None = None
+    timeout: Patience | None = None
 
 
 # ---- what comes out
@@ -129,10 +184,11 @@ class ProcessEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecEnd(Exit, frozen=True, kw_only=True):
-    """The end of a command and of its output, by its final offsets."""
+    """The end of a command and of its output, by its final offsets. `truncated`: more than `max_output` was printed."""
 
     stdout: int
     stderr: int
+    truncated: bool = False
 
 
 class Killed(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +196,37 @@ class Killed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessList(msgspec.Struct, frozen=True, kw_only=True):
+    """`argv` is cut after 256 characters here. `more`: there are further ones."""
+
     processes: list[ProcessInfo]
+    more: bool = False
+
+
+class LogMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """`start` and `end` are offsets in `stream`. `truncated`: text or a group was cut after 4,096 bytes."""
+
+    stream: StreamName
+    start: int
+    end: int
+    text: str
+    groups: list[str | None] = []
+    named: dict[str, str | None] = {}
+    truncated: bool = False
+
+
+class WaitOpened(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the search began in each stream: above `since` where that is no longer kept."""
+
+    start: Offsets = msgspec.field(name="from")
+
+
+class ProcessWaited(msgspec.Struct, frozen=True, kw_only=True):
+    """What a wait came to. `status`: of the HTTP answer, if one was asked for."""
+
+    event: Literal["exit", "log", "port", "timeout"]
+    exit: Exit | None = None
+    match: LogMatch | None = None
+    status: int | None = None
 
 
 METHODS: dict[str, Spec] = {
@@ -159,6 +245,7 @@ METHODS: dict[str, Spec] = {
         output=("stdout", "stderr"),
         input=True,
     ),
+    "process.wait": Spec(Wait, ProcessWaited, events={"opened": WaitOpened}),
     "process.signal": Spec(SendSignal, Nothing),
     "process.kill": Spec(Kill, Killed),
     "process.list": Spec(List, ProcessList),

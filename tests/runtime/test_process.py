@@ -1,12 +1,14 @@
-"""A process: two streams byte for byte, stdin, its end, and readers that come and go."""
+"""A process: two streams byte for byte, stdin, its end, and the end of all that it started."""
 
 import hashlib
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from runtime import pace, process
+from runtime import process
+from runtime.oom import OomCounter
 from tests.runtime.support import Client, Served, alive, eventually
 
 BYTES = """
@@ -38,6 +40,7 @@ async def test_stdout_and_stderr_are_separate_and_byte_for_byte(client: Client) 
         "oom": None,
         "stdout": 1024000,
         "stderr": 1024000,
+        "truncated": False,
     }
     assert bytes(run.output) == bytes(run.stderr) == bytes(range(256)) * 4000
 
@@ -87,7 +90,15 @@ async def test_a_timeout_keeps_what_was_printed_and_kills_the_whole_tree(
     )
     run = client.execute(script, timeout=0.3)
     result = await run.result()
-    assert result == {"code": 124, "signal": None, "timed_out": True, "oom": None, "stdout": 8, "stderr": 0}
+    assert result == {
+        "code": 124,
+        "signal": None,
+        "timed_out": True,
+        "oom": None,
+        "stdout": 8,
+        "stderr": 0,
+        "truncated": False,
+    }
     assert run.output == b"printed\n"
     pids = [int((tmp_path / name).read_text()) for name in ("away", "near")]
     await eventually(lambda: not any(map(alive, pids)))
@@ -103,133 +114,6 @@ async def test_a_signal_ends_with_its_name(client: Client) -> None:
     assert (await client.execute("kill -KILL $$").result())["signal"] == "SIGKILL"
 
 
-async def test_a_flood_is_held_back_by_its_reader_and_arrives_whole(client: Client) -> None:
-    run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
-    while len(run.output) < len(NUMBERS):
-        run.grant(200_000)
-        due = min(len(run.output) + 100_000, len(NUMBERS))
-        await run.until(lambda: len(run.output) >= due)  # noqa: B023
-    await run.result()
-    assert bytes(run.output) == NUMBERS
-    assert run.value["stdout"] == len(NUMBERS)
-
-
-async def test_what_the_journal_lost_is_declared(
-    served: Served, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    served.runtime._processes._journals._each = 1 << 20
-    for name in ("PATIENCE", "LOSSLESS_PATIENCE"):
-        monkeypatch.setattr(pace, name, 0.02)
-    run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
-    await run.event("opened")
-    await eventually(lambda: not served.runtime._processes._execs)
-    await client.info()
-    taken = len(run.output)
-    run.generous = True
-    run.grant(1 << 20)
-    lost = await run.event("truncated")
-    await run.result()
-    assert lost["stream"] == "stdout"
-    assert lost["from"] > taken
-    assert bytes(run.output) == NUMBERS[:taken] + NUMBERS[lost["from"] :]
-
-
-async def test_an_attached_reader_resumes_each_stream_at_its_offset(client: Client) -> None:
-    await client.ask("process.start", id="p", command="echo abc; echo xyz >&2; read x; echo $x", stdin=True)
-    first = client.call("process.attach", {"id": "p", "input": "i"})
-    await first.until(lambda: first.output == b"abc\n" and first.stderr == b"xyz\n")
-    second = client.call("process.attach", {"id": "p", "input": "j", "since": {"stdout": 2, "stderr": 4}})
-    opened = await second.event("opened")
-    assert opened["from"] == {"stdout": 2, "stderr": 4}
-    assert opened["state"] == "running"
-    second.send(b"go\n")
-    assert await second.result() == {
-        "exit": {"code": 0, "signal": None, "timed_out": False, "oom": None},
-        "stdout": 7,
-        "stderr": 4,
-    }
-    assert second.output == b"c\ngo\n"
-    assert second.stderr == b""
-    assert (await second.event("exit"))["code"] == 0
-    await first.result()
-    assert first.output == b"abc\ngo\n"
-    third = client.call("process.attach", {"id": "p"})
-    await third.result()
-    assert third.output == b"abc\ngo\n", "an ended one can still be read"
-
-
-async def test_input_is_applied_once_whoever_resends_it(client: Client) -> None:
-    await client.ask("process.start", id="p", command="exec cat", stdin=True)
-    first = client.call("process.attach", {"id": "p", "input": "i"})
-    await first.event("opened")
-    first.send(b"hello ")
-    await first.seen(b"hello ")
-    first.cancel()
-    second = client.call("process.attach", {"id": "p", "input": "i"})
-    assert (await second.event("opened"))["input_offset"] == 6
-    second.send(b"hello world", offset=0)
-    await second.seen(b"hello world")
-    second.end()
-    await second.result()
-    assert second.output == b"hello world"
-
-
-async def test_input_that_is_not_allowed_ends_its_call_with_what_is_applied(client: Client) -> None:
-    await client.ask("process.start", id="p", command="exec cat", stdin=True)
-    await client.ask("process.start", id="q", command="exec sleep 60")
-    reader = client.call("process.attach", {"id": "p", "input": "i"})
-    gap = client.call("process.attach", {"id": "p", "input": "i"})
-    gap.send(b"x", offset=1)
-    assert (await gap.refusal()).details == {"applied": 0}
-    nameless = client.call("process.attach", {"id": "p"})
-    nameless.send(b"x")
-    assert (await nameless.refusal()).code == "protocol_error"
-    no_stdin = client.call("process.attach", {"id": "q", "input": "i"})
-    no_stdin.send(b"x")
-    assert (await no_stdin.refusal()).code == "protocol_error"
-    reader.send(b"abc")
-    reader.end()
-    late = client.call("process.attach", {"id": "p", "input": "other"})
-    late.send(b"x")
-    error = await late.refusal()
-    assert (error.code, error.details) == ("exited", {"applied": 0})
-    await reader.result()
-
-
-async def test_who_only_looks_cannot_end_the_stdin(client: Client) -> None:
-    await client.ask("process.start", id="p", command="exec cat", stdin=True)
-    looks = client.call("process.attach", {"id": "p"})
-    looks.end()
-    writes = client.call("process.attach", {"id": "p", "input": "i"})
-    writes.send(b"still there")
-    await looks.seen(b"still there")
-    writes.end()
-    await looks.result()
-
-
-async def test_input_is_bounded_when_a_program_does_not_read(served: Served) -> None:
-    async with served.client() as client:
-        await client.ask("process.start", id="p", command="exec sleep 60", stdin=True)
-        applied = 0
-        for _ in range(20):
-            call = client.call("process.attach", {"id": "p", "input": "i"})
-            applied = (await call.event("opened"))["input_offset"]
-            for offset in range(applied, applied + (1 << 18), 1 << 16):
-                call.send(bytes(1 << 16), offset=offset)
-            done = await client.info()
-            assert done
-            if call.closed:
-                break
-            call.cancel()
-        error = await call.refusal()
-        assert error.code == "input_overflow"
-        assert error.retryable
-        assert error.details == {
-            "applied": (await client.call("process.attach", {"id": "p", "input": "i"}).event("opened"))["input_offset"]
-        }
-        assert applied <= (1 << 20) + (1 << 17)
-
-
 async def test_signals_reach_the_group_and_an_ended_process_says_so(client: Client) -> None:
     script = "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done"
     await client.ask("process.start", id="p", command=script)
@@ -243,3 +127,55 @@ async def test_signals_reach_the_group_and_an_ended_process_says_so(client: Clie
     assert (await client.refused("process.signal", id="p", signal="INT")).code == "exited"
     assert (await client.refused("process.signal", id="p", signal="NONSENSE")).code == "invalid_params"
     assert (await client.refused("process.signal", id="p", signal=0)).code == "invalid_params"
+
+
+async def test_a_kill_reaches_what_a_leader_left_behind_that_went_first(client: Client, tmp_path: Path) -> None:
+    """P2: one ignores TERM in the session, one is a daemon whose parents are all gone, one has no environment."""
+    stubborn = f"trap '' TERM; echo $$ > {tmp_path}/near; while :; do sleep 60; done"
+    daemon = f"(trap '' TERM; sh -c 'echo $PPID' > {tmp_path}/away; while :; do sleep 60; done) &"
+    bare = f"echo $$ > {tmp_path}/bare; exec sleep 60"
+    script = f"""sh -c "$A" & setsid sh -c "$B" & env -i sh -c '{bare}' & while ! [ -s {tmp_path}/bare ]; do :; done"""
+    await client.ask("process.start", id="p", command=script, env={"A": stubborn, "B": daemon})
+    files = [tmp_path / name for name in ("near", "away", "bare")]
+    await eventually(lambda: all(file.exists() and file.read_text().strip() for file in files))
+    assert (await client.call("process.attach", {"id": "p"}).result())["exit"]["code"] == 0
+    pids = [int(file.read_text()) for file in files]
+    assert all(map(alive, pids))
+    assert (await client.ask("process.kill", id="p", grace=0.05))["exit"]["code"] == 0, "its own end stays its end"
+    assert not any(map(alive, pids))
+
+
+async def test_a_runtime_leaves_nothing_behind_of_what_it_ran(tmp_path: Path) -> None:
+    async with Served(tmp_path) as served, served.client() as client:
+        run = client.execute("nohup setsid sleep 60 >/dev/null 2>&1 & echo $!")
+        await run.result()
+        pid = int(run.output)
+        assert alive(pid)
+    await eventually(lambda: not alive(pid))
+
+
+async def test_a_kill_of_our_own_is_not_taken_for_the_kernels(served: Served, client: Client, tmp_path: Path) -> None:
+    counter = tmp_path / "memory.events"
+    counter.write_text("oom 0\noom_kill 0\n")
+    launcher = served.runtime._execs._launcher
+    launcher.ground = launcher.ground._replace(oom=OomCounter(counter))
+
+    async def ended(how: str, kills: int) -> object:
+        process_id = f"{how}-{kills}"
+        started = await client.ask("process.start", id=process_id, command="exec sleep 60")
+        counter.write_text(f"oom 9\noom_kill {kills}\n")
+        if how == "killed":
+            await client.ask("process.kill", id=process_id, grace=0, signal="KILL")
+        elif how == "signal":
+            await client.ask("process.signal", id=process_id, signal="KILL")
+        else:
+            os.kill(started["pid"], 9)
+        result = await client.call("process.attach", {"id": process_id}).result()
+        assert result["exit"]["signal"] == "SIGKILL"
+        return result["exit"]["oom"]
+
+    assert await ended("kernel", 1) is True
+    assert await ended("kernel", 1) is False, "that one was counted already"
+    assert await ended("signal", 2) is None
+    assert await ended("killed", 3) is None
+    assert await ended("kernel", 4) is True

@@ -22,8 +22,16 @@ while :; do sleep 60; done
 """
 
 
-def shell(script: str) -> int:
-    return os.posix_spawn("/bin/sh", ["sh", "-c", script], os.environ, setsid=True)
+def shell(script: str, env: dict[str, str] | None = None) -> int:
+    return os.posix_spawn("/bin/sh", ["sh", "-c", script], {**os.environ, **(env or {})}, setsid=True)
+
+
+def reaped(pid: int) -> bool:
+    """Take the end of our child, once; after that its pid is not asked for again."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
 
 
 class Family:
@@ -73,7 +81,7 @@ async def test_a_stopped_program_acts_on_term(tmp_path: Path) -> None:
     pid = shell(script)
     await eventually((tmp_path / "ready").exists)
     os.kill(pid, signal.SIGSTOP)
-    await tree.end(pid, signal.SIGTERM, 10, lambda: os.waitpid(pid, os.WNOHANG)[0] == pid or not _exists(pid))
+    await tree.end(pid, signal.SIGTERM, 10, lambda: reaped(pid))
     assert (tmp_path / "got").read_text() == "got\n"
 
 
@@ -97,11 +105,40 @@ def test_a_later_process_of_the_same_pid_is_not_touched() -> None:
     tree.kill([member], signal.SIGKILL)
 
 
-def _exists(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
-
-
 def test_looking_at_the_whole_machine_is_quick() -> None:
     began = time.perf_counter()
     tree.members(os.getpid())
     assert time.perf_counter() - began < 0.5
+
+
+async def test_a_daemon_whose_parents_are_gone_is_known_by_its_mark(tmp_path: Path) -> None:
+    """It left the session, and was orphaned before anybody looked."""
+    daemon_script = f'trap "" TERM; echo 1 > {tmp_path}/up; while :; do sleep 60; done'
+    script = f"setsid sh -c '({daemon_script}) & echo $! > {tmp_path}/pid' &"
+    leader = shell(f"{script} wait", {tree.MARK: "i1"})
+    await eventually((tmp_path / "up").exists)
+    await eventually(lambda: reaped(leader))
+    daemon = int((tmp_path / "pid").read_text())
+    assert alive(daemon)
+    assert tree.members(leader, f"{tree.MARK}=i2", reaped=True) == set()
+    assert tree.members(leader, reaped=True) == set()
+    assert daemon in {member.pid for member in tree.members(leader, f"{tree.MARK}=i1", reaped=True)}
+    await tree.end(leader, signal.SIGTERM, 0.05, lambda: True, mark=f"{tree.MARK}=i1")
+    assert not alive(daemon)
+
+
+async def test_what_stayed_in_the_session_is_known_without_a_mark_after_its_leader(tmp_path: Path) -> None:
+    leader = shell(f"(env -i sleep 60 & echo $! > {tmp_path}/pid)")
+    await eventually(lambda: reaped(leader))
+    left = int((tmp_path / "pid").read_text())
+    assert alive(left)
+    await tree.end(leader, signal.SIGTERM, 5, lambda: True, mark=f"{tree.MARK}=i3")
+    assert not alive(left)
+
+
+async def test_what_a_program_starts_to_clean_up_is_given_its_time(tmp_path: Path) -> None:
+    cleanup = f"sleep 0.2; echo clean > {tmp_path}/clean"
+    pid = shell(f"trap 'sh -c \"{cleanup}\"; exit' TERM; echo > {tmp_path}/ready; while :; do sleep 0.01; done")
+    await eventually((tmp_path / "ready").exists)
+    await tree.end(pid, signal.SIGTERM, 10, lambda: reaped(pid))
+    assert (tmp_path / "clean").read_text() == "clean\n"

@@ -1,0 +1,57 @@
+"""Whether the kernel killed for want of memory: what a control group's counter says (cgroups(7)), and nothing else.
+
+Version 2 tells in `memory.events`, version 1 in `memory.oom_control`. Everything we start is in our own group. The
+kernel counts before it sends SIGKILL, so that by the time of an exit the count is there.
+"""
+
+from pathlib import Path
+
+ROOT = Path("/sys/fs/cgroup")
+
+
+class OomCounter:
+    """The kills of our control group, and how many of them we know the victims of."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """`file`: where the counter is; by default it is looked for."""
+        self._file = file or find_counter()
+        self._claimed = self.kills() or 0
+
+    def kills(self) -> int | None:
+        """So many so far; None where the kernel does not say."""
+        if self._file is None:
+            return None
+        try:
+            lines = self._file.read_text().splitlines()
+        except OSError:
+            return None
+        return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
+
+    def claim(self, before: int | None) -> bool | None:
+        """Whether something that SIGKILL has ended, not sent by us, was such a kill: there has been one since `before`
+        that is nobody else's."""
+        now = self.kills()
+        if before is None or now is None:
+            return None
+        known = max(before, self._claimed)
+        if now <= known:
+            return False
+        self._claimed = known + 1
+        return True
+
+
+def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) -> Path | None:
+    """The file with the counter of our group."""
+    try:
+        lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
+    except OSError:
+        return None
+    for _, controllers, path in sorted(lines, reverse=True):
+        if controllers == "" and (file := root / path.lstrip("/") / "memory.events").exists():
+            return file
+        if "memory" in controllers.split(","):
+            # In a container the path may be the host's, while what is mounted begins at our own group.
+            for folder in (root / "memory" / path.lstrip("/"), root / "memory"):
+                if (file := folder / "memory.oom_control").exists():
+                    return file
+    return None

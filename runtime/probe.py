@@ -1,0 +1,38 @@
+"""Whether something answers at a port of this machine: a bounded look, made again until it does."""
+
+import asyncio
+import contextlib
+
+HOSTS = ("127.0.0.1", "::1")  # a server may listen on one of them only
+PATIENCE = 2.0  # seconds that one look may take
+LINE_LIMIT = 4096  # bytes of a status line
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between looks; the last one is repeated
+
+
+async def until_open(port: int, path: str | None, status: tuple[int, int]) -> int | None:
+    """Return when something listens at `port`, or has answered a GET of `path` with such a status: that status."""
+    look = 0
+    while True:
+        for host in HOSTS:
+            with contextlib.suppress(OSError, TimeoutError, ValueError):
+                async with asyncio.timeout(PATIENCE):
+                    answer = await _look(host, port, path)
+                if path is None or (answer is not None and status[0] <= answer <= status[1]):
+                    return answer
+        await asyncio.sleep(PAUSES[min(look, len(PAUSES) - 1)])
+        look += 1
+
+
+async def _look(host: str, port: int, path: str | None) -> int | None:
+    """The status of the answer, None without `path`. Raises `OSError` if nobody listens, `ValueError` for no HTTP."""
+    reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
+    try:
+        if path is None:
+            return None
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode())
+        version, _, rest = (await reader.readline()).partition(b" ")
+        if not version.startswith(b"HTTP/"):
+            raise ValueError("no HTTP")
+        return int(rest[:3])
+    finally:
+        writer.transport.abort()

@@ -1,0 +1,96 @@
+"""`exec`: once for each key, from anywhere again, and what is kept of what has ended."""
+
+import pytest
+
+from runtime import execs, outcomes, pace
+from tests.runtime.support import Client, Served, eventually
+
+
+async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_afterwards(served: Served) -> None:
+    params = {"command": "echo one; read x; echo two; echo err >&2; exit 5", "stdin": True}
+    async with served.client() as client:
+        first = client.call("exec", {**params, "input": "i"}, key="k")
+        await first.seen(b"one\n")
+    async with served.client() as client:
+        second = client.call("exec", {**params, "input": "i", "since": {"stdout": 2}}, key="k")
+        assert (await second.event("opened"))["from"] == {"stdout": 2, "stderr": 0}
+        second.send(b"\n")
+        result = await second.result()
+        assert result == {
+            "code": 5,
+            "signal": None,
+            "timed_out": False,
+            "oom": None,
+            "stdout": 8,
+            "stderr": 4,
+            "truncated": False,
+        }
+        assert second.output == b"e\ntwo\n"
+        assert second.stderr == b"err\n"
+        third = client.call("exec", {**params, "since": {"stdout": 4, "stderr": None}}, key="k")
+        assert await third.result() == result
+        assert third.output == b"two\n"
+        assert third.stderr == b"err\n"
+        conflict = await client.refused("exec", params | {"command": "echo other"}, key="k")
+        assert conflict.code == "key_conflict"
+        assert (await client.refused("process.start", {"command": "true"}, key="k")).code == "key_conflict"
+
+
+async def test_a_key_whose_outcome_is_forgotten_never_runs_again(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outcomes, "KEPT", 2)
+    for number in range(4):
+        await client.execute(f"echo {number} >> ran", key=f"k{number}").result()
+    assert (await client.execute("echo 0 >> ran", key="k0").refusal()).code == "outcome_unknown"
+    assert (served.workspace / "ran").read_text() == "0\n1\n2\n3\n"
+
+
+async def test_old_outcomes_keep_the_end_of_their_output_only(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execs, "ENDED_KEPT", 1)
+    old = client.execute("seq 10000", key="old")
+    result = await old.result()
+    await client.execute("true", key="new").result()
+    again = client.execute("seq 10000", key="old")
+    assert await again.result() == result
+    start = (await again.event("opened"))["from"]["stdout"]
+    assert 0 < start < result["stdout"]
+    assert again.output == old.output[start:]
+
+
+async def test_the_output_of_a_keyed_exec_waits_for_its_caller(served: Served) -> None:
+    """`lossless`: what was printed while the line was cut is all there, and the program was held back for it."""
+    script = "head -c 12000000 /dev/zero"
+    async with served.client() as client:
+        first = client.execute(script, key="k", generous=False)
+        await first.until(lambda: len(first.output) > 500_000)
+    taken = len(first.output)
+    (process,) = served.runtime._execs.running
+    await eventually(lambda: process.stdout.pacer.paused)
+    async with served.client() as client:
+        second = client.execute(script, key="k", since={"stdout": taken})
+        assert (await second.event("opened"))["from"]["stdout"] == taken
+        assert (await second.result())["stdout"] == 12_000_000 == taken + len(second.output)
+
+
+async def test_a_place_is_given_up_in_the_end(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "HOLD", 0.02)
+    async with served.client() as client:
+        first = client.execute("head -c 30000000 /dev/zero", key="k", generous=False)
+        await first.until(lambda: len(first.output) > 100_000)
+    async with served.client() as client:
+        await eventually(lambda: not served.runtime._execs.running)
+        again = client.execute("head -c 30000000 /dev/zero", key="k", since={"stdout": len(first.output)})
+        assert (await again.event("opened"))["from"]["stdout"] > len(first.output)
+        assert (await again.result())["stdout"] == 30_000_000
+
+
+async def test_an_exec_without_a_key_whose_caller_is_gone_ends_by_itself(served: Served) -> None:
+    async with served.client() as client:
+        reads = client.execute("cat >/dev/null; echo done > done", stdin=True, input="i")
+        prints = client.execute("head -c 30000000 /dev/zero; echo done > printed", generous=False)
+        for call in (reads, prints):
+            await call.event("opened")
+    await eventually(lambda: not served.runtime._execs.running)
+    assert (served.workspace / "done").exists()
+    assert (served.workspace / "printed").exists()
