@@ -40,8 +40,8 @@ class _Stat(NamedTuple):
 def members(root: int, mark: str = "", *, reaped: bool = False) -> set[Member]:
     """The tree of `root` as far as it is alive now (zombies do not count). Reads all of /proc: for a thread.
 
-    `mark`: `NAME=VALUE` in the environment. `reaped`: the leader is gone, so its pid may be another's. Its session cannot
-    be, unless somebody has that pid: a number stays taken as long as a session has it.
+    `mark`: `NAME=VALUE` in the environment. `reaped`: the leader is gone, so its pid may be another's. Its session
+    cannot be, unless somebody has that pid: a number stays taken as long as a session has it.
     """
     stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := _stat(int(name)))}
     stats.pop(os.getpid(), None)
