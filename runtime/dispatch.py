@@ -109,13 +109,18 @@ _OS_CODES: dict[type[OSError], str] = {
     NotADirectoryError: "not_directory",
     FileExistsError: "conflict",
 }
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_NUMBERS = {
+    errno.ENOSPC: "no_space",
+    errno.EDQUOT: "no_space",
+    errno.EFBIG: "too_large",
+    errno.EROFS: "permission_denied",
+    errno.ENOTEMPTY: "conflict",
+}
 
 
 def from_oserror(error: OSError) -> HawseError:
     code = next((code for kind, code in _OS_CODES.items() if isinstance(error, kind)), "io_error")
-    if error.errno in _NO_SPACE:
-        code = "no_space"
+    code = _NUMBERS.get(error.errno or 0, code)
     return HawseError(code, error.strerror or str(error), admitted="yes", details={"errno": error.errno})
 
 

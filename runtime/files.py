@@ -9,9 +9,12 @@ from hawse.api import files as api
 from hawse.api.paths import to_text
 from runtime.beneath import Beneath, Place
 from runtime.call import Call
+from runtime.copying import copy, move, rename_
+from runtime.deletion import delete
 from runtime.disk import Disk
 from runtime.dispatch import Method
 from runtime.environment import Environment
+from runtime.listing import listing
 from runtime.outcomes import Outcomes
 from runtime.producer import Producer, Work
 from runtime.quota import Quota
@@ -50,6 +53,11 @@ class Files:
             "file.exists": self._quick(api.Exists, exists),
             "file.mkdir": self._quick(api.Mkdir, mkdir),
             "file.chmod": self._quick(api.Chmod, chmod),
+            "file.list": Method(api.List, lambda call, p: self._serve(call, listing(self._place(p), p)), stream=True),
+            "file.delete": Method(api.Delete, lambda call, p: self._disk.finish(delete(self._place(p), p))),
+            "file.rename": Method(api.Rename, lambda call, p: self._disk.run(rename_, *self._two(p), p)),
+            "file.move": Method(api.Move, lambda call, p: self._disk.finish(move(*self._two(p), p, self._quota))),
+            "file.copy": Method(api.Copy, lambda call, p: self._disk.finish(copy(*self._two(p), p, self._quota))),
         }
 
     def close(self) -> None:
@@ -65,6 +73,9 @@ class Files:
 
     def _place(self, params: api.At) -> Place:
         return self._beneath.place(params.path, params.root)
+
+    def _two(self, params: api.Rename | api.Move | api.Copy) -> tuple[Place, Place]:
+        return self._place(params), self._beneath.place(params.to, params.root)
 
     def _serve(self, call: Call, work: Work, offset: int = 0) -> None:
         call.serve(Producer(call, work, self._disk, self._tasks, offset=offset))
