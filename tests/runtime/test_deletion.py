@@ -3,6 +3,7 @@
 import os
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,30 +66,25 @@ def test_a_directory_swapped_with_a_symlink_meanwhile_costs_nothing_outside(tmp_
     (tmp_path / "out").mkdir()
     for number in range(50):
         (tmp_path / f"out/{number}").write_text("")
-    (tmp_path / "link").symlink_to("out")
     stop = threading.Event()
 
     def swap() -> None:
+        """Where `d/e` was a directory there is a symlink now, and then again a directory."""
         while not stop.is_set():
-            try:
-                os.rename(tmp_path / "d/e", tmp_path / "away")
-                os.rename(tmp_path / "link", tmp_path / "d/e")
-                os.rename(tmp_path / "d/e", tmp_path / "link")
-                os.rename(tmp_path / "away", tmp_path / "d/e")
-            except OSError:
-                for name in ("away", "link"):  # what was renamed is gone: begin again
-                    if not (tmp_path / "link").is_symlink() and name == "link":
-                        (tmp_path / "link").symlink_to("out")
+            with suppress(OSError):
+                os.symlink("../out", tmp_path / "link")
+            for source, target in (("d/e", "away"), ("link", "d/e"), ("d/e", "link"), ("away", "d/e")):
+                with suppress(OSError):
+                    os.rename(tmp_path / source, tmp_path / target)
 
     swapper = threading.Thread(target=swap)
     swapper.start()
     try:
-        for _ in range(200):
-            (tmp_path / "d/e").mkdir(parents=True, exist_ok=True) if not (tmp_path / "d/e").is_symlink() else None
-            try:
+        for _ in range(100):
+            with suppress(OSError):
+                (tmp_path / "d/e").mkdir(parents=True)
+            with suppress(OSError, HawseError):
                 deleted(tmp_path / "d")
-            except (HawseError, OSError):
-                pass
     finally:
         stop.set()
         swapper.join()
