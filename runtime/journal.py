@@ -5,10 +5,12 @@
 
 import weakref
 
+from hawse.wire import HawseError
+
 FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
 DEFAULT_CAPACITY = 8 << 20
 POOL_CAPACITY = 512 << 20
-LEAST_CAPACITY = 1 << 20  # what each journal may hold however many there are
+LEAST_CAPACITY = 256 << 10  # less would not hold a burst of reading (runtime.pipes) and what readers are behind
 
 
 class Journal:
@@ -89,10 +91,7 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and keeps their sum within `total` bytes by giving each an equal share.
-
-    But no journal gets less than LEAST_CAPACITY.
-    """
+    """Makes journals and keeps their sum within `total` bytes by giving each an equal share."""
 
     def __init__(self, total: int = POOL_CAPACITY, each: int = DEFAULT_CAPACITY) -> None:
         self._total = total
@@ -100,17 +99,20 @@ class JournalPool:
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 
     def journal(self) -> Journal:
-        journal = Journal(self._share(len(self._journals) + 1))
+        """A new journal; the others shrink, or grow again, to the same size.
+
+        Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
+        """
+        share = min(self._each, self._total // (len(self._journals) + 1))
+        if share < LEAST_CAPACITY:
+            raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")
+        share = 1 << (share.bit_length() - 1)  # down to a power of two, which is what a journal holds
+        for other in self._journals:
+            if other.capacity != share:
+                other.limit(share)
+        journal = Journal(share)
         self._journals.add(journal)
         return journal
-
-    def _share(self, count: int) -> int:
-        share = max(min(self._each, self._total // count), LEAST_CAPACITY)
-        share = 1 << (share.bit_length() - 1)  # down to a power of two, which is what a journal holds
-        for journal in self._journals:
-            if journal.capacity > share:
-                journal.limit(share)
-        return share
 
 
 def _power_of_two(size: int) -> int:

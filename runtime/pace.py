@@ -1,6 +1,6 @@
 """How fast a program's output is read: by its fastest reader, never by its slowest, except where one asks for it.
 
-- Reading pauses when even the reader furthest ahead is ROOM behind.
+- Reading pauses when even the reader furthest ahead is ROOM behind, or half of a small journal.
 - A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For HOLD seconds after it was
   cut off, its place is held so that it can come back.
 - A reader that makes no progress for its patience while reading is paused counts as gone until it does.
@@ -114,7 +114,7 @@ class Pacer:
             slowest_lossless = min(slowest_lossless, cursor)
         if end - slowest_lossless > self._journal.capacity // 2:
             return False
-        return furthest < 0 or end - furthest <= ROOM
+        return furthest < 0 or end - furthest <= min(ROOM, self._journal.capacity // 2)
 
     def _look(self) -> None:
         """Reading is paused: who has not moved for its patience counts as gone."""

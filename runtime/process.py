@@ -57,7 +57,7 @@ class Process:
         on_exit: Callable[["Process"], None],
         store: SpillStore | None = None,
     ) -> None:
-        """Start `argv`. `timeout` in seconds; it kills the whole tree. Raises as `spawn_pipes` does.
+        """Start `argv`. `timeout` in seconds; it kills the whole tree. Raises as `ground.journal` and `spawn_pipes` do.
 
         `store`: where its output goes that is too much for memory; without one it is lost.
         """
@@ -75,11 +75,12 @@ class Process:
         self._timed_out = False
         self._ours_to_kill = False  # we sent it SIGKILL, or may have
         self._kills = ground.oom.kills()
+        journals = ground.journal(), ground.journal()
         pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
-        self.stdout = OutputStream(pipes.stdout, ground.journal(), self._wake, store)
-        self.stderr = OutputStream(pipes.stderr, ground.journal(), self._wake, store)
+        self.stdout = OutputStream(pipes.stdout, journals[0], self._wake, store)
+        self.stderr = OutputStream(pipes.stderr, journals[1], self._wake, store)
         self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
 
     @property

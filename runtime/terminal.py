@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from runtime.pace import Pacer
 from runtime.pipes import Inlet, Outlet
 from runtime.reaper import adopt
 from runtime.screen import ALL, Screen
+from runtime.shelf import Shelf, Snapshot
 from runtime.spawn import set_size, spawn_pty
 from runtime.viewer import Viewer
 
@@ -37,16 +39,6 @@ class Mark(NamedTuple):
     rows: int
 
 
-class Snapshot(NamedTuple):
-    """VT bytes that paint a screen of that size, to be followed by the output from `offset`."""
-
-    data: bytes
-    offset: int
-    cols: int
-    rows: int
-    next_mark: int
-
-
 class Terminal:
     """One instance of a terminal, from its start to its removal."""
 
@@ -62,6 +54,7 @@ class Terminal:
         cols: int,
         rows: int,
         journal: Journal,
+        shelf: Shelf,
         on_exit: Callable[["Terminal"], None],
         integrated: bool = False,
     ) -> None:
@@ -75,6 +68,7 @@ class Terminal:
         self.cwd = cwd
         self.started = time.time()
         self.journal = journal
+        self.shelf = shelf
         self.observer = Observer(journal, integrated=integrated)
         self.inputs = Inputs()
         self.exit: Exit | None = None
@@ -87,6 +81,7 @@ class Terminal:
         self._marks = [Mark(0, cols, rows)]
         self.first_mark = 0  # the number of _marks[0]
         self._screen_mark = 1  # the number of the next one for the screen
+        self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
         pid, self._fd = spawn_pty(argv, env=env, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
         self._screen = Screen(cols, rows, reply=self._answer)
@@ -192,7 +187,13 @@ class Terminal:
         """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
         self._follow(self.journal.end)
         screen = self._screen
-        return Snapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._screen_mark)
+        key = screen.fed, self._screen_mark, scrollback
+        known = self._known and self._known[1]()
+        if known and self._known and self._known[0] == key:  # somebody still has it
+            return known
+        made = Snapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._screen_mark)
+        self._known = key, weakref.ref(made)
+        return made
 
     def current_screen(self) -> Screen:
         """The screen, brought up to all the output there is."""

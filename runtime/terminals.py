@@ -27,6 +27,7 @@ from runtime.handles import check_instance, check_running, signal_number
 from runtime.integration import Start, integrate
 from runtime.journal import JournalPool
 from runtime.rights import OWNER
+from runtime.shelf import Shelf
 from runtime.spawn import default_shell
 from runtime.terminal import Terminal
 from runtime.viewer import Viewer
@@ -46,6 +47,7 @@ class Terminals:
         self._environment = environment
         self._journals = journals
         self._terminals: dict[str, Terminal] = {}
+        self.shelf = Shelf()
         # Set by who keeps recordings: may raise, and returns what begins one of a terminal that was just started.
         self.recording: Callable[[Record], Callable[[Terminal], None]] | None = None
 
@@ -94,6 +96,7 @@ class Terminals:
             cols=params.cols or DEFAULT_COLS,
             rows=params.rows or DEFAULT_ROWS,
             journal=self._journals.journal(),
+            shelf=self.shelf,
             on_exit=self._trim,
             integrated=start.integrated,
         )

@@ -5,6 +5,7 @@ end `exit` and the result (docs/wire.md, terminal.attach).
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hawse.api.people import Guest
@@ -56,8 +57,7 @@ class Viewer:
         self._live_at = 0
         self._live = False
         self.next_mark = 0  # the number of the next size change to tell
-        self._snapshot = b""
-        self._snapshot_sent = 0
+        self._lost = False  # a snapshot, before all of it was sent
         self._answers = False  # what it was last told
         self._skip = False  # an interrupt: what waits is old, go to the end
         self._prober: asyncio.TimerHandle | None = None
@@ -68,12 +68,13 @@ class Viewer:
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if connection.window(ch) <= 0:
             return False
+        shelf = self._terminal.shelf
         if not self._opened or self.cursor is None:
-            self._open(connection, ch)
-        elif self._snapshot_sent < len(self._snapshot):
-            self._send_snapshot(connection, ch, size)
-        elif self._skip or self.cursor < self._terminal.journal.start:
-            self._reseed(connection, ch)
+            return self._begin(self._open, connection, ch)
+        if shelf.holds(self):
+            connection.send_data(ch, Kind.SCREEN, *shelf.take(self, min(size, connection.window(ch))))
+        elif self._lost or self._skip or self.cursor < self._terminal.journal.start:
+            return self._begin(self._reseed, connection, ch)
         elif not self._send_control(connection, ch):
             self._send_output(connection, ch, size)
             return self._settle(connection, ch)
@@ -106,10 +107,15 @@ class Viewer:
     def detach(self) -> None:
         if self._prober is not None:
             self._prober.cancel()
+        self._terminal.shelf.drop(self)
         self._terminal.remove(self)
 
     def wake(self) -> None:
         self._call.wake()
+
+    def lose_snapshot(self) -> None:
+        """Others need the room. When it takes bytes again it begins anew."""
+        self._lost = True
 
     def skip_backlog(self) -> None:
         """The program was interrupted: what waits to be sent is old. Go to the end, unless it is near or lossless."""
@@ -133,6 +139,15 @@ class Viewer:
 
     # ---- what it sends
 
+    def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
+        """Take a step that may need a snapshot; without room for it this is the end."""
+        try:
+            step(connection, ch)
+        except HawseError as error:
+            self._call.error(error)
+            return False
+        return True
+
     def _open(self, connection: Connection, ch: int) -> None:
         self._opened = True
         terminal = self._terminal
@@ -144,9 +159,9 @@ class Viewer:
         else:
             start_at, self.cursor = "snapshot", end
         if start_at == "snapshot":
-            cols, rows = self._take_snapshot()
+            cols, rows, screen = self._take_snapshot()
         else:
-            cols, rows, self.next_mark = terminal.size_at(self.cursor)
+            (cols, rows, self.next_mark), screen = terminal.size_at(self.cursor), 0
         self._live_at = end
         self._answers = terminal.answerer is self
         opened = terminal.describe() | {
@@ -154,7 +169,7 @@ class Viewer:
             "rows": rows,
             "start_at": start_at,
             "from": self.cursor,
-            "screen": len(self._snapshot),
+            "screen": screen,
             "input_offset": self._applied,
             "answers": self._answers,
             "read_only": self.read_only,
@@ -164,28 +179,20 @@ class Viewer:
         terminal.moved()
 
     def _reseed(self, connection: Connection, ch: int) -> None:
-        cols, rows = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
-        self._skip = False
+        cols, rows, screen = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
+        self._skip = self._lost = False
         self._live_at = self._terminal.journal.end
         self._live = False
-        value = {"from": self.cursor, "screen": len(self._snapshot), "cols": cols, "rows": rows}
+        value = {"from": self.cursor, "screen": screen, "cols": cols, "rows": rows}
         connection.send_event(ch, "reseed", value)
         self._terminal.moved()
 
-    def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int]:
-        """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows)."""
+    def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int, int]:
+        """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows, bytes)."""
         snapshot = self._terminal.snapshot(scrollback)
-        self._snapshot, self._snapshot_sent = snapshot.data, 0
+        self._terminal.shelf.put(self, snapshot)
         self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
-        return snapshot.cols, snapshot.rows
-
-    def _send_snapshot(self, connection: Connection, ch: int, size: int) -> None:
-        at = self._snapshot_sent
-        part = memoryview(self._snapshot)[at : at + min(size, connection.window(ch))]
-        connection.send_data(ch, Kind.SCREEN, at, part)
-        self._snapshot_sent += len(part)
-        if self._snapshot_sent == len(self._snapshot):
-            self._snapshot, self._snapshot_sent = b"", 0
+        return snapshot.cols, snapshot.rows, len(snapshot.data)
 
     def _send_control(self, connection: Connection, ch: int) -> bool:
         """Send what belongs before the next output byte; whether there was something."""

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from hawse.wire import HawseError
 from runtime.journal import FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
 
 
@@ -78,15 +79,35 @@ def test_an_idle_journal_is_small_and_grows_by_doubling() -> None:
     assert len(journal._ring) == 2 * FIRST_SIZE
 
 
-@given(st.integers(1, 200), st.integers(1, 64))
+@given(st.integers(1, 64), st.integers(1, 64))
 @settings(max_examples=50, deadline=None)
 def test_a_pool_gives_each_an_equal_share_and_keeps_its_total(count: int, total: int) -> None:
     pool = JournalPool(total=total * LEAST_CAPACITY, each=8 * LEAST_CAPACITY)
-    journals = [pool.journal() for _ in range(count)]
-    assert {journal.capacity for journal in journals[-1:]} == {min(journal.capacity for journal in journals)}
-    assert all(LEAST_CAPACITY <= journal.capacity <= 8 * LEAST_CAPACITY for journal in journals)
-    if count <= total:
-        assert sum(journal.capacity for journal in journals) <= total * LEAST_CAPACITY
+    journals = [pool.journal() for _ in range(min(count, total))]
+    assert {journal.capacity for journal in journals} == {journals[-1].capacity}
+    assert LEAST_CAPACITY <= journals[-1].capacity <= 8 * LEAST_CAPACITY
+    assert sum(journal.capacity for journal in journals) <= total * LEAST_CAPACITY
+
+
+def test_a_pool_that_is_used_up_refuses_and_gives_again_what_came_back() -> None:
+    pool = JournalPool(total=3 * LEAST_CAPACITY)
+    journals = [pool.journal() for _ in range(3)]
+    with pytest.raises(HawseError) as refused:
+        pool.journal()
+    assert refused.value.code == "limit_exceeded"
+    del journals[1:]
+    assert pool.journal().capacity == LEAST_CAPACITY
+
+
+def test_shares_grow_again_when_there_are_fewer() -> None:
+    pool = JournalPool(total=4 * LEAST_CAPACITY)
+    journals = [pool.journal() for _ in range(4)]
+    journals[0].append(b"y" * (2 * LEAST_CAPACITY))
+    del journals[1:]
+    journals.append(pool.journal())
+    assert [journal.capacity for journal in journals] == [2 * LEAST_CAPACITY] * 2
+    journals[0].append(b"z" * LEAST_CAPACITY)
+    assert journals[0].copy(LEAST_CAPACITY, 3 * LEAST_CAPACITY) == b"y" * LEAST_CAPACITY + b"z" * LEAST_CAPACITY
 
 
 def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime import pace
-from runtime.journal import Journal
+from runtime.journal import LEAST_CAPACITY, Journal
 from runtime.pace import ROOM, Pacer
 from tests.runtime.support import eventually
 
@@ -203,3 +203,16 @@ async def test_after_the_end_nothing_is_held_or_watched(source: Source) -> None:
     source.pacer.add(late, "b")
     source.pacer.remove(late)
     assert not source.pacer._holds
+
+
+async def test_in_a_small_journal_the_fastest_is_not_outrun_either() -> None:
+    source = Source()
+    source.journal.limit(LEAST_CAPACITY)
+    viewer = Viewer()
+    source.pacer.add(viewer)
+    source.prints(LEAST_CAPACITY // 2)
+    assert source.reading
+    source.prints(1)
+    assert not source.reading
+    assert source.journal.start == 0
+    source.pacer.close()

@@ -12,6 +12,7 @@ from runtime import recorder as module
 from runtime.castfile import CastFile, Entry, QuotaError
 from runtime.journal import Journal
 from runtime.recorder import Recorder
+from runtime.shelf import Shelf
 from runtime.terminal import Terminal
 from tests.runtime.support import eventually
 
@@ -61,6 +62,7 @@ class Recorded:
             cols=80,
             rows=24,
             journal=Journal(capacity),
+            shelf=Shelf(),
             on_exit=lambda _: self.gone.set(),
         )
         self.recorder = Recorder(self.terminal, paper, lambda c, r: b"", **({"with_input": False} | options))

@@ -12,6 +12,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime import reaper, terminal
 from runtime.journal import Journal
+from runtime.shelf import Shelf
 from runtime.terminal import Mark, Terminal
 from tests.runtime.support import children, eventually, no_fd_leaked
 
@@ -31,6 +32,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
             cols=80,
             rows=24,
             journal=Journal(capacity),
+            shelf=Shelf(),
             on_exit=lambda _: None,
         )
         started.append(new)

@@ -1,5 +1,6 @@
 """A viewer: where it begins, what stands between its bytes, that input is applied once, and who waits for whom."""
 
+import gc
 import random
 import sys
 from typing import Any
@@ -11,6 +12,7 @@ from pyghostty import Terminal as Emulator
 
 from runtime import pace
 from runtime.inputs import Inputs
+from runtime.shelf import Snapshot
 from runtime.viewer import RESEED_ROWS
 from tests.runtime.support import Channel, Client, Served, eventually
 
@@ -367,6 +369,75 @@ async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(
         straight.feed(FLOOD)
         painted.feed(bytes(laggard.screen) + FLOOD[reseed["from"] :])
         assert painted.text() == straight.text()
+
+
+async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(client: Client, served: Served) -> None:
+    shelf = served.runtime._terminals.shelf
+    shelf.limit = 500_000
+    gc.collect()
+    await flood(client)
+    fast = client.attach("t", generous=False)
+    async with served.client(window=8192) as deaf:
+        stalled = []
+        for n in range(99):
+            fast.grant(20_000)
+            at = 300_000 + 20_000 * n
+            await fast.until(lambda at=at: fast.position >= at)  # type: ignore[misc]
+            stalled.append(deaf.attach("t", generous=False))
+            opened = await stalled[-1].event("opened")
+            assert opened["start_at"] == "snapshot"
+            assert opened["screen"] > 8192, "some of it has to wait"
+            assert shelf.held <= shelf.limit
+            assert sum(len(kept.data) for kept in gc.get_objects() if isinstance(kept, Snapshot)) <= shelf.limit
+        fast.generous = True
+        fast.grant(1 << 20)
+        await fast.result()
+        for viewer in stalled:
+            viewer.generous = True
+            viewer.grant(1 << 20)
+        for viewer in stalled:
+            await viewer.result()
+    made = len({viewer.events[0].value["from"] for viewer in stalled})
+    assert made > 10, "more than there was room for"
+    assert sum("reseed" in names(viewer) for viewer in stalled) >= made - shelf.limit // opened["screen"]
+    assert shelf.held == 0
+    with Emulator(80, 24) as straight:
+        straight.feed(FLOOD)
+        for viewer in (stalled[0], stalled[50], stalled[-1]):
+            begun = viewer.lost[-1][1] if viewer.lost else viewer.events[0].value["from"]
+            with Emulator(80, 24) as painted:
+                painted.feed(bytes(viewer.screen) + FLOOD[begun:])
+                assert painted.text() == straight.text()
+
+
+async def test_viewers_that_come_to_a_quiet_terminal_share_one_snapshot(client: Client, served: Served) -> None:
+    shell = await client.terminal("seq 100000; exec sleep 60")
+    await shell.seen(b"\n100000\r\n")
+    async with served.client(window=8192) as deaf:
+        viewers = [deaf.attach("t", generous=False) for _ in range(20)]
+        sizes = {(await viewer.event("opened"))["screen"] for viewer in viewers}
+        assert sizes == {served.runtime._terminals.shelf.held}
+        for viewer in viewers:
+            viewer.cancel()
+            await viewer.refusal()
+        assert served.runtime._terminals.shelf.held == 0
+
+
+async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(client: Client, served: Served) -> None:
+    shell = await client.terminal("seq 100000; read line; seq 100000; exec sleep 60")
+    await shell.seen(b"\n100000\r\n")
+    async with served.client(window=8192) as deaf:
+        first = deaf.attach("t", generous=False, lossless=True)
+        served.runtime._terminals.shelf.limit = (await first.event("opened"))["screen"]
+        shell.send(b"\r")
+        await shell.until(lambda: shell.output.count(b"\n100000\r\n") == 2)
+        refusal = await client.attach("t", lossless=True).refusal()
+        assert (refusal.code, refusal.retryable) == ("limit_exceeded", True)
+        first.generous = True
+        first.grant(1 << 20)
+        await first.event("live")
+        assert "reseed" not in names(first)
+        assert (await client.attach("t", lossless=True).event("opened"))["start_at"] == "snapshot"
 
 
 async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_cut(served: Served) -> None:
