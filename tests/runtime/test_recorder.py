@@ -111,7 +111,15 @@ async def test_a_resize_stands_where_it_happened() -> None:
 
 async def test_it_begins_with_the_screen_that_is_there() -> None:
     terminal = Terminal(
-        "t", ["sh", "-c", "printf hi; read a"], cwd="/", env=ENV, cols=40, rows=5, journal=Journal(), on_exit=print
+        "t",
+        ["sh", "-c", "printf hi; read a"],
+        cwd="/",
+        env=ENV,
+        cols=40,
+        rows=5,
+        journal=Journal(),
+        shelf=Shelf(),
+        on_exit=print,
     )
     await eventually(lambda: terminal.journal.end == 2)
     terminal.resize(50, 6)
