@@ -177,6 +177,11 @@ async def test_seeking_in_a_large_recording_reads_a_bounded_part_of_it(open_page
     assert await page.evaluate(_SHOWN) == before
     await seek(page, duration)
     await until_shown(page, "the-end")
+    await seek(page, 0)
+    await page.locator("#speed").select_option("16")
+    await page.keyboard.press("Space")
+    await until(page, "() => window.playback.player.phase === 'ended'")
+    await until_shown(page, "the-end")
 
 
 async def test_a_moment_is_marked_by_a_button_and_gone_to_by_another(open_page: Open) -> None:

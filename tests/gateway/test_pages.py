@@ -101,6 +101,13 @@ async def test_no_path_leads_outside(web: Path, path: str) -> None:
     assert not any(message.get("status") == 200 for message in sent)
 
 
+async def test_what_is_not_there_is_said_in_a_page_if_there_is_one(web: Path, http: httpx.AsyncClient) -> None:
+    assert (await http.get("/nope")).status_code == 404
+    (web / "404.html").write_text("<!doctype html>nothing")
+    answer = await http.get("/nope")
+    assert (answer.status_code, answer.text) == (404, "<!doctype html>nothing")
+
+
 async def test_pages_are_only_read(http: httpx.AsyncClient) -> None:
     assert (await http.post("/")).status_code == 405
     assert (await http.head("/")).status_code == 200
