@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from msgspec import structs
 
 from hawse.api.fields import Exit
-from hawse.api.processes import ProcessInfo
+from hawse.api.processes import Offsets, ProcessInfo, ProcessOpened
 from runtime import tree
 from runtime.inputs import Inputs
 from runtime.journal import Journal
@@ -100,6 +100,10 @@ class Process:
             stdout=self.stdout.describe(),
             stderr=self.stderr.describe(),
         )
+
+    def opened(self, start: Offsets, input_offset: int) -> ProcessOpened:
+        """What a reader is told that begins at `start`."""
+        return ProcessOpened(**structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
         self._ours_to_kill |= signum == signal.SIGKILL

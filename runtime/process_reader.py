@@ -1,34 +1,64 @@
 """What one caller sees of a process: its two streams from an offset on, its end, and the way to its stdin."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-from msgspec import structs
-
-from hawse.api.fields import StreamName
-from hawse.api.processes import Offsets, ProcessOpened, Since, Truncated
+from hawse.api.fields import Exit, StreamName
+from hawse.api.processes import Offsets, Since, Truncated
 from hawse.wire import Connection, HawseError, Kind
 from runtime.call import Call
-from runtime.output import Cursor
+from runtime.inputs import Inputs
+from runtime.output import Cursor, OutputStream
 from runtime.pipes import WRITE_LIMIT
-from runtime.process import Process
+from runtime.process import Reader
 
 STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.STDERR, "stderr"))
 
 
-class ProcessReader:
-    """Serves one `process.attach` or `exec` call. A `Stream`."""
+class Stdin(Protocol):
+    """What takes input, as `Outlet` does."""
+
+    ended: bool
+
+    @property
+    def pending(self) -> int: ...
+
+    def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Readable(Protocol):
+    """What is read: a process, or a command of a session."""
+
+    exit: Exit | None
+    inputs: Inputs
+    readers: dict[Reader, None]
+    stdout: OutputStream
+    stderr: OutputStream
+
+    @property
+    def stdin(self) -> Stdin | None: ...
+
+    def opened(self, start: Offsets, input_offset: int) -> Any: ...
+
+
+R = TypeVar("R", bound=Readable)
+
+
+class ProcessReader(Generic[R]):
+    """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
 
     def __init__(
         self,
-        process: Process,
+        process: R,
         call: Call,
         *,
         since: Offsets,
         limit: int | None = None,
         input_id: str | None,
         hold_id: str | None,
-        result: Callable[[Process, bool], Any],
+        result: Callable[[R, bool], Any],
         exit_event: bool,
         only_caller: bool = False,
     ) -> None:
@@ -111,12 +141,9 @@ class ProcessReader:
         for cursor in self._cursors:
             cursor.lost()
         out, err = self._cursors
-        opened = ProcessOpened(
-            **structs.asdict(self._process.describe()),
-            start=Offsets(stdout=out.offset, stderr=err.offset),
-            input_offset=self._process.inputs.applied(self._input_id) if self._input_id else 0,
-        )
-        connection.send_event(ch, "opened", opened)
+        applied = self._process.inputs.applied(self._input_id) if self._input_id else 0
+        start = Offsets(stdout=out.offset, stderr=err.offset)
+        connection.send_event(ch, "opened", self._process.opened(start, applied))
 
     def _send(self, connection: Connection, ch: int, number: int, size: int) -> bool:
         """Send what comes next of one stream; return whether there was anything at hand."""
@@ -134,7 +161,7 @@ class ProcessReader:
         return True
 
 
-def beginning(process: Process, since: Since | None) -> Offsets:
+def beginning(process: Readable, since: Since | None) -> Offsets:
     """Where a reader begins in both streams. Raises `invalid_params` for what has not been printed yet."""
     offsets = Offsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (

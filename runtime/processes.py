@@ -53,7 +53,7 @@ class Processes:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "process.start": Method(Start, lambda call, p: self._start(p)),
+            "process.start": Method(Start, lambda call, p: self.start(p)),
             "process.attach": Method(Attach, self._attach, stream=True),
             "process.wait": Method(Wait, self._wait, stream=True),
             "process.signal": Method(SendSignal, lambda call, p: self._signal(p)),
@@ -76,7 +76,7 @@ class Processes:
     async def _end_the_rest(self) -> None:
         await tree.end(tree.NOBODY, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark)
 
-    def _start(self, params: Start) -> ProcessInfo:
+    def start(self, params: Start) -> ProcessInfo:
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         self.records.check_free(process_id)
         process = self._launcher.spawn(process_id, params, self.records.ended, self._store)

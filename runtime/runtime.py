@@ -28,6 +28,7 @@ from runtime.processes import Processes
 from runtime.recordings import Recordings
 from runtime.records import Keep
 from runtime.server import Server
+from runtime.sessions import Sessions
 from runtime.spill import SpillStore
 from runtime.tasks import Tasks
 from runtime.terminals import Terminals
@@ -69,13 +70,14 @@ class Runtime:
         launcher = Launcher(environment, Ground(tasks, journals.journal, OomCounter()))
         execs = self._execs = Execs(launcher, outcomes)
         self._processes = Processes(launcher, execs, SpillStore(spill), keep)
+        self._sessions = Sessions(environment, journals, outcomes, tasks, self._processes)
         self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
         self._watches = Watches(environment, tasks, self.id)
         dispatcher = Dispatcher(tasks, outcomes)
         self._agents = Agents(self._terminals)
         ports = Ports(self.id, tasks)
-        programs = (self._terminals, execs, self._processes, self._agents)
+        programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
         for part in (*programs, self._files, self._recordings, ports, self._watches):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(AskRuntime, lambda call, p: self.info())})
@@ -92,6 +94,7 @@ class Runtime:
             "started": self._started,
             "terminals": len(self._terminals),
             "processes": len(self._processes) + len(self._execs),
+            "sessions": len(self._sessions),
             "open_fds": len(os.listdir("/proc/self/fd")),
             "tasks": len(asyncio.all_tasks()),
             "memory": pages * os.sysconf("SC_PAGE_SIZE"),
@@ -102,7 +105,8 @@ class Runtime:
         self.server.close()
         self._files.close()
         self._watches.close()
-        await asyncio.gather(self._terminals.close(), self._processes.close())
+        await asyncio.gather(self._terminals.close(), self._sessions.close())
+        await self._processes.close()  # and what the others have left behind
         await self._recordings.close()
         self._agents.close()
 

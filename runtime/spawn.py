@@ -99,6 +99,16 @@ def spawn_pipes(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin:
             os.close(fd)
 
 
+def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: str) -> int:
+    """Start `argv` as leader of a new session that reads the file `stdin` and prints to nowhere; return its pid."""
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return _spawn(argv, env, cwd, actions)
+
+
 def _pipe(opened: list[int]) -> tuple[int, int]:
     pair = os.pipe()
     opened += pair

@@ -4,7 +4,19 @@ The runtime decodes parameters with it, the client results, and the gateway make
 A new surface is a module here with its structs and its `METHODS`, added to the lines below.
 """
 
-from hawse.api import agents, files, gateway, people, ports, processes, recordings, runtime, terminals, watches
+from hawse.api import (
+    agents,
+    files,
+    gateway,
+    people,
+    ports,
+    processes,
+    recordings,
+    runtime,
+    sessions,
+    terminals,
+    watches,
+)
 from hawse.api.spec import Nothing, Spec
 
 # In a sandbox.
@@ -15,6 +27,7 @@ METHODS: dict[str, Spec] = {
     **agents.METHODS,
     **recordings.METHODS,
     **processes.METHODS,
+    **sessions.METHODS,
     **ports.METHODS,
     **files.METHODS,
     **watches.METHODS,

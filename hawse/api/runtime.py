@@ -18,6 +18,7 @@ class RuntimeInfo(Reply, frozen=True, kw_only=True):
     started: float
     terminals: int
     processes: int
+    sessions: int = 0
     open_fds: int
     tasks: int
     memory: int

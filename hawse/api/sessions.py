@@ -1,0 +1,155 @@
+"""Sessions: shells that live on, and the commands that share their state (docs/wire.md section 9)."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hawse.api.fields import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
+from hawse.api.processes import Offsets, ProcessInfo, Since, Truncated
+from hawse.api.spec import Nothing, Spec
+
+# ---- what goes in
+
+
+class Create(msgspec.Struct, kw_only=True):
+    """Starts a session: a shell of its own, bash unless `shell` is the path of another, or there is none."""
+
+    id: Id | None = None
+    cwd: Path | None = None
+    env: Env | None = None
+    shell: Path | None = None
+
+
+class Exec(msgspec.Struct, kw_only=True):
+    """Runs a command in the session's shell, after those that came before it.
+
+    `cwd` and `env` are for this command alone; a relative `cwd` begins at the session's. `timeout` counts from when
+    the command begins, and kills it, not the session. Of each stream at most `max_output` bytes are sent.
+    """
+
+    id: Id
+    instance: str | None = None
+    command: Annotated[str, Meta(max_length=1 << 20)]
+    cwd: Path | None = None
+    env: Env | None = None
+    stdin: bool | None = None
+    timeout: Seconds | None = None
+    max_output: Length | None = None
+    since: Since | None = None
+    input: InputId | None = None
+
+
+class Start(msgspec.Struct, kw_only=True):
+    """Starts a process from what the session is when its turn comes; what it changes is its own.
+
+    `session` gives the working directory, the exported environment and, for a `command`, functions, aliases and
+    options; the rest is as in `process.start`.
+    """
+
+    session: Id
+    instance: str | None = None
+    id: Id | None = None
+    argv: Argv | None = None
+    command: str | None = None
+    cwd: Path | None = None
+    env: Env | None = None
+    stdin: bool | None = None
+    timeout: Seconds | None = None
+
+
+class Get(msgspec.Struct, kw_only=True):
+    """Describes one session."""
+
+    id: Id
+
+
+class List(msgspec.Struct, kw_only=True):
+    """Describes the sessions that live, and those that have ended and whose record is kept."""
+
+
+class Watch(msgspec.Struct, kw_only=True):
+    """Waits for the end of a session."""
+
+    id: Id
+    instance: str | None = None
+
+
+class Delete(msgspec.Struct, kw_only=True):
+    """Ends a session with all that it started, and forgets it: TERM, then KILL after `grace` seconds (5)."""
+
+    id: Id
+    instance: str | None = None
+    grace: Grace | None = None
+
+
+# ---- what comes out
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A session. `instance` is new each time one of that `id` is created; `started` in seconds since 1970.
+
+    `running`: a command is being run; `waiting`: how many wait for their turn. `exit`: how the shell ended.
+    """
+
+    id: str
+    instance: str
+    pid: int
+    shell: str
+    started: float = 0.0
+    state: Literal["running", "exited"] = "running"
+    running: bool = False
+    waiting: int = 0
+    exit: Exit | None = None
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """It is not this command's turn yet. `ahead`: how many are before it, the one that runs included."""
+
+    ahead: int
+
+
+class ExecOpened(msgspec.Struct, frozen=True, kw_only=True):
+    """It is this command's turn. `instance` is that of the run, `session` that of the session of that `id`."""
+
+    id: str
+    session: str
+    instance: str
+    start: Offsets = msgspec.field(name="from", default=Offsets())
+    input_offset: int = 0
+
+
+class ExecEnd(Exit, frozen=True, kw_only=True):
+    """The end of a command and of its output, by its final offsets.
+
+    `truncated`: more than `max_output` was printed. `ended`: the shell has ended with it."""
+
+    stdout: int
+    stderr: int
+    truncated: bool = False
+    ended: bool = False
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    exit: Exit
+
+
+class SessionList(msgspec.Struct, frozen=True, kw_only=True):
+    sessions: list[SessionInfo]
+
+
+METHODS: dict[str, Spec] = {
+    "session.create": Spec(Create, SessionInfo),
+    "session.exec": Spec(
+        Exec,
+        ExecEnd,
+        events={"waiting": Waiting, "opened": ExecOpened, "truncated": Truncated},
+        output=("stdout", "stderr"),
+        input=True,
+    ),
+    "session.process": Spec(Start, ProcessInfo),
+    "session.get": Spec(Get, SessionInfo),
+    "session.list": Spec(List, SessionList),
+    "session.watch": Spec(Watch, Ended, events={"opened": SessionInfo}),
+    "session.delete": Spec(Delete, Nothing),
+}

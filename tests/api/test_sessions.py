@@ -1,0 +1,29 @@
+"""Sessions as types: what is refused before anything is done."""
+
+import msgspec
+import pytest
+
+from hawse.api import METHODS
+from hawse.api.sessions import METHODS as OURS
+
+
+def test_the_surface_is_in_the_table() -> None:
+    assert OURS.items() <= METHODS.items()
+    assert not any(spec.viewer for spec in OURS.values()), "a viewer has no shell"
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("session.create", {"id": "../up"}),
+        ("session.create", {"shell": ""}),
+        ("session.exec", {"id": "s"}),
+        ("session.exec", {"id": "s", "command": "x" * (1 << 20) + "x"}),
+        ("session.exec", {"id": "s", "command": "true", "timeout": 0}),
+        ("session.delete", {"id": "s", "grace": -1}),
+        ("session.process", {"id": "s"}),
+    ],
+)
+def test_what_breaks_a_bound_is_refused(method: str, params: dict[str, object]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(params, METHODS[method].params)

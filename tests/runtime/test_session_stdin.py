@@ -1,0 +1,19 @@
+"""stdin of a command: what was sent, before and after it began."""
+
+from tests.runtime.session_kit import SHELLS, execute
+from tests.runtime.support import Client
+
+
+@SHELLS
+async def test_stdin_is_what_was_sent_and_never_the_shells_own(client: Client, shell: str) -> None:
+    await client.ask("session.create", id="s", shell=shell)
+    call = execute(client, "read a; echo [$a]; cat", stdin=True, input="i")
+    call.send(b"one\n")
+    await call.seen(b"[one]\n")
+    call.send(b"two")
+    call.end()
+    assert (await call.result())["code"] == 0
+    assert call.output == b"[one]\ntwo"
+    empty = execute(client, "cat", stdin=True, input="i")
+    empty.end()
+    assert (await empty.result())["stdout"] == 0

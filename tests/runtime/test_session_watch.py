@@ -1,0 +1,33 @@
+"""The end of a shell, as those hear of it who wait."""
+
+import pytest
+
+from tests.runtime.session_kit import SHELLS, execute, run
+from tests.runtime.support import Client
+
+
+@SHELLS
+@pytest.mark.parametrize(
+    ("command", "exit_"), [("exit 5", (5, None)), ("exec sh -c 'exit 6'", (6, None)), ("kill -9 $$", (None, "SIGKILL"))]
+)
+async def test_the_shells_end_is_said_and_it_can_be_replaced(
+    client: Client, shell: str, command: str, exit_: tuple[int | None, str | None]
+) -> None:
+    created = await client.ask("session.create", id="s", shell=shell)
+    watch = client.call("session.watch", {"id": "s"})
+    await watch.event("opened")
+    first = execute(client, f"echo last; {command}")
+    second = execute(client, "echo never")
+    result = await first.result()
+    assert (result["code"], result["signal"], result["ended"]) == (*exit_, True)
+    assert first.output == b"last\n"
+    told = (await watch.result())["exit"]
+    assert (told["code"], told["signal"]) == exit_
+    for refused in (second, execute(client, "echo never")):
+        error = await refused.refusal()
+        assert (error.code, error.admitted) == ("exited", "no")
+        assert error.details["exit"] == told
+    assert (await client.ask("session.get", id="s"))["exit"] == told
+    again = await client.ask("session.create", id="s", shell=shell)
+    assert again["instance"] != created["instance"]
+    assert await run(client, "echo new") == (0, b"new\n", b"")

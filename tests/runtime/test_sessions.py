@@ -1,0 +1,68 @@
+"""`session.*`: ids, refusals, and what is left of a session."""
+
+from typing import Any
+
+import pytest
+
+from tests.runtime.session_kit import execute, run
+from tests.runtime.support import Client, alive
+
+
+async def test_a_delete_ends_what_the_session_started_and_nobody_elses(client: Client) -> None:
+    for name in ("s", "other"):
+        await client.ask("session.create", id=name)
+        await run(client, "sleep 60 & echo $!", name)
+    other = int((await run(client, "echo $!", "other"))[1])
+    mine = int((await run(client, "echo $!"))[1])
+    running = execute(client, "sleep 60")
+    waiting = execute(client, "echo never")
+    await waiting.event("waiting")
+    await client.ask("session.delete", id="s")
+    assert (await running.refusal()).code == (await waiting.refusal()).code == "exited"
+    assert not alive(mine)
+    assert alive(other)
+    assert (await client.refused("session.get", id="s")).code == "not_found"
+    assert (await run(client, "echo on", "other"))[1] == b"on\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("session.create", {"shell": "/no/such"}, "spawn_failed"),
+        ("session.create", {"shell": "/bin/cat"}, "spawn_failed"),
+        ("session.create", {"cwd": "no/such"}, "spawn_failed"),
+        ("session.create", {"env": {"a-b": "c"}}, "invalid_params"),
+        ("session.exec", {"id": "nobody", "command": "true"}, "not_found"),
+        ("session.get", {"id": "nobody"}, "not_found"),
+        ("session.watch", {"id": "nobody"}, "not_found"),
+        ("session.delete", {"id": "nobody"}, "not_found"),
+        ("session.process", {"session": "nobody", "argv": ["true"]}, "not_found"),
+    ],
+)
+async def test_what_cannot_be_done_is_a_typed_error(
+    client: Client, method: str, params: dict[str, Any], code: str
+) -> None:
+    assert (await client.refused(method, params)).code == code
+    assert (await client.info())["sessions"] == 0
+
+
+async def test_a_living_id_is_a_conflict(client: Client) -> None:
+    await client.ask("session.create", id="s")
+    assert (await client.refused("session.create", id="s")).code == "conflict"
+    assert (await execute(client, "a\0b").refusal()).code == "invalid_params"
+    assert (await execute(client, "a", env={"a b": "c"}).refusal()).code == "invalid_params"
+    assert (await execute(client, "a", instance="other").refusal()).code == "stale_handle"
+
+
+async def test_nothing_is_left_open(client: Client) -> None:
+    await client.ask("session.create", id="warm")
+    await client.ask("session.delete", id="warm")
+    before = await client.info()
+    for number in range(5):
+        await client.ask("session.create", id="s")
+        await run(client, "echo 1", key=f"k{number}")
+        execute(client, "sleep 60", stdin=True, input="i")
+        await execute(client, "echo").event("waiting")
+        await client.ask("session.delete", id="s", grace=0)
+    after = await client.info()
+    assert (after["open_fds"], after["tasks"], after["sessions"]) == (before["open_fds"], before["tasks"], 0)
