@@ -18,7 +18,7 @@ class RuntimeInfo(Reply, frozen=True, kw_only=True):
     started: float
     terminals: int
     processes: int
-    sessions: int = 0
+    sessions: int
     open_fds: int
     tasks: int
     memory: int
