@@ -7,6 +7,7 @@ from typing import Any
 from hawse.api import Nothing
 from hawse.api import files as api
 from hawse.api.paths import to_text
+from runtime.archiving import archive
 from runtime.beneath import Beneath, Place
 from runtime.call import Call
 from runtime.copying import copy, move, rename_
@@ -54,6 +55,9 @@ class Files:
             "file.mkdir": self._quick(api.Mkdir, mkdir),
             "file.chmod": self._quick(api.Chmod, chmod),
             "file.list": Method(api.List, lambda call, p: self._serve(call, listing(self._place(p), p)), stream=True),
+            "file.archive": Method(
+                api.Archive, lambda call, p: self._serve(call, archive(self._place(p), p)), stream=True
+            ),
             "file.delete": Method(api.Delete, lambda call, p: self._disk.finish(delete(self._place(p), p))),
             "file.rename": Method(api.Rename, lambda call, p: self._disk.run(rename_, *self._two(p), p)),
             "file.move": Method(api.Move, lambda call, p: self._disk.finish(move(*self._two(p), p, self._quota))),

@@ -2,7 +2,7 @@
 
 from hawse.api.agents import CommandInfo, History, Match, ScreenView, Sent, Waited
 from hawse.api.fields import Exit
-from hawse.api.files import FileDone, FileStat
+from hawse.api.files import FileDone, FileEntry, FileStat
 from hawse.api.recordings import Recording as RecordingInfo
 from hawse.api.watches import Change, Rescan, WatchState
 from hawse.client.agent import Ran
@@ -15,6 +15,7 @@ from hawse.client.errors import (
     RefusedError,
     TruncatedError,
 )
+from hawse.client.filesystem import Files
 from hawse.client.options import Options
 from hawse.client.process import Process
 from hawse.client.recording import Recording
@@ -54,8 +55,10 @@ __all__ = [
     "ExecResult",
     "Exit",
     "FileDone",
+    "FileEntry",
     "FileInfo",
     "FileStat",
+    "Files",
     "GaveUpError",
     "HawseError",
     "History",

@@ -24,9 +24,18 @@ class ReadCall(Call):
     """`file.read`: a repeat asks for the rest of the very same content."""
 
     def __init__(
-        self, sandbox: str, path: str, *, offset: int, length: int | None, version: str | None, window: int
+        self,
+        sandbox: str,
+        path: str,
+        *,
+        offset: int,
+        length: int | None,
+        version: str | None,
+        window: int,
+        root: str | None = None,
     ) -> None:
-        super().__init__("file.read", {"path": path, "version": version}, sandbox=sandbox, repeats=True)
+        params = {"path": path, "root": root, "version": version}
+        super().__init__("file.read", params, sandbox=sandbox, repeats=True)
         self.info: FileInfo | None = None  # since `opened`
         self.inbox: Inbox = Inbox(window, self.grant)
         self._cursor = Cursor(offset)
@@ -71,8 +80,8 @@ class ReadCall(Call):
 class WriteCall(Call):
     """`file.write`: keyed, so that a repeat joins the upload that waits for it, or gets its outcome."""
 
-    def __init__(self, sandbox: str, path: str, *, mode: int | None, parents: bool) -> None:
-        params = {"path": path, "mode": mode, "parents": parents}
+    def __init__(self, sandbox: str, path: str, *, mode: int | None, parents: bool, root: str | None = None) -> None:
+        params = {"path": path, "root": root, "mode": mode, "parents": parents}
         super().__init__("file.write", params, sandbox=sandbox, key=new_key(), window=1)
         self.feed: Feed = Feed(Limits().input_window, self.wake)
 

@@ -18,7 +18,8 @@ from hawse.client.calls import Calls
 from hawse.client.command import Command, ExecCall, program
 from hawse.client.errors import CommandError
 from hawse.client.feed import BytesLike
-from hawse.client.files import FileReader, FileWriter, ReadCall, WriteCall
+from hawse.client.files import FileReader, FileWriter
+from hawse.client.filesystem import LIMIT, Files, PathLike
 from hawse.client.process import Process, ProcessCall
 from hawse.client.recording import Recording
 from hawse.client.replies import parse
@@ -30,7 +31,6 @@ from hawse.wire import HawseError
 
 Env = Mapping[str, str | None]
 OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a process and its iterators
-FILE_LIMIT = 256 << 20  # bytes that `read_file` keeps: more is for `open_read`
 
 
 class Sandbox:
@@ -191,55 +191,39 @@ class Sandbox:
 
     # ---- files
 
-    async def read_file(self, path: str, *, max_size: int = FILE_LIMIT) -> bytes:
-        """A file's content, all of one version. Raises `too_large` beyond `max_size` bytes, and as `open_read`."""
-        content = bytearray()
-        async with self.open_read(path) as file:
-            if file.info.size > max_size:
-                raise HawseError("too_large", f"{path} has {file.info.size} bytes", admitted="yes")
-            async for chunk in file:
-                content += chunk
-                if len(content) > max_size:
-                    raise HawseError("too_large", f"{path} has more than {max_size} bytes", admitted="yes")
-        return bytes(content)
+    @property
+    def files(self) -> Files:
+        """Everything with files: `read_text`, `upload`, `list`, `copy`, `archive` and more."""
+        return Files(self._calls, self.id, window=self._window)
+
+    async def read_file(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
+        """A file's content: see `Files.read`."""
+        return await self.files.read(path, max_size=max_size)
 
     def open_read(
-        self, path: str, *, offset: int = 0, length: int | None = None, version: str | None = None
+        self, path: PathLike, *, offset: int = 0, length: int | None = None, version: str | None = None
     ) -> FileReader:
-        """Stream a file's bytes `offset` to `offset + length`, of that `version` if one is given."""
-        return FileReader(
-            self._calls,
-            ReadCall(self.id, path, offset=offset, length=length, version=version, window=self._window),
-        )
+        """Stream a file's bytes: see `Files.open_read`."""
+        return self.files.open_read(path, offset=offset, length=length, version=version)
 
     async def write_file(
         self,
-        path: str,
+        path: PathLike,
         data: BytesLike | AsyncIterable[BytesLike],
         *,
         mode: int | None = None,
         parents: bool = True,
     ) -> FileDone:
-        """Replace a file, at once and atomically: `data` is bytes, or bytes to come. It keeps its mode without `mode`.
+        """Replace a file: see `Files.write`."""
+        return await self.files.write(path, data, mode=mode, parents=parents)
 
-        Folders that are missing are made, unless not `parents`. Returns its size and version. Raises as `open_write`.
-        """
-        async with self.open_write(path, mode=mode, parents=parents) as file:
-            if isinstance(data, AsyncIterable):
-                async for chunk in data:
-                    await file.write(chunk)
-            else:
-                await file.write(data)
-        return file.result
+    def open_write(self, path: PathLike, *, mode: int | None = None, parents: bool = True) -> FileWriter:
+        """Stream into a file: see `Files.open_write`."""
+        return self.files.open_write(path, mode=mode, parents=parents)
 
-    def open_write(self, path: str, *, mode: int | None = None, parents: bool = True) -> FileWriter:
-        """Stream into a file that is replaced when the `async with` ends; an error inside leaves the old one."""
-        return FileWriter(self._calls, WriteCall(self.id, path, mode=mode, parents=parents))
-
-    async def stat(self, path: str) -> FileStat:
-        """Raises `not_found`, `permission_denied`."""
-        answer = await self._calls.perform(Call("file.stat", {"path": path}, sandbox=self.id, key=new_key()))
-        return parse(msgspec.json.encode(answer), FileStat)
+    async def stat(self, path: PathLike) -> FileStat:
+        """What is there: see `Files.stat`."""
+        return await self.files.stat(path)
 
     @property
     def watch(self) -> Watches:

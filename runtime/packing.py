@@ -1,0 +1,170 @@
+"""Archives as they are made, piece by piece: tar, tar.gz, zip. Nothing of them is kept but the list that ends a zip."""
+
+import os
+import stat
+import tarfile
+import time
+import zipfile
+import zlib
+from typing import IO, Protocol
+
+from hawse.api.files import ArchiveFormat
+from hawse.wire import HawseError
+
+ZIP_LIMIT = 100_000  # entries: of each one a zip repeats the name at its end
+_TAR_TYPES = {
+    stat.S_IFREG: tarfile.REGTYPE,
+    stat.S_IFDIR: tarfile.DIRTYPE,
+    stat.S_IFLNK: tarfile.SYMTYPE,
+    stat.S_IFIFO: tarfile.FIFOTYPE,
+}
+_GZIP = 16 + zlib.MAX_WBITS
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can tell
+
+
+class Packer(Protocol):
+    """Entries go in, one after another, and bytes come out by `take`."""
+
+    def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
+        """An entry; False if this format has none of its kind. A regular file has `status.st_size` bytes, exactly."""
+        ...
+
+    def content(self, data: bytes) -> None: ...
+
+    def end(self) -> None:
+        """The entry is complete."""
+        ...
+
+    def finish(self) -> None:
+        """There are no more entries."""
+        ...
+
+    def take(self) -> bytes:
+        """What has come out since the last time."""
+        ...
+
+    @property
+    def pending(self) -> int:
+        """How many bytes that would be."""
+        ...
+
+
+def packer(format_: ArchiveFormat) -> Packer:
+    return Zip() if format_ == "zip" else Tar(compressed=format_ == "tar.gz")
+
+
+class Tar:
+    """GNU tar: names and targets are any bytes of any length, sizes have no limit."""
+
+    def __init__(self, *, compressed: bool) -> None:
+        self._gzip = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if compressed else None
+        self._out = bytearray()
+        self._size = 0  # of all before compression
+        self._entry = 0  # of the content of this one
+
+    def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
+        kind = _TAR_TYPES.get(stat.S_IFMT(status.st_mode))
+        if kind is None:
+            return False
+        info = tarfile.TarInfo(name)
+        info.type = kind
+        info.mode = stat.S_IMODE(status.st_mode)
+        info.uid, info.gid = status.st_uid, status.st_gid
+        info.mtime = int(status.st_mtime)
+        info.size = status.st_size if kind == tarfile.REGTYPE else 0
+        info.linkname = target or ""
+        self._write(info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape"))
+        self._entry = 0
+        return True
+
+    def content(self, data: bytes) -> None:
+        self._entry += len(data)
+        self._write(data)
+
+    def end(self) -> None:
+        self._write(bytes(-self._entry % tarfile.BLOCKSIZE))
+
+    def finish(self) -> None:
+        self._write(bytes(2 * tarfile.BLOCKSIZE))
+        self._write(bytes(-self._size % tarfile.RECORDSIZE))
+        if self._gzip is not None:
+            self._out += self._gzip.flush()
+
+    def take(self) -> bytes:
+        out, self._out = bytes(self._out), bytearray()
+        return out
+
+    @property
+    def pending(self) -> int:
+        return len(self._out)
+
+    def _write(self, data: bytes) -> None:
+        self._size += len(data)
+        self._out += self._gzip.compress(data) if self._gzip is not None else data
+
+
+class Zip:
+    """Deflated, in UTF-8: of a name that is none, the bytes that are no text stand as %XX."""
+
+    def __init__(self) -> None:
+        self._sink = _Sink()
+        self._zip = zipfile.ZipFile(self._sink, "w", zipfile.ZIP_DEFLATED)
+        self._entry: IO[bytes] | None = None
+
+    def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
+        mode = status.st_mode
+        if len(self._zip.filelist) >= ZIP_LIMIT:
+            raise HawseError("too_large", f"a zip of more than {ZIP_LIMIT} entries: make it a tar", admitted="yes")
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
+            return False
+        date = max(time.gmtime(status.st_mtime)[:6], _EARLIEST)
+        info = zipfile.ZipInfo(_text(name) + ("/" if stat.S_ISDIR(mode) else ""), date)
+        info.external_attr = (mode & 0xFFFF) << 16 | (0x10 if stat.S_ISDIR(mode) else 0)
+        info.compress_type = zipfile.ZIP_DEFLATED if stat.S_ISREG(mode) else zipfile.ZIP_STORED
+        if stat.S_ISREG(mode):
+            info.file_size = status.st_size
+            self._entry = self._zip.open(info, "w", force_zip64=status.st_size >= 1 << 30)
+        else:
+            self._zip.writestr(info, os.fsencode(target or ""))
+        return True
+
+    def content(self, data: bytes) -> None:
+        assert self._entry is not None
+        self._entry.write(data)
+
+    def end(self) -> None:
+        entry, self._entry = self._entry, None
+        if entry is not None:
+            entry.close()
+
+    def finish(self) -> None:
+        self._zip.close()
+
+    def take(self) -> bytes:
+        return self._sink.take()
+
+    @property
+    def pending(self) -> int:
+        return len(self._sink.out)
+
+
+class _Sink:
+    """A file that can only be written to."""
+
+    def __init__(self) -> None:
+        self.out = bytearray()
+
+    def write(self, data: bytes, /) -> int:
+        self.out += data
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def take(self) -> bytes:
+        out, self.out = bytes(self.out), bytearray()
+        return out
+
+
+def _text(name: str) -> str:
+    return "".join(f"%{ord(c) - 0xDC00:02X}" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in name)
