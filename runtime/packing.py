@@ -161,6 +161,9 @@ class _Sink:
     def flush(self) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
     def take(self) -> bytes:
         out, self.out = bytes(self.out), bytearray()
         return out
