@@ -4,6 +4,7 @@ picows parses frames in C, so the client is not what is measured.
 """
 
 import asyncio
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ from hawse.wire.frames import HEADER, HEADER_SIZE
 
 WINDOW = 512 << 10  # the default of the clients
 GRANT = WINDOW // 4
+
+_INPUTS = itertools.count()
 
 OnBytes = Callable[[bytes], None]
 
@@ -36,11 +39,15 @@ class Output:
 
     def __init__(self) -> None:
         self.received = 0
+        self.tail = b""  # the last bytes, where `keep` says how many
+        self.keep = 0
         self._goal = 0
         self._waiter: asyncio.Future[None] | None = None
 
-    def put(self, size: int) -> None:
-        self.received += size
+    def put(self, data: bytes) -> None:
+        self.received += len(data)
+        if self.keep:
+            self.tail = (self.tail + data)[-self.keep :]
         if self._waiter is not None and self.received >= self._goal:
             self._waiter.set_result(None)
             self._waiter = None
@@ -52,6 +59,11 @@ class Output:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
 
+    async def until_says(self, text: bytes) -> None:
+        """Wait until `text` is the last thing that was printed."""
+        while not self.tail.endswith(text):
+            await self.until(self.received + 1)
+
 
 class NaivePty:
     """A PTY of the naive server."""
@@ -60,12 +72,11 @@ class NaivePty:
         self.output = Output()
 
     @classmethod
-    async def open(cls, port: int, command: str) -> "NaivePty":
+    async def open(cls, port: int, command: str, *, keep: int = 0) -> "NaivePty":
         pty = cls()
-        uri = f"ws://127.0.0.1:{port}/pty?raw=1&command={quote(command)}"
-        pty._transport, _ = await ws_connect(
-            lambda: _Listener(lambda text: None, lambda data: pty.output.put(len(data))), uri
-        )
+        pty.output.keep = keep
+        uri = f"ws://127.0.0.1:{port}/pty?command={quote(command)}"
+        pty._transport, _ = await ws_connect(lambda: _Listener(lambda text: None, pty.output.put), uri)
         return pty
 
     def send(self, data: bytes) -> None:
@@ -107,12 +118,25 @@ class HawseSocket:
         result = self._results[self._ch] = asyncio.get_running_loop().create_future()
         return result
 
-    async def terminal(self, terminal_id: str, command: str) -> int:
+    async def terminal(self, terminal_id: str, command: str, *, keep: int = 0) -> int:
         """Start a terminal and attach to it; return the channel."""
         await self.call("terminal.create", {"id": terminal_id, "argv": ["/bin/sh", "-c", command]})
-        self.outputs[self._ch + 1] = Output()
-        self.call("terminal.attach", {"id": terminal_id, "input": f"i-{terminal_id}"})
+        return self.attach(terminal_id, keep=keep)
+
+    def attach(self, terminal_id: str, *, keep: int = 0, since: int | None = None) -> int:
+        """Attach to a terminal; return the channel."""
+        output = self.outputs[self._ch + 1] = Output()
+        output.keep = keep
+        params: dict[str, object] = {"id": terminal_id, "input": f"i-{next(_INPUTS)}", "emulator": True}
+        self.call("terminal.attach", params if since is None else params | {"since": since})
         return self._ch
+
+    async def ended(self) -> None:
+        """Wait for the ends of all that it is attached to."""
+        await asyncio.gather(*self._results.values())
+
+    def stop_reading(self) -> None:
+        self._transport.underlying_transport.pause_reading()
 
     def send(self, ch: int, data: bytes) -> None:
         offset = self._sent.get(ch, 0)
@@ -128,7 +152,7 @@ class HawseSocket:
             granted = 0
         self._granted[ch] = granted
         if frame[0] == 1 and ch in self.outputs:
-            self.outputs[ch].put(size)
+            self.outputs[ch].put(frame[HEADER_SIZE:])
 
     def _text(self, text: bytes) -> None:
         message = json.loads(text)

@@ -6,7 +6,6 @@
 import asyncio
 import os
 import sys
-import tty
 
 import uvicorn
 from starlette.applications import Starlette
@@ -19,8 +18,6 @@ READ = 65536
 async def pty(websocket: WebSocket) -> None:
     await websocket.accept()
     master, slave = os.openpty()
-    if websocket.query_params.get("raw"):
-        tty.setraw(slave)
     process = await asyncio.create_subprocess_exec(
         "/bin/sh", "-c", websocket.query_params["command"], stdin=slave, stdout=slave, stderr=slave
     )
@@ -42,19 +39,23 @@ async def pty(websocket: WebSocket) -> None:
             except OSError:
                 return
 
-    sender = asyncio.ensure_future(send())
-    try:
+    async def receive() -> None:
         while True:
             os.write(master, await websocket.receive_bytes())
-    except (WebSocketDisconnect, OSError, KeyError):
-        pass
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            sender = tasks.create_task(send())
+            try:
+                await receive()
+            except (WebSocketDisconnect, OSError, KeyError):
+                sender.cancel()
     finally:
         loop.remove_reader(master)
-        sender.cancel()
+        os.close(master)
         if process.returncode is None:
             process.kill()
         await process.wait()
-        os.close(master)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,20 @@
+"""The figures, in the order in which they are measured and shown."""
+
+from bench.figures.bulk import output, reattach, viewers
+from bench.figures.calls import calls, prompt
+from bench.figures.interrupt import interrupt
+from bench.figures.keys import beside_a_flood, echo
+from bench.figures.many import many
+from bench.lab import Figure
+
+FIGURES: dict[str, Figure] = {
+    "echo": echo,
+    "flood": beside_a_flood,
+    "output": output,
+    "interrupt": interrupt,
+    "reattach": reattach,
+    "viewers": viewers,
+    "prompt": prompt,
+    "calls": calls,
+    "many": many,
+}

@@ -1,0 +1,109 @@
+"""Many bytes: output of one terminal, of one with twenty viewers, and what a reattach has to bring."""
+
+import asyncio
+import time
+
+from bench.drive import NaivePty, Output
+from bench.lab import Figures, Lab, cpu
+
+BULK = 60_000_000  # bytes of output a round
+LINE = "the quick brown fox jumps over the lazy dog, and again over it"
+# The program waits for a key, so that everybody is there when it begins.
+GATE = "stty -echo -icanon min 1; printf ready; dd bs=1 count=1 status=none >/dev/null; "
+COMMANDS = {
+    "raw": f"{GATE}stty raw; exec head -c {BULK} /dev/zero",
+    "cooked": f"{GATE}yes '{LINE}' | head -c {BULK}",
+}
+READY = len("ready")
+TOTALS = {"raw": BULK, "cooked": BULK + BULK // (len(LINE) + 1)}  # each LF is CR LF
+VIEWERS = 20
+SHARED = 30_000_000  # bytes that each viewer gets
+SEEN, PRINTED = 400_000, 1_000_000
+
+
+async def output(lab: Lab, number: int) -> Figures:
+    figures: Figures = {}
+    for mode, command in COMMANDS.items():
+        limit_command = command.removeprefix(GATE).replace("; exec", " && exec")
+        speed, spent = await lab.read_pty(limit_command)
+        figures |= {(f"output {mode}, MB/s", "limit"): speed, (f"CPU {mode}, s / 100 MB", "limit"): spent}
+
+        naive = await NaivePty.open(lab.naive, command)
+        figures |= await _measured(lab, mode, "naive", naive.output, lambda pty=naive: pty.send(b"k"), lab.naive_pid)
+        naive.close()
+
+        hawse = await lab.hawse()
+        ch = await hawse.terminal(f"{mode}-{number}", command)
+        figures |= await _measured(
+            lab, mode, "hawse", hawse.outputs[ch], lambda h=hawse, ch=ch: h.send(ch, b"k"), *lab.hawse_pids
+        )
+        hawse.close()
+    return figures
+
+
+async def _measured(lab: Lab, mode: str, who: str, output: Output, go, *pids: int) -> Figures:
+    """Output from the first byte to the last, and what these processes spent on it."""
+    await output.until(READY)
+    goal = READY + TOTALS[mode]
+    before = cpu(*pids)
+    go()
+    await output.until(READY + 1)
+    start, first = time.perf_counter(), output.received
+    await output.until(goal)
+    took = time.perf_counter() - start
+    spent = (cpu(*pids) - before) / TOTALS[mode] * 1e8
+    return {
+        (f"output {mode}, MB/s", who): (output.received - first) / 1e6 / took,
+        (f"CPU {mode}, s / 100 MB", who): spent,
+    }
+
+
+async def viewers(lab: Lab, number: int) -> Figures:
+    alone = await _shared(lab, f"shared-{number}", stalled=0)
+    beside = await _shared(lab, f"stalled-{number}", stalled=1)
+    return {
+        ("20 viewers, MB/s", "hawse"): alone,
+        ("20 viewers beside a stalled one, of alone", "hawse"): beside / alone,
+    }
+
+
+async def _shared(lab: Lab, name: str, *, stalled: int) -> float:
+    """MB/s in all that VIEWERS viewers of one terminal get."""
+    command = GATE + f"stty raw; exec head -c {SHARED} /dev/zero"
+    first = await lab.hawse()
+    ch = await first.terminal(name, command)
+    others = [await lab.hawse() for _ in range(VIEWERS - 1 + stalled)]
+    for other in others:
+        await other.outputs[other.attach(name)].until(READY)
+    await first.outputs[ch].until(READY)
+    for other in others[:stalled]:
+        other.stop_reading()
+    reading = [first, *others[stalled:]]
+    start = time.perf_counter()
+    first.send(ch, b"k")
+    await asyncio.gather(*(socket.ended() for socket in reading))
+    took = time.perf_counter() - start
+    total = sum(output.received for socket in reading for output in socket.outputs.values())
+    for socket in (first, *others):
+        socket.close()
+    return total / 1e6 / took
+
+
+async def reattach(lab: Lab, number: int) -> Figures:
+    """A line that was cut after SEEN bytes: from the new connection to the last byte, which must be the right ones."""
+    name, command = f"reattach-{number}", f"stty raw; seq 1000000 | head -c {PRINTED}; exec cat"
+    hawse = await lab.hawse()
+    ch = await hawse.terminal(name, command)
+    await hawse.outputs[ch].until(PRINTED)
+    hawse.close()
+
+    start = time.perf_counter()
+    again = await lab.hawse()
+    ch = again.attach(name, since=SEEN, keep=PRINTED)
+    await again.outputs[ch].until(PRINTED - SEEN)
+    took = (time.perf_counter() - start) * 1e3
+    right = "".join(f"{n}\n" for n in range(1, 200_000)).encode()[SEEN:PRINTED]
+    wrong = 0 if again.outputs[ch].tail == right else abs(len(right) - len(again.outputs[ch].tail)) or 1
+    await again.call("terminal.kill", {"id": name})
+    again.close()
+    return {("reattach, ms", "hawse"): took, ("reattach, bytes lost or doubled", "hawse"): wrong}

@@ -1,0 +1,75 @@
+"""From a key to its echo: idle, and while another terminal on the same socket floods."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from picows import WSMsgType, ws_connect
+
+from bench.drive import NaivePty, Output, _Listener
+from bench.lab import Figures, Lab, percentile
+
+KEYS = 1000  # echoes a round
+ECHO = "stty raw -echo; printf ready; exec cat"
+READY = len("ready")
+FLOOD = "exec yes"
+FLOODED = 5_000_000  # bytes of the flood that have come before the first key
+
+
+async def echo(lab: Lab, number: int) -> Figures:
+    limit = Output()
+    transport, _ = await ws_connect(lambda: _Listener(lambda text: None, limit.put), f"ws://127.0.0.1:{lab.limit}/echo")
+    figures = spread("echo", "limit", await times(lambda key: transport.send(WSMsgType.BINARY, key), limit))
+    transport.disconnect()
+
+    naive = await NaivePty.open(lab.naive, ECHO)
+    await naive.output.until(READY)
+    figures |= spread("echo", "naive", await times(naive.send, naive.output))
+    naive.close()
+
+    hawse = await lab.hawse()
+    ch = await hawse.terminal(f"echo-{number}", ECHO)
+    await hawse.outputs[ch].until(READY)
+    figures |= spread("echo", "hawse", await times(lambda key: hawse.send(ch, key), hawse.outputs[ch]))
+    await hawse.call("terminal.kill", {"id": f"echo-{number}"})
+    hawse.close()
+    return figures
+
+
+async def beside_a_flood(lab: Lab, number: int) -> Figures:
+    """hawse alone: nobody else has both on one socket. The naive server has a socket for each."""
+    naive_flood = await NaivePty.open(lab.naive, FLOOD)
+    await naive_flood.output.until(FLOODED)
+    naive = await NaivePty.open(lab.naive, ECHO)
+    await naive.output.until(READY)
+    figures = spread("echo beside a flood", "naive", await times(naive.send, naive.output))
+    naive_flood.close()
+    naive.close()
+
+    hawse = await lab.hawse()
+    flood = await hawse.terminal(f"flood-{number}", FLOOD)
+    ch = await hawse.terminal(f"beside-{number}", ECHO)
+    await hawse.outputs[flood].until(FLOODED)
+    await hawse.outputs[ch].until(READY)
+    figures |= spread("echo beside a flood", "hawse", await times(lambda key: hawse.send(ch, key), hawse.outputs[ch]))
+    for name in ("flood", "beside"):
+        await hawse.call("terminal.kill", {"id": f"{name}-{number}"})
+    hawse.close()
+    return figures
+
+
+async def times(send: Callable[[bytes], None], output: Output, keys: int = KEYS, pause: float = 0.0) -> list[float]:
+    """Milliseconds from each key to its echo, one at a time."""
+    found = []
+    for _ in range(keys):
+        start = time.perf_counter()
+        send(b"k")
+        await output.until(output.received + 1)
+        found.append((time.perf_counter() - start) * 1e3)
+        if pause:
+            await asyncio.sleep(pause)
+    return found
+
+
+def spread(name: str, who: str, values: list[float]) -> Figures:
+    return {(f"{name}, p50 ms", who): percentile(values, 50), (f"{name}, p99 ms", who): percentile(values, 99)}

@@ -1,0 +1,74 @@
+"""Many terminals: what each costs in memory, what all cost while nobody types, and fifty who type."""
+
+import asyncio
+from collections.abc import Callable
+
+from bench.drive import NaivePty, Output
+from bench.figures.keys import ECHO, READY, times
+from bench.lab import Figures, Lab, cpu, memory, percentile
+
+TERMINALS = 500
+IDLE = 3.0  # seconds that are watched
+TYPISTS = 50
+KEYS = 60  # of each
+PAUSE = 1 / 20  # seconds between keys
+
+
+async def many(lab: Lab, number: int) -> Figures:
+    return await _naive(lab) | await _hawse(lab, number)
+
+
+async def _naive(lab: Lab) -> Figures:
+    before = memory(lab.naive_pid)
+    ptys = [await NaivePty.open(lab.naive, ECHO) for _ in range(TERMINALS)]
+    for pty in ptys:
+        await pty.output.until(READY)
+    each = (memory(lab.naive_pid) - before) / TERMINALS / 1024
+    idle = await _idle(lab.naive_pid)
+    typing = await _typing([(pty.send, pty.output) for pty in ptys[:TYPISTS]])
+    for pty in ptys:
+        pty.close()
+    return _figures("naive", each, idle, typing)
+
+
+async def _hawse(lab: Lab, number: int) -> Figures:
+    """Fifty people on sockets of their own, and one socket that has all the other terminals."""
+    before = memory(*lab.hawse_pids)
+    sockets = [await lab.hawse() for _ in range(TYPISTS + 1)]
+    ends: list[tuple[Callable[[bytes], None], Output]] = []
+    for index in range(TERMINALS):
+        socket = sockets[min(index, TYPISTS)]
+        ch = await socket.terminal(f"many-{number}-{index}", ECHO)
+        ends.append((lambda key, socket=socket, ch=ch: socket.send(ch, key), socket.outputs[ch]))  # type: ignore[misc]
+    for _, output in ends:
+        await output.until(READY)
+    each = (memory(*lab.hawse_pids) - before) / TERMINALS / 1024
+    idle = await _idle(*lab.hawse_pids)
+    typing = await _typing(ends[:TYPISTS])
+    await asyncio.gather(
+        *(sockets[-1].call("terminal.kill", {"id": f"many-{number}-{index}"}) for index in range(TERMINALS))
+    )
+    for socket in sockets:
+        socket.close()
+    return _figures("hawse", each, idle, typing)
+
+
+async def _idle(*pids: int) -> float:
+    """Percent of a core."""
+    before = cpu(*pids)
+    await asyncio.sleep(IDLE)
+    return (cpu(*pids) - before) / IDLE * 100
+
+
+async def _typing(ends: list[tuple[Callable[[bytes], None], Output]]) -> float:
+    """p99 in ms of all that they type."""
+    found = await asyncio.gather(*(times(send, output, KEYS, PAUSE) for send, output in ends))
+    return percentile([time for each in found for time in each], 99)
+
+
+def _figures(who: str, each: float, idle: float, typing: float) -> Figures:
+    return {
+        ("500 terminals, KiB each", who): each,
+        ("500 idle terminals, % of a core", who): idle,
+        ("50 typists, p99 ms", who): typing,
+    }

@@ -1,0 +1,120 @@
+"""What is measured: hawse as a user starts it, the naive server, and the limits; each on cores that the client has not.
+
+A figure is `async (lab, round) -> {(name, who): value}`; `who` is `limit`, `naive` or `hawse`.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from bench.drive import HawseSocket, NaivePty
+from tests.support.stack import Stack, free_port
+
+Figures = dict[tuple[str, str], float]
+Figure = Callable[["Lab", int], Awaitable[Figures]]
+
+
+class Lab:
+    """The servers, running. `naive` and `limit` are ports."""
+
+    def __init__(self, naive: int, naive_pid: int, limit: int, stack: Stack) -> None:
+        self.naive = naive
+        self.naive_pid = naive_pid
+        self.limit = limit
+        self.stack = stack
+        self.runtime_pid = 0
+
+    async def hawse(self) -> HawseSocket:
+        return await HawseSocket.open(self.stack.port, self.stack.token)
+
+    @property
+    def hawse_pids(self) -> tuple[int, int]:
+        """Of the gateway and the runtime."""
+        return self.stack.pid, self.runtime_pid
+
+    async def read_pty(self, command: str) -> tuple[float, float]:
+        """(MB/s, processor seconds for each 100 MB) of a tight reader, where the servers run."""
+        process = await asyncio.create_subprocess_exec(
+            *pinned(), sys.executable, "-m", "bench.limits", "pty", command, stdout=asyncio.subprocess.PIPE
+        )
+        output, _ = await process.communicate()
+        speed, cpu = output.split()
+        return float(speed), float(cpu)
+
+
+def cpu(*pids: int) -> float:
+    """Processor seconds that these processes have used."""
+    times = [psutil.Process(pid).cpu_times() for pid in pids]
+    return sum(t.user + t.system for t in times)
+
+
+def memory(*pids: int) -> int:
+    """Bytes that these processes have for themselves."""
+    return sum(psutil.Process(pid).memory_full_info().uss for pid in pids)
+
+
+def cores() -> tuple[list[int], list[int]]:
+    """(the client's, the servers')."""
+    all_ = sorted(os.sched_getaffinity(0))
+    return (all_[:1], all_[1:]) if len(all_) > 1 else (all_, all_)
+
+
+def pinned() -> list[str]:
+    """What to put before a command so that it runs on the servers' cores."""
+    return ["taskset", "-c", ",".join(map(str, SERVERS))]
+
+
+CLIENT, SERVERS = cores()
+
+
+@asynccontextmanager
+async def open_lab() -> AsyncIterator[Lab]:
+    async with AsyncExitStack() as stack:
+        state = stack.enter_context(tempfile.TemporaryDirectory())
+        naive_port, limit_port = free_port(), free_port()
+        naive = await stack.enter_async_context(started("bench.naive", naive_port))
+        await stack.enter_async_context(started("bench.limits", limit_port))
+        hawse = await stack.enter_async_context(Stack(Path(state)))
+        os.sched_setaffinity(hawse.pid, SERVERS)  # before it starts the runtime, which is pinned with it
+        os.sched_setaffinity(0, CLIENT)
+        lab = Lab(naive_port, naive, limit_port, hawse)
+        socket = await lab.hawse()
+        lab.runtime_pid = (await socket.call("runtime.info", {}))["pid"]
+        socket.close()
+        await until_open(naive_port)
+        yield lab
+
+
+@asynccontextmanager
+async def started(module: str, port: int) -> AsyncIterator[int]:
+    """A server of ours; its pid."""
+    process = await asyncio.create_subprocess_exec(*pinned(), sys.executable, "-m", module, str(port))
+    try:
+        yield process.pid  # taskset has become it
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def until_open(port: int) -> None:
+    """Until the naive server answers, for 10 s."""
+    for _ in range(200):
+        try:
+            (await NaivePty.open(port, "true")).close()
+        except OSError:
+            await asyncio.sleep(0.05)
+        else:
+            return
+    raise TimeoutError("the naive server does not come up")
+
+
+def percentile(values: list[float], percent: int) -> float:
+    values = sorted(values)
+    return values[min(len(values) * percent // 100, len(values) - 1)]

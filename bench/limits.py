@@ -1,0 +1,82 @@
+"""What the machine can do at most: a WebSocket that only echoes or pushes (in C), and a PTY that is only read.
+
+`python -m bench.limits PORT` serves ws://…/echo and /push; `python -m bench.limits pty COMMAND` reads all that a PTY
+prints and says MB/s, and processor seconds for each 100 MB.
+"""
+
+import asyncio
+import os
+import pty
+import select
+import sys
+import time
+
+import uvloop
+from picows import WSFrame, WSListener, WSMsgType, WSTransport, WSUpgradeRequest, ws_create_server
+
+FRAME = bytes(64 << 10)
+PUSHED = 200_000_000  # bytes
+
+
+class Echo(WSListener):  # type: ignore[misc]
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        if frame.msg_type == WSMsgType.BINARY:
+            transport.send(WSMsgType.BINARY, frame.get_payload_as_bytes())
+
+
+class Push(WSListener):  # type: ignore[misc]
+    """Sends PUSHED bytes as fast as they are taken."""
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        self._transport = transport
+        self._left = PUSHED
+        self._paused = False
+        asyncio.get_running_loop().call_soon(self.resume_writing)
+
+    def pause_writing(self) -> None:
+        self._paused = True
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        while self._left > 0 and not self._paused:
+            self._transport.send(WSMsgType.BINARY, FRAME)
+            self._left -= len(FRAME)
+
+
+async def serve(port: int) -> None:
+    def listener(request: WSUpgradeRequest) -> WSListener:
+        return Echo() if request.path == b"/echo" else Push()
+
+    server = await ws_create_server(listener, "127.0.0.1", port)
+    await server.serve_forever()
+
+
+def read_pty(command: str) -> tuple[float, float]:
+    """(MB/s, processor seconds for each 100 MB) of one that only reads, from the first byte to the last."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv("/bin/sh", ["sh", "-c", command])
+    os.set_blocking(fd, False)
+    total, start, cpu = 0, 0.0, 0.0
+    while True:
+        select.select([fd], [], [])
+        if not total:
+            start, cpu = time.perf_counter(), time.process_time()
+        try:
+            while data := os.read(fd, 1 << 16):
+                total += len(data)
+        except BlockingIOError:
+            continue
+        except OSError:
+            break
+    took, spent = time.perf_counter() - start, time.process_time() - cpu
+    os.close(fd)
+    os.waitpid(pid, 0)
+    return total / 1e6 / took, spent / total * 1e8
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "pty":
+        print(*read_pty(sys.argv[2]))
+    else:
+        uvloop.run(serve(int(sys.argv[1])))
