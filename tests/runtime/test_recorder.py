@@ -203,6 +203,8 @@ async def test_moments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             recorded.terminal.write(b"%d\n" % number)
             await eventually(lambda number=number: recorded.terminal.journal.end > 4 * number)  # type: ignore[misc]
         assert len(recorded.recorder._notes) <= 8
+        all_of_it = sum(2 * len(b"%d\r\n" % number) for number in range(100))  # echoed, and printed
+        await eventually(lambda: recorded.terminal.journal.end == all_of_it)
         paper.hold.set()
         recorded.terminal.signal(9)
         await recorded.task
