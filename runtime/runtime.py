@@ -18,6 +18,7 @@ from runtime.dispatch import Dispatcher, Method
 from runtime.environment import Environment
 from runtime.execs import Execs
 from runtime.files import Files
+from runtime.git import Gits
 from runtime.journal import JournalPool
 from runtime.launch import Launcher
 from runtime.oom import OomCounter
@@ -74,11 +75,12 @@ class Runtime:
         self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
         self._watches = Watches(environment, tasks, self.id)
+        self._gits = Gits(environment, tasks, outcomes)
         dispatcher = Dispatcher(tasks, outcomes)
         self._agents = Agents(self._terminals)
         ports = Ports(self.id, tasks)
         programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
-        for part in (*programs, self._files, self._recordings, ports, self._watches):
+        for part in (*programs, self._files, self._recordings, ports, self._watches, self._gits):
             dispatcher.add(part.methods())
         dispatcher.add({"runtime.info": Method(AskRuntime, lambda call, p: self.info())})
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
@@ -105,7 +107,7 @@ class Runtime:
         self.server.close()
         self._files.close()
         self._watches.close()
-        await asyncio.gather(self._terminals.close(), self._sessions.close())
+        await asyncio.gather(self._terminals.close(), self._sessions.close(), self._gits.close())
         await self._processes.close()  # and what the others have left behind
         await self._recordings.close()
         self._agents.close()

@@ -19,6 +19,7 @@ from hawse.wire.errors import HawseError
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
 ARGV_LIMIT = 128 << 10  # bytes: what describes a program has to fit into a control message, however it is escaped
+EXTRA_FD = 3
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
@@ -75,8 +76,13 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
         os.close(slave)
 
 
-def spawn_pipes(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bool) -> Pipes:
-    """Start `argv` as leader of a new session with pipes. Raises as `spawn_pty` does."""
+def spawn_pipes(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bool, extra: int | None = None
+) -> Pipes:
+    """Start `argv` as leader of a new session with pipes. Raises as `spawn_pty` does.
+
+    `extra`: a descriptor that the program gets as its EXTRA_FD. It stays ours to close.
+    """
     opened: list[int] = []
     try:
         out, err = _pipe(opened), _pipe(opened)
@@ -86,6 +92,8 @@ def spawn_pipes(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin:
             (os.POSIX_SPAWN_DUP2, out[1], 1),
             (os.POSIX_SPAWN_DUP2, err[1], 2),
         ]
+        if extra is not None:
+            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))  # last: by now nothing of ours there is needed
         pid = _spawn(argv, env, cwd, actions)
         ours = [out[0], err[0], *([into[1]] if into else [])]
         for fd in ours:
@@ -118,7 +126,7 @@ def _pipe(opened: list[int]) -> tuple[int, int]:
 def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Sequence[object]) -> int:
     if any("\0" in word for word in (*argv, *env, *env.values(), cwd)):
         raise HawseError("invalid_params", "a NUL byte in argv, env or cwd")
-    if sum(len(word.encode()) for word in argv) > ARGV_LIMIT:
+    if sum(len(os.fsencode(word)) for word in argv) > ARGV_LIMIT:
         raise HawseError("too_large", f"argv has more than {ARGV_LIMIT} bytes")
     with _directory(cwd):
         program = shutil.which(argv[0], path=env.get("PATH", os.defpath))

@@ -2,9 +2,9 @@
 
 import errno
 import os
-import re
 from collections.abc import Iterator
 
+from hawse.api.paths import to_text
 from hawse.api.watches import Change, ChangeType
 from hawse.wire import HawseError
 from runtime import inotify
@@ -31,7 +31,6 @@ _MASK = (
 _COME = inotify.CREATE | inotify.MOVED_TO
 _GONE = inotify.DELETE | inotify.MOVED_FROM
 _ROOT_GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT
-_SURROGATE = re.compile("[\udc80-\udcff]")
 _PASSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)  # a directory that is gone again, or not for us
 
 
@@ -205,16 +204,10 @@ class Tree:
 
     def _change(self, kind: ChangeType, path: bytes, is_directory: bool) -> Iterator[Change]:
         if self._filter.wants(self._names(path)):
-            yield Change(kind, told(path), is_directory)
+            yield Change(kind, to_text(os.fsdecode(path)), is_directory)
 
     def _names(self, path: bytes) -> list[str]:
         return os.fsdecode(path[len(self._root.rstrip(b"/")) + 1 :]).split("/")
-
-
-def told(path: bytes) -> str:
-    """A path as it travels: a byte that is no UTF-8 stands as NUL and two hex digits."""
-    text = os.fsdecode(path)
-    return text if text.isascii() else _SURROGATE.sub(lambda m: f"\0{ord(m[0]) - 0xDC00:02x}", text)
 
 
 def _join(directory: bytes, name: bytes) -> bytes:

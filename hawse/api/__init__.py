@@ -8,6 +8,7 @@ from hawse.api import (
     agents,
     files,
     gateway,
+    git,
     people,
     ports,
     processes,
@@ -31,6 +32,7 @@ METHODS: dict[str, Spec] = {
     **ports.METHODS,
     **files.METHODS,
     **watches.METHODS,
+    **git.METHODS,
 }
 
 # Without one: the gateway's own.

@@ -3,6 +3,7 @@
 from hawse.api.agents import CommandInfo, History, Match, ScreenView, Sent, Waited
 from hawse.api.fields import Exit
 from hawse.api.files import FileDone, FileEntry, FileStat
+from hawse.api.git import Author, Credentials
 from hawse.api.recordings import Recording as RecordingInfo
 from hawse.api.watches import Change, Rescan, WatchState
 from hawse.client.agent import Ran
@@ -46,12 +47,14 @@ from hawse.wire import HawseError
 __all__ = [
     "Answers",
     "Attached",
+    "Author",
     "BusyError",
     "Change",
     "Client",
     "ClientClosedError",
     "CommandError",
     "CommandInfo",
+    "Credentials",
     "ExecResult",
     "Exit",
     "FileDone",

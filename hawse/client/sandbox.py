@@ -20,6 +20,7 @@ from hawse.client.errors import CommandError
 from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter
 from hawse.client.filesystem import LIMIT, Files, PathLike
+from hawse.client.git import Git
 from hawse.client.process import Process, ProcessCall
 from hawse.client.recording import Recording
 from hawse.client.replies import parse
@@ -224,6 +225,11 @@ class Sandbox:
     async def stat(self, path: PathLike) -> FileStat:
         """What is there: see `Files.stat`."""
         return await self.files.stat(path)
+
+    @property
+    def git(self) -> Git:
+        """Git in this sandbox: `await sandbox.git.clone(url)`, `await sandbox.git.status("project")`."""
+        return Git(self._calls, self.id)
 
     @property
     def watch(self) -> Watches:

@@ -1,0 +1,263 @@
+"""`git.*`: Git as it is used in a sandbox, by the real `git`. Paths travel as `hawse.api.paths` says."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hawse.api.fields import Path
+from hawse.api.spec import Nothing, Spec
+
+Url = Annotated[str, Meta(min_length=1, max_length=4096)]
+Name = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote
+Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # what `git rev-parse` takes
+Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # as they are: no patterns
+Secret = Annotated[str, Meta(max_length=16_384)]
+Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
+Person = Annotated[str, Meta(min_length=1, max_length=250)]
+
+NETWORK_TIMEOUT = 600.0  # seconds that a clone, pull or push may take, unless the call says
+DIFF_LIMIT = 256 << 10  # bytes of a diff, unless the call says
+
+
+class Credentials(msgspec.Struct, kw_only=True):
+    """For http and https. A token is a password; the name that goes with it depends on the host."""
+
+    username: Secret = ""
+    password: Secret
+
+    def __repr__(self) -> str:
+        return "Credentials(…)"  # they belong into no log
+
+
+class Author(msgspec.Struct):
+    name: Person
+    email: Person
+
+
+class Repository(msgspec.Struct, kw_only=True):
+    """`path`: a directory of the repository; by default the workspace."""
+
+    path: Path = "."
+
+
+# ---- what goes in
+
+
+class Clone(msgspec.Struct, kw_only=True):
+    """Clone a repository into a directory that is there as a whole, or not at all.
+
+    `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
+    """
+
+    url: Url
+    path: Path | None = None
+    depth: Annotated[int, Meta(ge=1)] | None = None
+    branch: Name | None = None
+    filter: Annotated[str, Meta(pattern=r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)")] | None = (
+        None
+    )
+    credentials: Credentials | None = None
+    timeout: Timeout = NETWORK_TIMEOUT
+
+
+class CancelClone(msgspec.Struct, kw_only=True):
+    """End the clone that was called with this key. One that has ended, or never was, is no error."""
+
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+class Status(Repository, kw_only=True):
+    """Say what differs from the last commit, and where the branch is."""
+
+    ignored: bool = False
+
+
+class Diff(Repository, kw_only=True):
+    """Show differences as a patch.
+
+    Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working
+    tree (or of `target`) from that. `limit`: bytes.
+    """
+
+    staged: bool = False
+    base: Revision | None = None
+    target: Revision | None = None
+    paths: Paths | None = None
+    limit: Annotated[int, Meta(ge=0, le=512 << 10)] = DIFF_LIMIT
+
+
+class Add(Repository, kw_only=True):
+    """Stage files: those of `paths`, or with `all` everything that differs, deletions included."""
+
+    paths: Paths | None = None
+    all: bool = False
+
+
+class Commit(Repository, kw_only=True):
+    """Commit what is staged; with `all` what differs in tracked files too."""
+
+    message: Annotated[str, Meta(min_length=1, max_length=65_536)]
+    author: Author | None = None
+    all: bool = False
+    allow_empty: bool = False
+
+
+class Branch(Repository, kw_only=True):
+    """List the branches, after one was created (at `start`) or deleted, if that is asked."""
+
+    create: Name | None = None
+    delete: Name | None = None
+    start: Revision | None = None
+    force: bool = False
+
+
+class Checkout(Repository, kw_only=True):
+    """Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back."""
+
+    ref: Revision | None = None
+    create: bool = False
+    start: Revision | None = None
+    paths: Paths | None = None
+
+
+class Log(Repository, kw_only=True):
+    """List commits, the latest first."""
+
+    ref: Revision | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+    skip: Annotated[int, Meta(ge=0, le=10**9)] = 0
+    paths: Paths | None = None
+
+
+class Pull(Repository, kw_only=True):
+    """Fetch from a remote and merge, or rebase, or with `ff_only` refuse both."""
+
+    remote: Name | None = None
+    branch: Name | None = None
+    rebase: bool = False
+    ff_only: bool = False
+    credentials: Credentials | None = None
+    timeout: Timeout = NETWORK_TIMEOUT
+
+
+class Push(Repository, kw_only=True):
+    """Push a branch (by default the current one). `force` overwrites only what was known to be there."""
+
+    remote: Name = "origin"
+    branch: Name | None = None
+    force: bool = False
+    set_upstream: bool = False
+    credentials: Credentials | None = None
+    timeout: Timeout = NETWORK_TIMEOUT
+
+
+# ---- what comes out
+
+
+class Progress(msgspec.Struct, kw_only=True):
+    """`phase` as Git names it, such as `Receiving objects`; `received` in bytes, where that is known."""
+
+    phase: str
+    percent: int
+    done: int
+    total: int
+    received: int | None = None
+
+
+class Head(msgspec.Struct, kw_only=True):
+    """Where a repository is: `commit` is null before the first one, `branch` is null if none is checked out."""
+
+    path: str
+    commit: str | None
+    branch: str | None
+
+
+class StatusEntry(msgspec.Struct, kw_only=True):
+    """`index` and `worktree`: `.` unchanged, or Git's letters `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`, `!`."""
+
+    path: str
+    index: str
+    worktree: str
+    origin: str | None = None  # of a rename or copy
+
+
+class State(msgspec.Struct, kw_only=True):
+    """`ahead`, `behind`: commits, null without an upstream that is known. `truncated`: there are more entries."""
+
+    branch: str | None = None
+    commit: str | None = None
+    upstream: str | None = None
+    ahead: int | None = None
+    behind: int | None = None
+    entries: list[StatusEntry] = []
+    truncated: bool = False
+
+
+class Patch(msgspec.Struct, kw_only=True):
+    """`truncated`: it is longer. What is no UTF-8 in it is U+FFFD."""
+
+    text: str
+    truncated: bool
+
+
+class BranchInfo(msgspec.Struct, kw_only=True):
+    name: str
+    commit: str
+    upstream: str | None = None
+    current: bool = False
+    remote: bool = False
+
+
+class Branches(msgspec.Struct, kw_only=True):
+    current: str | None
+    branches: list[BranchInfo]
+    truncated: bool = False
+
+
+class CommitInfo(msgspec.Struct, kw_only=True):
+    """Times in seconds since 1970."""
+
+    commit: str
+    parents: list[str]
+    author: str
+    email: str
+    time: int
+    committer: str
+    committer_email: str
+    committed: int
+    message: str
+
+
+class Commits(msgspec.Struct, kw_only=True):
+    """`truncated`: fewer than were asked for, since they are large."""
+
+    commits: list[CommitInfo]
+    truncated: bool = False
+
+
+class PushedRef(msgspec.Struct, kw_only=True):
+    """`status` as git has it: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` as it was, `!` refused."""
+
+    status: Literal[" ", "+", "*", "-", "=", "!"]
+    ref: str
+    summary: str
+
+
+class Pushed(msgspec.Struct, kw_only=True):
+    refs: list[PushedRef]
+
+
+METHODS: dict[str, Spec] = {
+    "git.clone": Spec(Clone, Head, {"progress": Progress}),
+    "git.cancel": Spec(CancelClone, Nothing),
+    "git.status": Spec(Status, State),
+    "git.diff": Spec(Diff, Patch),
+    "git.add": Spec(Add, Nothing),
+    "git.commit": Spec(Commit, Head),
+    "git.branch": Spec(Branch, Branches),
+    "git.checkout": Spec(Checkout, Head),
+    "git.log": Spec(Log, Commits),
+    "git.pull": Spec(Pull, Head),
+    "git.push": Spec(Push, Pushed),
+}

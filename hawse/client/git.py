@@ -1,0 +1,213 @@
+"""Git in a sandbox: each method is one call that is done once, whatever happens to the line."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from hawse.api.git import (
+    Author,
+    Branches,
+    Commits,
+    Credentials,
+    Head,
+    Patch,
+    Progress,
+    Pushed,
+    State,
+)
+from hawse.client.call import Call, event_cost, new_key
+from hawse.client.calls import Calls
+from hawse.client.replies import parse
+from hawse.wire import Event
+
+T = TypeVar("T")
+WINDOW = 64 << 10  # bytes of progress on their way
+
+
+class CloneCall(Call):
+    """`git.clone`: keyed, so that a repeat joins the clone that goes on, or gets its outcome."""
+
+    def __init__(
+        self, sandbox: str, params: dict[str, Any], on_progress: Callable[[Progress], object] | None = None
+    ) -> None:
+        super().__init__("git.clone", params, sandbox=sandbox, key=new_key(), window=WINDOW)
+        self._on_progress = on_progress
+
+    def receive_event(self, event: Event) -> None:
+        if event.name == "progress" and self._on_progress is not None:
+            self._on_progress(parse(event.value, Progress))
+        self.spend(event_cost(event))
+
+    def finished(self, value: msgspec.Raw) -> Head:
+        return parse(value, Head)
+
+
+class Git:
+    """`sandbox.git`. `path` is a directory of the repository, by default the workspace.
+
+    What git refuses is a `HawseError`: `details["reason"]` says why in one word (`not_a_repository`, `authentication`,
+    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` what git said, without secrets.
+    """
+
+    def __init__(self, calls: Calls, sandbox: str) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+
+    async def clone(
+        self,
+        url: str,
+        path: str | None = None,
+        *,
+        depth: int | None = None,
+        branch: str | None = None,
+        filter: str | None = None,
+        credentials: Credentials | None = None,
+        timeout: float | None = None,
+        on_progress: Callable[[Progress], object] | None = None,
+    ) -> Head:
+        """Clone into `path`, which is there as a whole or not at all. Being cancelled ends the clone.
+
+        `filter`: such as `blob:none`. `credentials`: for http and https; they are kept nowhere. `timeout`: seconds, 600
+        by default. `on_progress` is called from the event loop. Raises `conflict` (`path` is not empty), `not_found`,
+        `permission_denied`, `deadline_exceeded`, `io_error` with the reason `network`.
+        """
+        params = {"url": url, "path": path, "depth": depth, "branch": branch, "filter": filter, "timeout": timeout}
+        call = CloneCall(self._sandbox, params | {"credentials": _plain(credentials)}, on_progress)
+        try:
+            head: Head = await self._calls.perform(call)
+        except asyncio.CancelledError:  # without this it would be kept for us for a while
+            self._calls.post(Call("git.cancel", {"key": call.key}, sandbox=self._sandbox, key=new_key()))
+            raise
+        return head
+
+    async def status(self, path: str = ".", *, ignored: bool = False) -> State:
+        """What differs from the last commit, and where the branch is."""
+        return await self._ask("git.status", State, path=path, ignored=ignored)
+
+    async def diff(
+        self,
+        path: str = ".",
+        *,
+        staged: bool = False,
+        base: str | None = None,
+        target: str | None = None,
+        paths: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> Patch:
+        """A patch: of the working tree from the index; `staged`: of the index from the last commit; with `base`: of
+        the working tree, or of `target`, from that. `limit`: bytes, 256 KiB by default.
+        """
+        more = {"staged": staged, "base": base, "target": target, "paths": _list(paths), "limit": limit}
+        return await self._ask("git.diff", Patch, path=path, **more)
+
+    async def log(
+        self,
+        path: str = ".",
+        *,
+        ref: str | None = None,
+        limit: int = 50,
+        skip: int = 0,
+        paths: Sequence[str] | None = None,
+    ) -> Commits:
+        """The latest commits of `ref`, or of what is checked out. None if there are none yet."""
+        return await self._ask("git.log", Commits, path=path, ref=ref, limit=limit, skip=skip, paths=_list(paths))
+
+    async def add(self, paths: Sequence[str] | None = None, *, path: str = ".", all: bool = False) -> None:
+        """Stage `paths`, as they are and no patterns, or `all` that differs, deletions included."""
+        await self._act("git.add", path=path, paths=_list(paths), all=all)
+
+    async def commit(
+        self,
+        message: str,
+        *,
+        path: str = ".",
+        author: Author | None = None,
+        all: bool = False,
+        allow_empty: bool = False,
+    ) -> Head:
+        """Commit what is staged; with `all` what differs in tracked files as well. `author` is the committer too."""
+        who = None if author is None else msgspec.to_builtins(author)
+        answer = await self._act("git.commit", path=path, message=message, author=who, all=all, allow_empty=allow_empty)
+        return _shape(answer, Head)
+
+    async def branches(self, path: str = ".") -> Branches:
+        """The branches, those of remotes as well, and which is checked out."""
+        return await self._ask("git.branch", Branches, path=path)
+
+    async def create_branch(
+        self, name: str, *, path: str = ".", start: str | None = None, force: bool = False
+    ) -> Branches:
+        """Make a branch at `start`, or where we are; `force` moves one that is there. `checkout` switches to it."""
+        return _shape(await self._act("git.branch", path=path, create=name, start=start, force=force), Branches)
+
+    async def delete_branch(self, name: str, *, path: str = ".", force: bool = False) -> Branches:
+        """Delete a branch; with `force` also one that is not merged."""
+        return _shape(await self._act("git.branch", path=path, delete=name, force=force), Branches)
+
+    async def checkout(
+        self,
+        ref: str | None = None,
+        *,
+        path: str = ".",
+        create: bool = False,
+        start: str | None = None,
+        paths: Sequence[str] | None = None,
+    ) -> Head:
+        """Switch to a branch or commit; `create`: to a new branch at `start`. With `paths`: only bring those back."""
+        more = {"ref": ref, "create": create, "start": start, "paths": _list(paths)}
+        return _shape(await self._act("git.checkout", path=path, **more), Head)
+
+    async def pull(
+        self,
+        *,
+        path: str = ".",
+        remote: str | None = None,
+        branch: str | None = None,
+        rebase: bool = False,
+        ff_only: bool = False,
+        credentials: Credentials | None = None,
+        timeout: float | None = None,
+    ) -> Head:
+        """Fetch and merge, or `rebase`, or with `ff_only` refuse both. Raises `conflict` with the reason `merge`."""
+        more = {"remote": remote, "branch": branch, "rebase": rebase, "ff_only": ff_only, "timeout": timeout}
+        return _shape(await self._act("git.pull", path=path, credentials=_plain(credentials), **more), Head)
+
+    async def push(
+        self,
+        *,
+        path: str = ".",
+        remote: str = "origin",
+        branch: str | None = None,
+        force: bool = False,
+        set_upstream: bool = False,
+        credentials: Credentials | None = None,
+        timeout: float | None = None,
+    ) -> Pushed:
+        """Push a branch, by default the current one. `force` overwrites only what was known to be there.
+
+        Raises `conflict` with the reason `rejected` if the remote has something else.
+        """
+        more = {"branch": branch, "force": force, "set_upstream": set_upstream, "timeout": timeout}
+        answer = await self._act("git.push", path=path, remote=remote, credentials=_plain(credentials), **more)
+        return _shape(answer, Pushed)
+
+    async def _ask(self, method: str, shape: type[T], **params: Any) -> T:
+        call = Call(method, params, sandbox=self._sandbox, repeats=True)  # it changes nothing
+        return _shape(await self._calls.perform(call), shape)
+
+    async def _act(self, method: str, **params: Any) -> Any:
+        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))
+
+
+def _shape(answer: Any, shape: type[T]) -> T:
+    return parse(msgspec.json.encode(answer), shape)
+
+
+def _plain(credentials: Credentials | None) -> Any:
+    return None if credentials is None else msgspec.to_builtins(credentials)
+
+
+def _list(paths: Sequence[str] | None) -> list[str] | None:
+    return None if paths is None else list(paths)

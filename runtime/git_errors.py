@@ -1,0 +1,65 @@
+"""What git says when it fails, as an error with a code. Its words are those of LC_ALL=C."""
+
+import re
+
+from hawse.wire import HawseError
+
+STDERR_KEPT = 4096  # bytes of what git said, in the details: the last ones
+
+# (what stands in stderr, code, `details.reason`); the first that matches.
+_TABLE: tuple[tuple[str, str, str], ...] = (
+    (
+        r"Authentication failed|could not read (Username|Password)|Permission denied \(|HTTP (401|403)"
+        r"|error: 40[13]\b|terminal prompts disabled|Host key verification failed|access denied",
+        "permission_denied",
+        "authentication",
+    ),
+    (r"dubious ownership", "permission_denied", "ownership"),
+    (r"not a git repository \(or|not a git repository:|must be run in a work tree", "not_found", "not_a_repository"),
+    (
+        r"repository '.*' (not found|does not exist)|does not appear to be a git repository|Repository not found"
+        r"|error: 404\b|remote error: access denied or repository not exported",
+        "not_found",
+        "remote",
+    ),
+    (r"No such remote|'[^']*' does not appear to be", "not_found", "remote"),
+    (
+        r"Remote branch .* not found|couldn't find remote ref|unknown revision|bad revision|invalid reference"
+        r"|did not match any|not a valid object name|Not a valid|ambiguous argument|branch '.*' not found"
+        r"|invalid object name|no such branch|not a commit|src refspec .* does not match|bad object",
+        "not_found",
+        "revision",
+    ),
+    (r"would be overwritten|local changes|unstaged changes|uncommitted changes", "conflict", "local_changes"),
+    (r"CONFLICT|Merge conflict|unmerged files|[Uu]nmerged|not concluded your merge", "conflict", "merge"),
+    (r"could not apply|rebase.*in progress", "conflict", "merge"),
+    (r"nothing to commit|nothing added to commit|no changes added", "conflict", "nothing_to_commit"),
+    (r"Not possible to fast-forward|non-fast-forward|\[(remote )?rejected\]|stale info", "conflict", "rejected"),
+    (r"already exists", "conflict", "exists"),
+    (r"not fully merged|[Cc]annot delete branch|used by worktree|checked out at", "conflict", "branch"),
+    (r"index\.lock|Unable to create '.*\.lock'|cannot lock ref", "conflict", "locked"),
+    (r"[Tt]ell me who you are|unable to auto-detect email|empty ident", "invalid_params", "identity"),
+    (r"no tracking information|no upstream branch|not currently on a branch", "conflict", "upstream"),
+    (r"is not a valid branch name|transport '.*' not allowed", "invalid_params", "name"),
+    (r"No space left on device|Disk quota exceeded", "no_space", "disk"),
+    (
+        r"Could not resolve|unable to access|Failed to connect|Connection (refused|timed out|reset)|early EOF"
+        r"|unable to connect|Operation too slow|hung up unexpectedly|Could not read from remote|RPC failed"
+        r"|unable to look up",
+        "io_error",
+        "network",
+    ),
+)
+_COMPILED = [(re.compile(pattern), code, reason) for pattern, code, reason in _TABLE]
+_TELLING = re.compile(r"^(?:fatal|error|remote|ERROR): .*", re.MULTILINE)
+
+
+def failure(said: str, status: int | None) -> HawseError:
+    """The error of a git that ended with `status`, after it said this on stdout and stderr (without secrets)."""
+    found = ((code, reason) for pattern, code, reason in _COMPILED if pattern.search(said))
+    code, reason = next(found, ("io_error", "git"))
+    lines = _TELLING.findall(said) or [line for line in said.splitlines() if line.strip()]
+    fatal = [line for line in lines if line.startswith("fatal:")]
+    message = (fatal or lines or ["git failed"])[0 if fatal else -1][:500]
+    details = {"reason": reason, "code": status, "stderr": said[-STDERR_KEPT:]}
+    return HawseError(code, message, admitted="yes", details=details, retryable=reason == "network" or None)

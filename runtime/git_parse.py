@@ -1,0 +1,162 @@
+"""What git prints for programs to read, as values. Pure."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+
+from hawse.api.git import BranchInfo, CommitInfo, Progress, PushedRef, State, StatusEntry
+from hawse.api.paths import to_text
+
+ENTRIES = 10_000  # of a status
+TEXT_BYTES = 512 << 10  # of names, or of messages, in one answer: as JSON it has to fit into a control message
+MESSAGE_BYTES = 64 << 10  # of one commit's message
+LINE_LIMIT = 4096  # bytes of a line of progress
+
+LOG_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
+BRANCH_FORMAT = "%(refname)%00%(objectname)%00%(upstream:short)%00%(HEAD)%00%(symref)"
+
+_PROGRESS = re.compile(
+    r"(?:remote: )?([A-Z][A-Za-z ]{1,60}): +([0-9]{1,3})% \(([0-9]+)/([0-9]+)\)(?:, ([0-9.]+) (bytes|KiB|MiB|GiB|TiB))?"
+)
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_LOG_FIELDS = 9
+_BRANCH_FIELDS = 5
+
+
+class ProgressReader:
+    """Lines of stderr that are overwritten (CR) or ended (LF); tells those that are progress."""
+
+    def __init__(self, on_progress: Callable[[Progress], None]) -> None:
+        self._on_progress = on_progress
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        *lines, rest = re.split(rb"[\r\n]", self._rest + data)
+        self._rest = rest[:LINE_LIMIT]
+        for line in lines:
+            found = _PROGRESS.match(line.decode(errors="replace"))
+            if found:
+                self._on_progress(_progress(found))
+
+
+def status(data: bytes) -> State:
+    """`git status --porcelain=v2 --branch -z`. What was cut off at its end is not told, and it is `truncated`."""
+    state = State()
+    fields = data.split(b"\0")
+    state.truncated = fields.pop() != b""  # what follows the last NUL
+    size = 0
+    words = iter(fields)
+    for word in words:
+        if word.startswith(b"# "):
+            _header(state, word[2:].decode(errors="replace"))
+            continue
+        entry = _entry(word, words)
+        size += len(entry.path) + len(entry.origin or "")
+        if len(state.entries) == ENTRIES or size > TEXT_BYTES:
+            state.truncated = True
+            break
+        state.entries.append(entry)
+    return state
+
+
+def log(data: bytes) -> tuple[list[CommitInfo], bool]:
+    """`git log -z --format=tformat:LOG_FORMAT`: the commits, and whether some were left out."""
+    words = data.split(b"\0")
+    commits: list[CommitInfo] = []
+    size = 0
+    for at in range(0, len(words) - _LOG_FIELDS, _LOG_FIELDS):
+        fields = [word.decode(errors="replace") for word in words[at : at + _LOG_FIELDS]]
+        fields[-1] = fields[-1][:MESSAGE_BYTES]
+        size += sum(map(len, fields))
+        if size > TEXT_BYTES and commits:
+            return commits, True
+        commits.append(_commit(fields))
+    return commits, False
+
+
+def branches(data: bytes) -> tuple[list[BranchInfo], bool]:
+    """`git for-each-ref --format=BRANCH_FORMAT refs/heads refs/remotes`, and whether some were left out."""
+    found: list[BranchInfo] = []
+    size = 0
+    for line in data.split(b"\n"):
+        fields = line.split(b"\0")
+        if len(fields) != _BRANCH_FIELDS or fields[4]:  # origin/HEAD is another name of a branch
+            continue
+        ref, commit, upstream, head, _ = (_name(field) for field in fields)
+        size += len(ref) + len(upstream)
+        if size > TEXT_BYTES or len(found) == ENTRIES // 2:
+            return found, True
+        kind, _, name = ref.removeprefix("refs/").partition("/")
+        remote = kind == "remotes"
+        found.append(
+            BranchInfo(name=name, commit=commit, upstream=upstream or None, current=head == "*", remote=remote)
+        )
+    return found, False
+
+
+def pushed(data: bytes) -> list[PushedRef]:
+    """`git push --porcelain`."""
+    refs = []
+    for line in data.decode(errors="replace").splitlines():
+        fields = line.split("\t")
+        if len(fields) == 3 and fields[0] in (" ", "+", "*", "-", "=", "!"):
+            refs.append(PushedRef(status=fields[0], ref=fields[1].rpartition(":")[2], summary=fields[2]))  # type: ignore[arg-type]
+    return refs
+
+
+def _progress(found: re.Match[str]) -> Progress:
+    phase, percent, done, total, amount, unit = found.groups()
+    received = round(float(amount) * _UNITS[unit]) if amount and amount.count(".") < 2 else None
+    return Progress(
+        phase=phase, percent=min(int(percent), 100), done=_count(done), total=_count(total), received=received
+    )
+
+
+def _count(digits: str) -> int:
+    return int(digits[:18])
+
+
+def _header(state: State, text: str) -> None:
+    name, _, value = text.partition(" ")
+    if name == "branch.oid":
+        state.commit = None if value == "(initial)" else value
+    elif name == "branch.head":
+        state.branch = None if value == "(detached)" else value
+    elif name == "branch.upstream":
+        state.upstream = value
+    elif name == "branch.ab":
+        ahead, behind = value.split(" ")
+        state.ahead, state.behind = int(ahead), -int(behind)
+
+
+# How many fields stand before the path, by the kind of the entry.
+_BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}
+
+
+def _entry(word: bytes, following: Iterator[bytes]) -> StatusEntry:
+    kind = word[:1]
+    if kind in (b"?", b"!"):
+        return StatusEntry(path=_name(word[2:]), index=kind.decode(), worktree=kind.decode())
+    *fields, path = word.split(b" ", _BEFORE_PATH[kind])
+    letters = fields[1].decode()
+    origin = _name(next(following, b"")) if kind == b"2" else None
+    return StatusEntry(path=_name(path), index=letters[0], worktree=letters[1], origin=origin)
+
+
+def _commit(fields: list[str]) -> CommitInfo:
+    commit, parents, author, email, time, committer, committer_email, committed, message = fields
+    return CommitInfo(
+        commit=commit,
+        parents=parents.split(),
+        author=author,
+        email=email,
+        time=int(time or 0),
+        committer=committer,
+        committer_email=committer_email,
+        committed=int(committed or 0),
+        message=message.rstrip("\n"),
+    )
+
+
+def _name(data: bytes) -> str:
+    return to_text(os.fsdecode(data))

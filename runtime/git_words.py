@@ -1,0 +1,131 @@
+"""What may reach git's command line: no name that is an option, no URL that runs a program, no secret."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from hawse.api.git import Credentials
+from hawse.api.paths import from_text
+from hawse.wire import HawseError
+
+SCHEMES = ("http", "https", "ssh", "git", "file")  # `ext::` and its like run programs
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_SCP = re.compile(r"(?:[A-Za-z0-9_.][A-Za-z0-9_.+-]*@)?[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*:(?!:)(?!//)[^\s]+")
+# git-check-ref-format(1), and no option.
+_NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^@$|^[-+/.]|^HEAD$")
+
+
+class Source(NamedTuple):
+    """A URL without secrets, and those that were in it."""
+
+    url: str
+    credentials: Credentials | None
+
+
+def source(url: str, credentials: Credentials | None) -> Source:
+    """Check the URL of a clone. Raises `invalid_params`."""
+    if _CONTROL.search(url) or url.startswith("-"):
+        raise _invalid("a URL begins with a scheme, and has no control characters", "$.url")
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        if re.match(r"[A-Za-z0-9+.-]+::", url) or not (url.startswith("/") or _SCP.fullmatch(url)):
+            raise _invalid("neither a URL, nor host:path, nor an absolute path", "$.url")
+        _no_web(credentials)
+        return Source(url, None)
+    if scheme not in SCHEMES:
+        raise _invalid(f"the scheme of a URL is one of {', '.join(SCHEMES)}", "$.url")
+    if rest.startswith("-") or (scheme != "file" and not rest.strip("/")):
+        raise _invalid("a URL without a host", "$.url")
+    if scheme not in ("http", "https"):
+        _no_web(credentials)
+        return Source(url, None)
+    return _web(url, credentials)
+
+
+def _web(url: str, credentials: Credentials | None) -> Source:
+    """What stands before the `@` would be kept in the repository's config, so it is taken out."""
+    try:
+        parts = urlsplit(url)
+        user, password = parts.username, parts.password
+        _ = parts.port
+    except ValueError as error:
+        raise _invalid(f"not a URL: {error}", "$.url") from None
+    host = parts.netloc.rpartition("@")[2]
+    if not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
+        raise _invalid("a URL without a host", "$.url")
+    if user is not None and credentials is None:
+        credentials = Credentials(username=unquote(user), password=unquote(password or ""))
+    return Source(urlunsplit(parts._replace(netloc=host)), checked(credentials))
+
+
+def scope(url: str) -> str:
+    """For whom credentials are: scheme, host and port. Raises `invalid_params` if it is no web address."""
+    scheme, _, rest = url.partition("://")
+    host = rest.partition("/")[0].rpartition("@")[2]
+    if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
+        raise _invalid("credentials are for http and https", "$.credentials")
+    return f"{scheme}://{host}"
+
+
+def checked(credentials: Credentials | None) -> Credentials | None:
+    if credentials is not None and _CONTROL.search(credentials.username + credentials.password):
+        raise _invalid("a control character in credentials", "$.credentials")
+    return credentials
+
+
+def directory_of(url: str) -> str:
+    """The name that a clone gets: the last part of the URL. Raises `invalid_params` if it has none."""
+    name = re.split(r"[/:]", url.rstrip("/").removesuffix("/.git"))[-1].removesuffix(".git")
+    if name in ("", ".", "..") or name.startswith("-"):
+        raise _invalid("the URL gives no name: say `path`", "$.path")
+    return name
+
+
+def branch(name: str, field: str) -> str:
+    """A branch's name. Raises `invalid_params`."""
+    if _NOT_IN_NAMES.search(name):
+        raise _invalid(f"{name!r} is no name for a branch", field)
+    return name
+
+
+def remote(name: str) -> str:
+    if not _REMOTE.fullmatch(name):
+        raise _invalid(f"{name!r} is no name of a remote", "$.remote")
+    return name
+
+
+def revision(text: str, field: str) -> str:
+    """Anything that names a commit, as long as it is no option."""
+    if text.startswith("-") or _CONTROL.search(text):
+        raise _invalid(f"{text!r} is no revision", field)
+    return text
+
+
+def paths(texts: list[str] | None) -> list[str]:
+    """What stands after `--`."""
+    try:
+        found = [from_text(text) for text in texts or ()]
+    except ValueError as error:
+        raise _invalid(str(error), "$.paths") from None
+    return ["--", *found]
+
+
+def redacted(text: str, credentials: Credentials | None) -> str:
+    """Without what stands before an `@` in a URL, and without the credentials wherever they stand."""
+    text = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'\"]*@", r"\1", text)
+    if credentials is not None:
+        secret = credentials.password or credentials.username
+        for form in {secret, quote(secret, safe="")} - {""}:
+            text = text.replace(form, "***")
+    return text
+
+
+def _no_web(credentials: Credentials | None) -> None:
+    if credentials is not None:
+        raise _invalid("credentials are for http and https", "$.credentials")
+
+
+def _invalid(message: str, field: str) -> HawseError:
+    return HawseError("invalid_params", message, details={"path": field})

@@ -1,0 +1,116 @@
+"""Git by the client: on the server's end of a line, and in a real sandbox over lines that are cut."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hawse
+from hawse.api.git import Progress
+from hawse.client import Author, Change, Credentials, HawseError, Options
+from hawse.client.calls import Calls
+from hawse.client.git import CloneCall, Git
+from tests.client.kit import MemoryLine
+from tests.support.git_server import GitServer, commit, git
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
+
+ANN = Author("Ann", "ann@example.com")
+ACCESS = Credentials(username="ann", password="secret")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitServer]:
+    (tmp_path / "served").mkdir()
+    with GitServer(tmp_path / "served", credentials=("ann", "secret")) as server:
+        yield server
+
+
+async def test_a_clone_whose_line_is_cut_is_joined_by_its_key() -> None:
+    calls = Calls(Options(dice=lambda: 0.0))
+    line = MemoryLine(calls)
+    heard: list[Progress] = []
+    call = CloneCall("local", {"url": "https://h/x", "depth": None}, heard.append)
+    calls.submit(call)
+    assert (line.call.method, line.params) == ("git.clone", {"url": "https://h/x"})
+    line.event("progress", {"phase": "Receiving objects", "percent": 1, "done": 1, "total": 99, "new": True})
+    calls.line_down()
+    again = MemoryLine(calls)
+    assert again.call.key == line.call.key
+    again.result({"path": "/x", "commit": "c", "branch": None})
+    head = await call.done
+    assert (head.path, head.commit, head.branch) == ("/x", "c", None)
+    assert [progress.percent for progress in heard] == [1]
+
+
+async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
+    calls = Calls(Options(dice=lambda: 0.0))
+    line = MemoryLine(calls)
+    box = Git(calls, "local")
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(box.status("r"))
+        await asyncio.sleep(0)
+        assert (line.call.method, line.params, line.call.key) == ("git.status", {"path": "r", "ignored": False}, None)
+        line.result({"branch": "main"})
+        assert (await asking).branch == "main"
+        acting = tasks.create_task(box.push(credentials=ACCESS))
+        await asyncio.sleep(0)
+        assert line.call.key is not None
+        assert line.params["credentials"] == {"username": "ann", "password": "secret"}
+        line.result({"refs": []})
+        assert (await acting).refs == []
+
+
+async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: GitServer) -> None:
+    work = server.create("project", {"a": "1\n", **{f"d/{number}": "x" * 500 for number in range(200)}})
+    async with (
+        Stack(tmp_path / "state") as stack,
+        CuttingProxy(stack.port, cut_after=(1000, 3000), cuts_left=10) as proxy,
+        hawse.connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
+    ):
+        box = hw.sandbox()
+        heard: list[Progress] = []
+        head = await box.git.clone(server.url("project"), credentials=ACCESS, depth=1, on_progress=heard.append)
+        mine = Path(head.path)
+        assert head.branch == "main"
+        await box.write_file("project/b", b"2\n")
+        assert [entry.path for entry in (await box.git.status("project")).entries] == ["b"]
+        await box.git.add(["b"], path="project")
+        await box.git.create_branch("topic", path="project")
+        assert (await box.git.checkout("topic", path="project")).branch == "topic"
+        head = await box.git.commit("two", path="project", author=ANN)
+        assert "+2" in (await box.git.diff("project", base="HEAD~1")).text
+        told = (await box.git.log("project", limit=1)).commits
+        assert [(one.commit, one.message) for one in told] == [(head.commit, "two")]
+        await box.git.push(path="project", set_upstream=True, credentials=ACCESS)
+        assert git(work, "ls-remote", "origin", "topic").split()[0] == head.commit
+        await box.git.checkout("main", path="project")
+        await box.git.delete_branch("topic", path="project", force=True)
+        theirs = commit(work, {"c": "3"})
+        git(work, "push", "-q", "origin", "main")
+        assert (await box.git.pull(path="project", credentials=ACCESS)).commit == theirs
+        names = [branch.name for branch in (await box.git.branches("project")).branches]
+        assert names == ["main", "origin/main"]  # a shallow clone is of one branch
+        assert git(mine, "status", "--porcelain") == ""
+        with pytest.raises(HawseError) as refused:
+            await box.git.status("nowhere")
+        assert refused.value.details["reason"] == "not_a_repository"
+
+
+async def test_a_clone_that_is_cancelled_ends_and_leaves_nothing(tmp_path: Path, server: GitServer) -> None:
+    server.create("project", {"a": "x" * 100_000})
+    server.stall = 10
+    async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        folder = Path((await box.exec("pwd", check=True)).text.strip())
+        async with box.watch(".", exclude=[]) as watch:
+            cloning = asyncio.ensure_future(box.git.clone(server.url("project"), credentials=ACCESS))
+            await asyncio.to_thread(server.stalled.wait)
+            cloning.cancel()
+            async for change in watch:  # the last directory of it goes
+                assert isinstance(change, Change)
+                if change.type == "deleted" and Path(change.path).parent == folder and ".hawse-" in change.path:
+                    break
+        assert not {name for name in os.listdir(folder) if "hawse-" in name or name == "project"}
