@@ -68,7 +68,7 @@ class Cloning:
         if self._running is not None:
             await self._git.stop(self._running)
 
-    def detached(self, reader: "CloneReader", start: Callable[[Any], None]) -> None:
+    def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
         """A channel is gone: cancelled or cut, which look the same from here. Whoever has no key will not come back."""
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:
@@ -132,7 +132,7 @@ class Cloning:
 class CloneReader:
     """Serves one `git.clone` call. A `Stream`: of the progress it tells the latest."""
 
-    def __init__(self, cloning: Cloning, call: Call, start: Callable[[Any], None]) -> None:
+    def __init__(self, cloning: Cloning, call: Call, start: Callable[[Any], object]) -> None:
         self._cloning = cloning
         self._call = call
         self._start = start
