@@ -21,6 +21,8 @@ from runtime.producer import Producer, Work
 from runtime.quota import Quota
 from runtime.reads import read
 from runtime.replacement import make_parents
+from runtime.ripgrep import Ripgrep
+from runtime.search import search
 from runtime.status import fields, type_of, version_of
 from runtime.tasks import Tasks
 from runtime.uploads import Uploads
@@ -41,6 +43,7 @@ class Files:
     ) -> None:
         """`root`: what nothing here leaves. `quota`: bytes that may be in it, or in the workspace."""
         self._beneath = Beneath(environment, root)
+        self._environment = environment.build(None, cwd=str(environment.workspace))
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
@@ -58,6 +61,7 @@ class Files:
             "file.archive": Method(
                 api.Archive, lambda call, p: self._serve(call, archive(self._place(p), p)), stream=True
             ),
+            "file.search": Method(api.Search, self._search, stream=True),
             "file.delete": Method(api.Delete, lambda call, p: self._disk.finish(delete(self._place(p), p))),
             "file.rename": Method(api.Rename, lambda call, p: self._disk.run(rename_, *self._two(p), p)),
             "file.move": Method(api.Move, lambda call, p: self._disk.finish(move(*self._two(p), p, self._quota))),
@@ -88,6 +92,9 @@ class Files:
         offset = params.offset or 0
         work = read(self._place(params).open, offset=offset, length=params.length, version=params.version)
         self._serve(call, work, offset)
+
+    def _search(self, call: Call, params: api.Search) -> None:
+        self._serve(call, search(self._place(params), params, Ripgrep.find(self._environment)))
 
     def _write(self, call: Call, params: api.Write) -> None:
         self._uploads.serve(call, self._place(params), params)

@@ -102,7 +102,7 @@ class Matcher:
 
     def __init__(self, pattern: str, *, literal: bool = False) -> None:
         """`pattern`: RE2 syntax, ^ and $ at every line. Raises `invalid_params`, `too_large`."""
-        self._regexp = _compile(re2.escape(pattern) if literal else pattern)
+        self._regexp = compile_pattern(pattern, literal=literal)
         self._stripper = Stripper()
         self._text = b""
         self._from = 0  # 1 if the first byte of the text is only there to tell whether a line begins after it
@@ -162,11 +162,13 @@ class Matcher:
             self._text, self._from = self._text[extra:], 1
 
 
-def _compile(pattern: str) -> Any:
+def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> Any:
+    """An RE2 for bytes, with ^ and $ at every line. Raises `invalid_params`, `too_large`."""
     options = re2.Options()
     options.max_mem, options.log_errors = _MEMORY, False
+    pattern = re2.escape(pattern) if literal else pattern
     try:
-        regexp = re2.compile(f"(?m){pattern}".encode(), options)
+        regexp = re2.compile(f"(?m{'i' if ignore_case else ''}){pattern}".encode(), options)
     except re2.error as error:
         reason = error.args[0] if error.args else error
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

@@ -199,6 +199,37 @@ class Files:
                 for entry in item.entries:
                     yield _local(entry)
 
+    async def search(
+        self,
+        pattern: str | None = None,
+        path: PathLike = ".",
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        hidden: bool = True,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        limit: int = 1000,
+        on_error: Callable[[api.Failed], object] | None = None,
+    ) -> AsyncIterator[api.Match]:
+        """Iterate over the lines that match `pattern` (RE2's syntax), or without one over what the globs name.
+
+        Paths are relative to `path`; globs and `on_error` as in `list`. Binary files are passed over. Raises
+        `too_large` after `limit` matches if there are more.
+        """
+        params = self._params(path, pattern=pattern, literal=literal, ignore_case=ignore_case, hidden=hidden)
+        params |= {"include": _globs(include), "exclude": _globs(exclude), "limit": limit}
+        shapes = {"matches": api.Matches, "failed": api.Failed}
+        call = ItemsCall("file.search", params, self._sandbox, shapes, api.Searched, window=self._window)
+        async for item in iterate(self._calls, call):
+            if isinstance(item, api.Failed):
+                _tell(item, on_error)
+            elif isinstance(item, api.Matches):
+                for match in item.matches:
+                    yield msgspec.structs.replace(match, path=from_text(match.path))
+        if call.done.result().truncated:
+            raise HawseError("too_large", f"more than {limit} matches", admitted="yes")
+
     # ---- changes
 
     async def mkdir(self, path: PathLike, *, parents: bool = False, mode: int | None = None) -> bool:

@@ -46,6 +46,11 @@ async def test_a_person_works_with_files(stack: Stack) -> None:
         assert set(names) == {"käse.txt", os.fsdecode(b"caf\xe9")}
         for name in names:  # what was told can be used
             assert (await files.stat("notes/" + name)).type == "file"
+        found = [match async for match in files.search("gr..e", "notes")]
+        assert [(match.path, match.line, match.text) for match in found] == [("käse.txt", 1, "grüße")]
+        assert [match.path async for match in files.search(include=["*.txt"])] == ["notes/käse.txt"]
+        with pytest.raises(hawse.HawseError, match="too_large"):
+            [match async for match in files.search(limit=1)]
         await files.mkdir("a/b", parents=True)
         await files.copy("notes", "a/b/notes", recursive=True)
         await files.rename("a/b/notes/käse.txt", "a/b/notes/k")

@@ -30,7 +30,7 @@ def _difference(where: str, said: Any, declared: Any) -> str | None:
             if extra := set(said) - set(declared):
                 return f"{where}: not declared: {sorted(extra)}"
             pairs = [(f"{where}.{name}", said[name], declared[name]) for name in said]
-        case list(), list():
+        case list(), list() | tuple():
             pairs = [(f"{where}[{n}]", one, other) for n, (one, other) in enumerate(zip(said, declared, strict=True))]
         case _:
             return None if said == declared else f"{where}: {said!r} became {declared!r}"

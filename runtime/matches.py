@@ -1,0 +1,63 @@
+"""The lines of a file in which a pattern matches, and how they are told."""
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+from hawse.api.files import Match
+from hawse.api.paths import to_text
+
+TEXT_LIMIT = 2000  # bytes of a line that are told
+SPANS_LIMIT = 100  # in a line
+BLOCK = 256 << 10  # bytes read at a time
+LINE_LIMIT = 1 << 20  # bytes that are looked at as one line
+
+Line = tuple[int, bytes, list[tuple[int, int]]]  # its number, what it is, where in it the pattern matches
+
+
+def told(path: str, line: Line) -> Match:
+    """A line as it is told: cut, and its spans in characters. `path` as Python has it."""
+    number, text, spans = line
+    cut = text[:TEXT_LIMIT]
+    shown = cut.decode(errors="replace")
+    within = [(start, min(end, len(cut))) for start, end in spans[:SPANS_LIMIT] if start <= len(cut)]
+    places = [(_characters(cut, start), _characters(cut, end)) for start, end in within]
+    truncated = len(cut) < len(text) or len(spans) > SPANS_LIMIT
+    return Match(path=to_text(path), line=number, text=shown, spans=places, truncated=truncated)
+
+
+def lines_with(regexp: Any, fd: int) -> Generator[Line | None, None, None]:
+    """The lines of a file in which the pattern matches; None after each block. A binary file (with a NUL) has none."""
+    rest, number = b"", 1
+    while True:
+        data = os.read(fd, BLOCK)
+        text = rest + data
+        if b"\0" in data:
+            return
+        end = len(text) if not data or len(text) > LINE_LIMIT else text.rfind(b"\n") + 1
+        yield from _in_block(regexp, text[:end], number)
+        number += text.count(b"\n", 0, end)
+        rest = text[end:]
+        if not data:
+            return
+        yield None
+
+
+def _in_block(regexp: Any, text: bytes, number: int) -> Generator[Line, None, None]:
+    at = 0  # where a line begins, the one of this number
+    while at < len(text) and (match := regexp.search(text, at)) is not None:
+        begin = text.rfind(b"\n", at, match.start()) + 1 or at
+        if begin >= len(text):
+            return
+        number += text.count(b"\n", at, begin)
+        end = text.find(b"\n", begin)
+        end = len(text) if end < 0 else end
+        line = text[begin:end]
+        spans = [found.span() for found in regexp.finditer(line)]  # a match does not span lines
+        if spans:
+            yield number, line.removesuffix(b"\r"), spans
+        at, number = end + 1, number + 1
+
+
+def _characters(text: bytes, at: int) -> int:
+    return len(text[:at].decode(errors="replace"))
