@@ -7,7 +7,7 @@ from typing import Any
 
 from hawse.client.call import Call
 from hawse.client.calls import Calls
-from hawse.client.dial import address, token_in
+from hawse.client.dial import address, base, token_in
 from hawse.client.options import Options
 from hawse.client.results import State
 from hawse.client.sandbox import Sandbox
@@ -69,7 +69,7 @@ class Client:
 
     def sandbox(self, id: str = "local") -> Sandbox:
         """A handle; nothing is sent."""
-        return Sandbox(self._calls, id, window=self._options.window)
+        return Sandbox(self._calls, id, window=self._options.window, gateway=base(self._uri))
 
     async def call(
         self,

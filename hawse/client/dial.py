@@ -44,6 +44,13 @@ def address(url: str) -> str:
     return urlunsplit((scheme, parts.netloc, path if path.endswith(PATH) else path + PATH, "", ""))
 
 
+def base(uri: str) -> str:
+    """The gateway's address for HTTP, without a slash at its end, of what `address` returned."""
+    parts = urlsplit(uri)
+    scheme = "https" if parts.scheme == "wss" else "http"
+    return urlunsplit((scheme, parts.netloc, parts.path.removesuffix(PATH), "", ""))
+
+
 def token_in(url: str) -> str | None:
     """The token in an address as `hawse serve` prints it: `http://127.0.0.1:8080/#token=…`."""
     return next(iter(parse_qs(urlsplit(url).fragment).get("token", [])), None)

@@ -21,6 +21,7 @@ from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter
 from hawse.client.filesystem import LIMIT, Files, PathLike
 from hawse.client.git import Git
+from hawse.client.ports import Ports
 from hawse.client.process import Process, ProcessCall
 from hawse.client.recording import Recording
 from hawse.client.replies import parse
@@ -37,8 +38,10 @@ OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a
 class Sandbox:
     """A handle to one sandbox. It holds nothing open."""
 
-    def __init__(self, calls: Calls, id: str, *, window: int) -> None:
+    def __init__(self, calls: Calls, id: str, *, window: int, gateway: str = "") -> None:
+        """`gateway`: its address (`http://…`), where previews are."""
         self.id = id
+        self._gateway = gateway
         self._calls = calls
         self._window = window
 
@@ -235,6 +238,11 @@ class Sandbox:
     def watch(self) -> Watches:
         """What changes in a directory: `async with sandbox.watch(path) as watch`, `sandbox.watch.changes(path)`."""
         return Watches(self._calls, self.id, window=self._window)
+
+    @property
+    def ports(self) -> Ports:
+        """What listens in the sandbox: `list`, `watch`, previews by `expose`, connections by `connect`."""
+        return Ports(self._calls, self.id, gateway=self._gateway, window=self._window)
 
     # ---- inside
 

@@ -8,7 +8,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from hawse.client.dial import NOTSENT_LOWAT, DialError, address, client_name, dial, refusal_of_close, token_in
+from hawse.client.dial import NOTSENT_LOWAT, DialError, address, base, client_name, dial, refusal_of_close, token_in
 from hawse.client.errors import RefusedError
 from hawse.wire import HawseError
 from tests.client.kit import mute_server
@@ -128,3 +128,15 @@ async def test_somebody_who_does_not_answer_is_tried_again() -> None:
     async with mute_server() as port:
         with pytest.raises(DialError, match="timed out"):
             await dial(f"ws://127.0.0.1:{port}/", token=None, timeout=0.05)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://h:1/", "http://h:1"),
+        ("wss://h/prefix/", "https://h/prefix"),
+        ("ws://[::1]:80/v1/connect#token=x", "http://[::1]:80"),
+    ],
+)
+def test_the_gateways_address_is_known_from_the_sockets(url: str, expected: str) -> None:
+    assert base(address(url)) == expected

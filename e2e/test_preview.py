@@ -1,0 +1,126 @@
+"""A real Vite server in a sandbox, looked at in a real Chromium through a preview."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page
+
+import hawse
+from hawse.client import Sandbox
+from hawse.client.ports import Preview
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+PATIENCE = 30.0  # s
+VITE = Path(__file__).parent.parent / "web" / "node_modules" / "vite" / "bin" / "vite.js"
+INDEX = """<!doctype html><title>site</title><h1 id="out">…</h1>
+<script type="module" src="/main.js"></script>
+"""
+MAIN = """import { word } from "./word.js";
+const show = (word) => { document.querySelector("#out").textContent = word; };
+show(word);
+sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
+import.meta.hot.accept("./word.js", (fresh) => show(fresh.word));
+"""
+
+
+class Site:
+    """A project in the sandbox's workspace, served by Vite on a port that is exposed."""
+
+    def __init__(self, sandbox: Sandbox, preview: Preview) -> None:
+        self.sandbox = sandbox
+        self.preview = preview
+
+    async def say(self, word: str) -> None:
+        await self.sandbox.write_file("site/word.js", f"export const word = {json.dumps(word)};\n".encode())
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def site(tmp_path: Path) -> AsyncIterator[tuple[Stack, Site]]:
+    async with (
+        Stack(tmp_path / "state") as stack,
+        hawse.connect(stack.base, token=stack.token) as hw,
+    ):
+        sandbox = hw.sandbox()
+        await sandbox.write_file("site/index.html", INDEX.encode())
+        await sandbox.write_file("site/main.js", MAIN.encode())
+        await sandbox.write_file("site/package.json", b'{"type": "module"}')
+        await sandbox.write_file("site/word.js", b'export const word = "first";\n')
+        async with sandbox.process(["node", str(VITE), "--port", "0"], cwd="site"):
+            async with asyncio.timeout(PATIENCE), sandbox.ports.watch() as watch:
+                async for ports in watch:
+                    if ports:
+                        break
+            preview = await sandbox.ports.expose(ports[0].port, name="site")
+            yield stack, Site(sandbox, preview)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    context = await browser.new_context()
+    yield await context.new_page()
+    await context.close()
+
+
+async def live(page: Page, url: str) -> None:
+    """Open a page, and wait until Vite's client has heard of its server."""
+    heard = asyncio.Event()
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.set()))
+    await page.goto(url)
+    async with asyncio.timeout(PATIENCE):
+        await heard.wait()
+
+
+async def shows(page: Page, word: str) -> None:
+    await page.wait_for_function("word => document.querySelector('#out')?.textContent === word", arg=word)
+
+
+async def test_a_page_is_served_and_updated_without_a_reload(site: tuple[Stack, Site], page: Page) -> None:
+    _, vite = site
+    await live(page, vite.preview.url)
+    await shows(page, "first")
+    for word in ("second", "third"):
+        await vite.say(word)
+        await shows(page, word)
+    assert await page.evaluate("sessionStorage.loads") == "1", "it was never reloaded"
+
+
+async def test_the_same_address_holds_after_the_gateway_was_killed(site: tuple[Stack, Site], page: Page) -> None:
+    stack, vite = site
+    await live(page, vite.preview.url)
+    await shows(page, "first")
+    await stack.kill()
+    await stack.start()
+    await vite.say("after")
+    await shows(page, "after")  # Vite's client comes back by itself, and loads the page again
+    await page.goto(vite.preview.url)
+    await shows(page, "after")
+
+
+async def test_a_preview_reads_nothing_of_the_gateways_page(site: tuple[Stack, Site], page: Page) -> None:
+    stack, vite = site
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    await page.evaluate("sessionStorage.setItem('secret', 'x'); localStorage.setItem('secret', 'x')")
+    await vite.sandbox.write_file("site/public/plain.html", b"<title>plain</title>")
+    await page.goto(f"{vite.preview.path_url}plain.html")
+    look = "() => { try { return localStorage.secret } catch (error) { return error.name } }"
+    assert (await page.evaluate("self.origin"), await page.evaluate(look)) == ("null", "SecurityError")
+    answer = await page.evaluate(
+        f"fetch('{stack.base}/v1/tickets', {{method: 'POST'}}).then(r => r.status, e => 'refused')"
+    )
+    assert answer == "refused"
+    await page.goto(f"{vite.preview.url}plain.html")
+    assert await page.evaluate("localStorage.getItem('secret')") is None, "another origin's"
+
+
+async def test_an_address_that_was_taken_back_is_a_page_that_says_so(site: tuple[Stack, Site], page: Page) -> None:
+    _, vite = site
+    await vite.sandbox.ports.unexpose(vite.preview.port)
+    answer = await page.goto(vite.preview.url)
+    assert answer is not None
+    assert answer.status == 404
+    assert await page.title() == "No such preview"
