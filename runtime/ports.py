@@ -159,13 +159,14 @@ class Ports:
 
     def _places(self, port: int) -> list[str]:
         """Raises `forbidden` if only others than the sandbox's programs listen there: the gateway, this runtime…"""
-        listening, ours, _ = self._scan()
-        places = reachable(port, listening, ours)
-        if not places and any(socket.port == port for socket in listening):
-            listening, ours, _ = self._scan(afresh=True)
-            places = reachable(port, listening, ours)
-            if not places and any(socket.port == port for socket in listening):
-                raise HawseError("forbidden", f"port {port} is not the sandbox's")
+        seen = Seen(sockets(), self._seen.ours, True)
+        there = [socket for socket in seen.listening if socket.port == port]
+        if not all(socket.inode in seen.ours for socket in there):  # else it is known whose they are
+            seen = self._scan(afresh=True)
+            there = [socket for socket in seen.listening if socket.port == port]
+        places = reachable(port, seen.listening, seen.ours)
+        if there and not places:
+            raise HawseError("forbidden", f"port {port} is not the sandbox's")
         return places
 
 

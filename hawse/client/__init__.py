@@ -4,6 +4,7 @@ from hawse.api.agents import CommandInfo, History, Match, ScreenView, Sent, Wait
 from hawse.api.fields import Exit
 from hawse.api.files import FileDone, FileEntry, FileStat
 from hawse.api.git import Author, Credentials
+from hawse.api.ports import OpenPort
 from hawse.api.recordings import Recording as RecordingInfo
 from hawse.api.watches import Change, Rescan, WatchState
 from hawse.client.agent import Ran
@@ -18,6 +19,7 @@ from hawse.client.errors import (
 )
 from hawse.client.filesystem import Files
 from hawse.client.options import Options
+from hawse.client.ports import Preview
 from hawse.client.process import Process
 from hawse.client.recording import Recording
 from hawse.client.results import (
@@ -71,9 +73,11 @@ __all__ = [
     "Left",
     "Live",
     "Match",
+    "OpenPort",
     "Options",
     "Output",
     "PresenceChanged",
+    "Preview",
     "Process",
     "Ran",
     "Recording",

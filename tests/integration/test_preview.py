@@ -1,0 +1,102 @@
+"""Previews across the gateway's end, the runtime's, and clients that vanish at every step."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import httpx
+import psutil
+
+import hawse
+from tests.support.previewed import PATIENCE, Previewed, previewed
+
+MIB = 1 << 20
+STEPS = (
+    b"",
+    b"GET {path}/seen HTTP/1.1\r\nHost: localhost\r\n",
+    b"GET {path}/silent HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET {path}/bytes?n=100000000 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"POST {path}/size HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + bytes(300_000),
+    b"POST {path}/duplex HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+    b"GET {path}/socket HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+)
+
+
+async def dialled(preview: Previewed, sent: bytes) -> socket.socket:
+    """A client that has sent so much, and reads nothing."""
+    loop = asyncio.get_running_loop()
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.setblocking(False)
+    await loop.sock_connect(client, ("127.0.0.1", preview.stack.port))
+    async with asyncio.timeout(PATIENCE):
+        await loop.sock_sendall(client, sent.replace(b"{path}", preview.path.encode()))
+    return client
+
+
+async def test_the_same_address_holds_after_the_gateway_was_killed(tmp_path: Path) -> None:
+    async with previewed(tmp_path) as preview:
+        assert (await preview.http.get("/seen")).status_code == 200
+        await preview.stack.kill()
+        await preview.stack.start()
+        assert (await preview.http.get("/seen")).status_code == 200
+        answer = await preview.http.get(f"{preview.stack.base}/seen", headers={"Host": preview.name})
+        assert answer.json()["target"] == "/seen"
+
+
+async def test_with_the_runtime_a_preview_is_over_for_good(tmp_path: Path) -> None:
+    async with previewed(tmp_path) as preview:
+        (site,) = (await preview.sandbox.call("port.list"))["ports"]
+        for process in preview.stack.runtimes():
+            process.kill()
+        async with asyncio.timeout(PATIENCE):
+            while (answer := await preview.http.get("/seen")).status_code not in (410, 200):
+                pass
+        assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
+        async with hawse.connect(preview.stack.base, token=preview.stack.token) as hw:
+            again = await hw.sandbox().ports.expose(1)  # another runtime, which this call has started
+            assert again.token[-6:] != preview.token[-6:]
+            answer = await preview.http.get("/seen")
+            assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
+        psutil.Process(site["pid"]).kill()  # nobody's any more
+
+
+async def test_clients_that_vanish_at_every_step_leave_nothing_behind(tmp_path: Path) -> None:
+    async with previewed(tmp_path) as preview:
+        async with preview.socket() as warm:
+            await warm.send("x")
+            await warm.recv()
+        await preview.http.get("/left")
+        before = await preview.held()
+        for _ in range(3):
+            clients = [await dialled(preview, step) for step in STEPS for _ in range(3)]
+            await preview.http.get("/left")
+            for client in clients:
+                client.close()
+        await preview.until_held(before)
+        assert (await preview.http.get("/seen")).status_code == 200
+
+
+async def test_readers_that_stop_cost_bounded_memory_and_the_others_nothing(tmp_path: Path) -> None:
+    async with previewed(tmp_path) as preview:
+        await preview.http.get("/left")
+        gateway = psutil.Process(preview.stack.pid)
+        before, runtime = gateway.memory_info().rss, (await preview.sandbox.call("runtime.info"))["memory"]
+        flood = b"GET {path}/bytes?n=100000000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        clients = [await dialled(preview, flood) for _ in range(8)]
+        for _ in range(50):
+            assert (await preview.http.get("/seen")).status_code == 200
+        assert gateway.memory_info().rss - before < 8 * 2 * MIB
+        assert (await preview.sandbox.call("runtime.info"))["memory"] - runtime < 8 * 2 * MIB
+        for client in clients:
+            client.close()
+
+
+async def test_many_requests_at_once_are_all_answered(tmp_path: Path) -> None:
+    async with previewed(tmp_path) as preview:
+        limits = httpx.Limits(max_connections=20)
+        base = preview.stack.base + preview.path
+        async with httpx.AsyncClient(base_url=base, trust_env=False, limits=limits, timeout=60) as http:
+            answers = await asyncio.gather(*(http.post("/size", content=b"%d" % n) for n in range(150)))
+        assert [answer.json()[0] for answer in answers] == [len(b"%d" % n) for n in range(150)]
