@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from hawse.api import processes
 from hawse.api.fields import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
 from hawse.api.processes import Offsets, ProcessInfo, Since, Truncated
 from hawse.api.spec import Nothing, Spec
@@ -119,14 +120,9 @@ class ExecOpened(msgspec.Struct, frozen=True, kw_only=True):
     input_offset: int = 0
 
 
-class ExecEnd(Exit, frozen=True, kw_only=True):
-    """The end of a command and of its output, by its final offsets.
+class ExecEnd(processes.ExecEnd, frozen=True, kw_only=True):
+    """The end of a command and of its output, by its final offsets. `ended`: the shell has ended with it."""
 
-    `truncated`: more than `max_output` was printed. `ended`: the shell has ended with it."""
-
-    stdout: int
-    stderr: int
-    truncated: bool = False
     ended: bool = False
 
 

@@ -42,6 +42,7 @@ from hawse.client.results import (
     Viewer,
 )
 from hawse.client.sandbox import Sandbox
+from hawse.client.session import Session, SessionResult
 from hawse.client.terminal import Terminal
 from hawse.client.watch import Watch
 from hawse.wire import HawseError
@@ -89,6 +90,8 @@ __all__ = [
     "Sandbox",
     "ScreenView",
     "Sent",
+    "Session",
+    "SessionResult",
     "Snapshot",
     "State",
     "Terminal",

@@ -11,10 +11,11 @@ import msgspec
 
 from hawse.api.fields import StreamName
 from hawse.api.processes import ExecEnd, Offsets, ProcessEnd, ProcessOpened, Truncated
+from hawse.api.sessions import ExecOpened as SessionOpened
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.cursor import Cursor
 from hawse.client.errors import TruncatedError
-from hawse.client.feed import Feed
+from hawse.client.feed import BytesLike, Feed
 from hawse.client.replies import parse
 from hawse.client.results import ExecResult
 from hawse.wire import Data, Event, HawseError, Kind, Limits
@@ -68,7 +69,7 @@ class ExecCall(Call):
 
     def receive_event(self, event: Event) -> None:
         if event.name == "opened":
-            opened = parse(event.value, ProcessOpened)
+            opened = self.opened_of(event.value)
             self._same_run(opened.instance)
             check_complete(self._cursors, opened.start)
             if self.feed:
@@ -79,6 +80,10 @@ class ExecCall(Call):
             cursor = next(self._cursors[kind] for kind, name in STREAMS.items() if name == lost.stream)
             raise TruncatedError(lost.stream, lost.start - cursor.offset)
         self.spend(event_cost(event))
+
+    def opened_of(self, value: msgspec.Raw) -> ProcessOpened | SessionOpened:
+        """What an `opened` says."""
+        return parse(value, ProcessOpened)
 
     def _same_run(self, instance: str) -> None:
         """A sandbox that died forgot its keys, and may have begun anew what we began: that is not our outcome."""
@@ -105,3 +110,14 @@ class ExecCall(Call):
         check_complete(self._cursors, end)
         stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
         return ExecResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr)
+
+
+async def write_stdin(call: ExecCall, data: BytesLike) -> None:
+    """Feed stdin while the command runs: it may end, or fail, before it has read everything."""
+    assert call.feed is not None
+    try:
+        await call.feed.write(data)
+        await call.feed.end()
+    except HawseError:
+        if not call.settled:
+            raise

@@ -15,7 +15,7 @@ from hawse.api.files import FileDone, FileStat
 from hawse.api.processes import ProcessInfo
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
-from hawse.client.command import Command, ExecCall, program
+from hawse.client.command import Command, ExecCall, program, write_stdin
 from hawse.client.errors import CommandError
 from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter
@@ -26,6 +26,7 @@ from hawse.client.process import Process, ProcessCall
 from hawse.client.recording import Recording
 from hawse.client.replies import parse
 from hawse.client.results import ExecResult
+from hawse.client.session import Session
 from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall
 from hawse.client.watch import Watches
@@ -77,14 +78,32 @@ class Sandbox:
         call = ExecCall(self.id, params, key=key, stdin=stdin is not None, window=self._window, limit=max_output)
         try:
             self._calls.submit(call)
-            if stdin is not None and call.feed:
-                await self._write_all(call, stdin)
+            if stdin is not None:
+                await write_stdin(call, stdin)
             result: ExecResult = await self._calls.outcome(call)
         finally:
             self._calls.abandon(call)
         if check and not result.ok:
             raise CommandError(result)
         return result
+
+    def session(
+        self,
+        id: str | None = None,
+        *,
+        cwd: str | None = None,
+        env: Env | None = None,
+        shell: str | None = None,
+        create: bool = True,
+    ) -> Session:
+        """A shell that lives on, for `async with`: see `Session`. `shell`: bash unless it is the path of another.
+
+        `create=False` uses the one of that `id`, which stays when the `async with` is left.
+        """
+        if id is None and not create:
+            raise ValueError("which session? give its id")
+        wanted = {"id": id, "cwd": cwd, "env": None if env is None else dict(env), "shell": shell}
+        return Session(self._calls, self.id, wanted, create=create, window=self._window, attach=self.attach_process)
 
     # ---- processes
 
@@ -252,13 +271,3 @@ class Sandbox:
         call = ProcessCall(self.id, id, instance=instance, since=since, window=self._window)
         await self._calls.begin(call)
         return Process(self._calls, call, self.id, stdin=stdin)
-
-    async def _write_all(self, call: ExecCall, data: BytesLike) -> None:
-        """Feed stdin while the command runs: it may end, or fail, before it has read everything."""
-        assert call.feed is not None
-        try:
-            await call.feed.write(data)
-            await call.feed.end()
-        except HawseError:
-            if not call.settled:
-                raise
