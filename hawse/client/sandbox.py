@@ -30,7 +30,6 @@ from hawse.client.session import Session
 from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall
 from hawse.client.watch import Watches
-from hawse.wire import HawseError
 
 Env = Mapping[str, str | None]
 OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a process and its iterators
