@@ -1,6 +1,5 @@
 """`sandbox.files`: everything with files. Paths are text, bytes or `os.PathLike`; any name Linux has can be used."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -11,20 +10,20 @@ import msgspec
 from hawse.api import Nothing
 from hawse.api import files as api
 from hawse.api.paths import from_text, to_text
+from hawse.client import transfers
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
 from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.client.items import ItemsCall, iterate
 from hawse.client.replies import parse
+from hawse.client.transfers import Progress
 from hawse.wire import HawseError
 
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-Progress = Callable[[int, int], object]  # bytes so far, bytes in all
 T = TypeVar("T")
 
 LIMIT = 256 << 20  # bytes that `read` keeps: more is for `open_read`
-CHUNK = 1 << 20  # bytes read from or written to the local disk at a time
 
 
 def wire_path(path: PathLike) -> str:
@@ -117,18 +116,7 @@ class Files:
         self, local: PathLike, remote: PathLike, *, mode: int | None = None, progress: Progress | None = None
     ) -> api.FileDone:
         """Send a local file. Where a line is lost it goes on from what had arrived. `progress`: see `Progress`."""
-        file = await asyncio.to_thread(open, local, "rb")
-        try:
-            size, sent = os.fstat(file.fileno()).st_size, 0
-            async with self.open_write(remote, mode=mode) as target:
-                while chunk := await asyncio.to_thread(file.read, CHUNK):
-                    await target.write(chunk)
-                    sent += len(chunk)
-                    if progress is not None:
-                        progress(sent, size)
-            return target.result
-        finally:
-            file.close()
+        return await transfers.upload(Path(os.fsdecode(local)), self.open_write(remote, mode=mode), progress)
 
     async def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None = None) -> int:
         """Fetch a file into a local one, which appears when it is whole; return its size.
@@ -137,21 +125,12 @@ class Files:
         from there.
         """
         info = await self.stat(remote)
-        target = Path(os.fsdecode(local))
-        part = target.with_name(f"{target.name}.{info.version}.part")
-        file = await asyncio.to_thread(open, part, "ab")
-        try:
-            come = file.tell()
-            async with self.open_read(remote, offset=come, version=info.version) as source:
-                async for chunk in source:
-                    await asyncio.to_thread(file.write, chunk)
-                    come += len(chunk)
-                    if progress is not None:
-                        progress(come, info.size)
-        finally:
-            await asyncio.to_thread(file.close)
-        await asyncio.to_thread(os.replace, part, target)
-        return come
+        return await transfers.download(
+            info,
+            lambda offset: self.open_read(remote, offset=offset, version=info.version),
+            Path(os.fsdecode(local)),
+            progress,
+        )
 
     # ---- what there is
 

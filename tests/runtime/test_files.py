@@ -152,3 +152,19 @@ async def test_a_root_of_a_call_is_where_relative_paths_begin_and_nothing_leaves
         assert (await client.refused("file.read", path=path, root="jail")).code == "permission_denied"
         assert (await client.refused("file.write", path=path, root="jail", input="i")).code == "permission_denied"
     assert (served.workspace / "secret").read_text() == "s"
+
+
+async def test_a_runtime_with_a_root_confines_every_call(tmp_path: Path) -> None:
+    async with Served(tmp_path, root=tmp_path / "workspace") as served, served.client() as client:
+        (tmp_path / "secret").write_text("s")
+        (served.workspace / "f").write_text("x")
+        (served.workspace / "out").symlink_to("../secret")
+        assert (await client.ask("file.stat", path="f"))["size"] == 1
+        for path in ("out", "../secret", "/etc/passwd", str(tmp_path / "secret")):
+            for method in ("file.stat", "file.read", "file.archive", "file.list"):
+                assert (await client.refused(method, path=path)).code == "permission_denied"
+        assert (await client.refused("file.stat", path="f", root="/")).code == "permission_denied"
+        assert (await client.refused("file.delete", path=".", recursive=True)).code == "permission_denied"
+        await client.ask("file.delete", path="f/../out/../f")
+        await client.ask("file.mkdir", path="a/b", parents=True)
+        assert sorted(os.listdir(served.workspace)) == ["a", "out"]

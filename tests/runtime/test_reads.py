@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Channel, Client, Served
+from tests.runtime.support import Channel, Client, Served, eventually
 
 DATA = b"".join(b"%07d\n" % n for n in range(100_000))
 
@@ -108,3 +108,39 @@ async def test_reading_takes_no_input(client: Client, served: Served) -> None:
     call: Channel = client.call("file.read", {"path": "f"}, generous=False)
     call.send(b"x")
     assert (await call.refusal()).code == "protocol_error"
+
+
+async def test_what_has_no_size_is_read_to_its_end(client: Client) -> None:
+    content, result = await read(client, path="/proc/self/status")
+    assert b"Threads:" in content
+    assert result["bytes"] == len(content)
+    assert (await read(client, path="/proc/self/status", offset=6, length=4))[0] == content[6:10]
+
+
+async def test_a_file_that_grows_meanwhile_is_read_as_it_was(client: Client, served: Served) -> None:
+    file = served.workspace / "f"
+    file.write_bytes(bytes(3_000_000))
+    call = client.call("file.read", {"path": "f"}, generous=False)
+    await call.until(lambda: len(call.output) > 500_000)
+    os.truncate(file, 4_000_000)
+    call.grant(4_000_000)
+    assert (await call.result())["bytes"] == 3_000_000
+
+
+async def test_a_sparse_file_is_read_as_it_seems(client: Client, served: Served) -> None:
+    file = served.workspace / "f"
+    file.touch()
+    os.truncate(file, 1 << 40)
+    content, _ = await read(client, path="f", offset=(1 << 40) - 10)
+    assert content == bytes(10)
+
+
+async def test_a_reader_that_vanishes_leaves_no_descriptor(served: Served) -> None:
+    (served.workspace / "f").write_bytes(DATA * 10)
+    before = served.runtime.info()["open_fds"]
+    async with served.client(window=10_000) as client:
+        calls = [client.call("file.read", {"path": "f"}, generous=False) for _ in range(10)]
+        for call in calls:
+            await call.until(lambda: call.output)  # noqa: B023
+        calls[0].cancel()
+    await eventually(lambda: served.runtime.info()["open_fds"] <= before)

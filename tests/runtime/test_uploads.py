@@ -1,12 +1,15 @@
 """Uploads: whole or not at all, at exact offsets, and no temporary file is left."""
 
 import os
+import resource
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hawse.wire import HawseError
 from runtime import uploads
 from tests.runtime.support import Client, Served, eventually
 
@@ -188,3 +191,45 @@ async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
     await call.refusal()
     await eventually(lambda: "is left" in caplog.text)
     await client.info()
+
+
+async def test_a_file_beyond_what_the_system_allows_is_a_typed_error_and_leaves_nothing(
+    client: Client, served: Served
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        call = client.call("file.write", {"path": "f", "input": "i"})
+        call.send(DATA[:60_000])
+        call.send(DATA[60_000:120_000])
+        assert (await call.refusal()).code == "too_large"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(served.workspace) == []
+
+
+async def test_a_directory_swapped_with_a_symlink_lets_no_upload_out_of_its_root(
+    client: Client, served: Served
+) -> None:
+    (served.workspace / "out").mkdir()
+    (served.workspace / "jail/d").mkdir(parents=True)
+    (served.workspace / "jail/link").symlink_to("../out")
+    jail, stop = served.workspace / "jail", threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            for source, target in (("d", "away"), ("link", "d"), ("d", "link"), ("away", "d")):
+                os.rename(jail / source, jail / target)
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        for _ in range(100):
+            try:
+                await write(client, b"x", path="d/f", root="jail", parents=False)
+            except HawseError as error:
+                assert error.code in ("permission_denied", "not_found", "conflict")  # noqa: PT017
+    finally:
+        stop.set()
+        swapper.join()
+    assert os.listdir(served.workspace / "out") == []
