@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hawse.api.git import Clone, Head, Progress
+from hawse.api.paths import to_text
 from hawse.wire import Connection, HawseError
 from runtime.call import Call
 from runtime.dispatch import typed
@@ -107,7 +108,7 @@ class Cloning:
             await asyncio.to_thread(_remove, work, made)
             raise
         await asyncio.to_thread(os.rmdir, work)
-        head.path = self._target
+        head.path = to_text(self._target)
         return head
 
     def _started(self, running: Running) -> None:
@@ -178,9 +179,9 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
     """Make what has to be there; return the directories that were made, the innermost last."""
     try:
         if os.listdir(target):
-            raise HawseError("conflict", f"{target} is not empty", details={"reason": "exists"})
+            raise HawseError("conflict", f"{to_text(target)} is not empty", details={"reason": "exists"})
     except NotADirectoryError:
-        raise HawseError("conflict", f"{target} is no directory", details={"reason": "exists"}) from None
+        raise HawseError("conflict", f"{to_text(target)} is no directory", details={"reason": "exists"}) from None
     except FileNotFoundError:
         pass
     made: list[str] = []
@@ -202,7 +203,7 @@ def _finish(clone: str, target: str) -> None:
     try:
         os.rename(clone, target)
     except OSError as error:
-        raise HawseError("conflict", f"{target}: {error.strerror}", details={"reason": "exists"}) from None
+        raise HawseError("conflict", f"{to_text(target)}: {error.strerror}", details={"reason": "exists"}) from None
 
 
 def _remove(work: str, made: list[str]) -> None:

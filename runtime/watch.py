@@ -17,7 +17,7 @@ class Watch:
     """What watches one directory, for all who asked for the same. Its `run` has to be started as a task, once."""
 
     def __init__(self, id: str, path: str, tree: Tree, version: str) -> None:
-        """`version`: what the versions of this watch begin with."""
+        """`path` as it travels. `version`: what the versions of this watch begin with."""
         self.id = id
         self.path = path
         self.log = Log()

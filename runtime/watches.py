@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from hawse.api.paths import from_text, to_text
 from hawse.api.watches import (
     DEFAULT_EXCLUDE,
     RescanReason,
@@ -111,13 +112,13 @@ class Watches:
     def _obtain(self, params: Watched, since: str | None) -> tuple[Entry, Place]:
         """The watch of what `params` say, an existing or a new one, and the place of `since` in its log."""
         path = self._environment.path(params.path)
-        exclude = list(DEFAULT_EXCLUDE) if params.exclude is None else params.exclude
-        what = msgspec.json.encode((path, params.recursive, params.include or [], exclude))
+        include, exclude = params.include or [], list(DEFAULT_EXCLUDE) if params.exclude is None else params.exclude
+        what = msgspec.json.encode((to_text(path), params.recursive, include, exclude))
         mark = hashlib.sha256(what).hexdigest()[:16]
         entry = self._entries.get(mark)
         place = self._place(entry, mark, since)
         if entry is None:
-            filter = Filter(params.include or [], exclude)
+            filter = Filter(_globs(include), _globs(exclude))
             self._make_room()
             entry = self._begin(path, filter, mark, recursive=params.recursive)
         self._use(entry)
@@ -127,7 +128,7 @@ class Watches:
         tree = Tree(path, filter, recursive=recursive)
         number, self._number = self._number, self._number + 1
         version = f"{self._runtime}-{mark}-{number}"
-        entry = Entry(Watch(f"w-{mark[:8]}-{number}", path, tree, version), mark, number)
+        entry = Entry(Watch(f"w-{mark[:8]}-{number}", to_text(path), tree, version), mark, number)
         self._entries[mark] = entry
         self._tasks.start(self._run(entry))
         return entry
@@ -184,6 +185,13 @@ class Watches:
             await entry.watch.run()
         finally:
             self._forget(entry)
+
+
+def _globs(texts: list[str]) -> list[str]:
+    try:
+        return [from_text(text) for text in texts]
+    except ValueError as error:
+        raise HawseError("invalid_params", str(error), details={"path": "$.include"}) from None
 
 
 def _no_version(message: str) -> HawseError:

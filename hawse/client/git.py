@@ -17,8 +17,10 @@ from hawse.api.git import (
     Pushed,
     State,
 )
+from hawse.api.paths import from_text
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
+from hawse.client.filesystem import PathLike, wire_path
 from hawse.client.replies import parse
 from hawse.wire import Event
 
@@ -41,7 +43,9 @@ class CloneCall(Call):
         self.spend(event_cost(event))
 
     def finished(self, value: msgspec.Raw) -> Head:
-        return parse(value, Head)
+        head = parse(value, Head)
+        head.path = from_text(head.path)
+        return head
 
 
 class Git:
@@ -58,7 +62,7 @@ class Git:
     async def clone(
         self,
         url: str,
-        path: str | None = None,
+        path: PathLike | None = None,
         *,
         depth: int | None = None,
         branch: str | None = None,
@@ -73,7 +77,14 @@ class Git:
         by default. `on_progress` is called from the event loop. Raises `conflict` (`path` is not empty), `not_found`,
         `permission_denied`, `deadline_exceeded`, `io_error` with the reason `network`.
         """
-        params = {"url": url, "path": path, "depth": depth, "branch": branch, "filter": filter, "timeout": timeout}
+        params = {
+            "url": url,
+            "path": None if path is None else wire_path(path),
+            "depth": depth,
+            "branch": branch,
+            "filter": filter,
+            "timeout": timeout,
+        }
         call = CloneCall(self._sandbox, params | {"credentials": _plain(credentials)}, on_progress)
         try:
             head: Head = await self._calls.perform(call)
@@ -82,18 +93,22 @@ class Git:
             raise
         return head
 
-    async def status(self, path: str = ".", *, ignored: bool = False) -> State:
+    async def status(self, path: PathLike = ".", *, ignored: bool = False) -> State:
         """What differs from the last commit, and where the branch is."""
-        return await self._ask("git.status", State, path=path, ignored=ignored)
+        state = await self._ask("git.status", State, path=path, ignored=ignored)
+        for entry in state.entries:
+            entry.path = from_text(entry.path)
+            entry.origin = None if entry.origin is None else from_text(entry.origin)
+        return state
 
     async def diff(
         self,
-        path: str = ".",
+        path: PathLike = ".",
         *,
         staged: bool = False,
         base: str | None = None,
         target: str | None = None,
-        paths: Sequence[str] | None = None,
+        paths: Sequence[PathLike] | None = None,
         limit: int | None = None,
     ) -> Patch:
         """A patch: of the working tree from the index; `staged`: of the index from the last commit; with `base`: of
@@ -104,17 +119,17 @@ class Git:
 
     async def log(
         self,
-        path: str = ".",
+        path: PathLike = ".",
         *,
         ref: str | None = None,
         limit: int = 50,
         skip: int = 0,
-        paths: Sequence[str] | None = None,
+        paths: Sequence[PathLike] | None = None,
     ) -> Commits:
         """The latest commits of `ref`, or of what is checked out. None if there are none yet."""
         return await self._ask("git.log", Commits, path=path, ref=ref, limit=limit, skip=skip, paths=_list(paths))
 
-    async def add(self, paths: Sequence[str] | None = None, *, path: str = ".", all: bool = False) -> None:
+    async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
         """Stage `paths`, as they are and no patterns, or `all` that differs, deletions included."""
         await self._act("git.add", path=path, paths=_list(paths), all=all)
 
@@ -122,7 +137,7 @@ class Git:
         self,
         message: str,
         *,
-        path: str = ".",
+        path: PathLike = ".",
         author: Author | None = None,
         all: bool = False,
         allow_empty: bool = False,
@@ -132,17 +147,17 @@ class Git:
         answer = await self._act("git.commit", path=path, message=message, author=who, all=all, allow_empty=allow_empty)
         return _shape(answer, Head)
 
-    async def branches(self, path: str = ".") -> Branches:
+    async def branches(self, path: PathLike = ".") -> Branches:
         """The branches, those of remotes as well, and which is checked out."""
         return await self._ask("git.branch", Branches, path=path)
 
     async def create_branch(
-        self, name: str, *, path: str = ".", start: str | None = None, force: bool = False
+        self, name: str, *, path: PathLike = ".", start: str | None = None, force: bool = False
     ) -> Branches:
         """Make a branch at `start`, or where we are; `force` moves one that is there. `checkout` switches to it."""
         return _shape(await self._act("git.branch", path=path, create=name, start=start, force=force), Branches)
 
-    async def delete_branch(self, name: str, *, path: str = ".", force: bool = False) -> Branches:
+    async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> Branches:
         """Delete a branch; with `force` also one that is not merged."""
         return _shape(await self._act("git.branch", path=path, delete=name, force=force), Branches)
 
@@ -150,10 +165,10 @@ class Git:
         self,
         ref: str | None = None,
         *,
-        path: str = ".",
+        path: PathLike = ".",
         create: bool = False,
         start: str | None = None,
-        paths: Sequence[str] | None = None,
+        paths: Sequence[PathLike] | None = None,
     ) -> Head:
         """Switch to a branch or commit; `create`: to a new branch at `start`. With `paths`: only bring those back."""
         more = {"ref": ref, "create": create, "start": start, "paths": _list(paths)}
@@ -162,7 +177,7 @@ class Git:
     async def pull(
         self,
         *,
-        path: str = ".",
+        path: PathLike = ".",
         remote: str | None = None,
         branch: str | None = None,
         rebase: bool = False,
@@ -177,7 +192,7 @@ class Git:
     async def push(
         self,
         *,
-        path: str = ".",
+        path: PathLike = ".",
         remote: str = "origin",
         branch: str | None = None,
         force: bool = False,
@@ -193,21 +208,27 @@ class Git:
         answer = await self._act("git.push", path=path, remote=remote, credentials=_plain(credentials), **more)
         return _shape(answer, Pushed)
 
-    async def _ask(self, method: str, shape: type[T], **params: Any) -> T:
-        call = Call(method, params, sandbox=self._sandbox, repeats=True)  # it changes nothing
+    async def _ask(self, method: str, shape: type[T], *, path: PathLike, **params: Any) -> T:
+        call = Call(
+            method, {"path": wire_path(path), **params}, sandbox=self._sandbox, repeats=True
+        )  # it changes nothing
         return _shape(await self._calls.perform(call), shape)
 
-    async def _act(self, method: str, **params: Any) -> Any:
+    async def _act(self, method: str, *, path: PathLike, **params: Any) -> Any:
+        params = {"path": wire_path(path), **params}
         return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))
 
 
 def _shape(answer: Any, shape: type[T]) -> T:
-    return parse(msgspec.json.encode(answer), shape)
+    value = parse(msgspec.json.encode(answer), shape)
+    if isinstance(value, Head):
+        value.path = from_text(value.path)
+    return value
 
 
 def _plain(credentials: Credentials | None) -> Any:
     return None if credentials is None else msgspec.to_builtins(credentials)
 
 
-def _list(paths: Sequence[str] | None) -> list[str] | None:
-    return None if paths is None else list(paths)
+def _list(paths: Sequence[PathLike] | None) -> list[str] | None:
+    return None if paths is None else [wire_path(path) for path in paths]

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from hawse.api.paths import from_text, to_text
 from hawse.api.watches import Change, Changes, Rescan, Watching, WatchState
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
 from hawse.client.errors import ClientClosedError
+from hawse.client.filesystem import PathLike, wire_path
 from hawse.client.inbox import Inbox
 from hawse.client.reader import Reader
 from hawse.client.replies import parse
@@ -49,7 +51,8 @@ class WatchCall(Call):
             self._put([rescan], rescan.version, cost)
         elif event.name == "changes":
             told = parse(event.value, Changes)
-            self._put(told.changes, told.version, cost)
+            changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in told.changes]
+            self._put(changes, told.version, cost)
         else:
             self.spend(cost)
 
@@ -90,7 +93,7 @@ class Watch:
     @property
     def path(self) -> str:
         """The directory, as an absolute path."""
-        return self._watching.path
+        return from_text(self._watching.path)
 
     async def stop(self) -> None:
         """End it, for everybody who watches the same. Again, it does nothing."""
@@ -121,7 +124,7 @@ class Watches:
 
     def __call__(
         self,
-        path: str,
+        path: PathLike,
         *,
         recursive: bool = True,
         include: Sequence[str] | None = None,
@@ -139,7 +142,7 @@ class Watches:
 
     async def changes(
         self,
-        path: str,
+        path: PathLike,
         *,
         recursive: bool = True,
         include: Sequence[str] | None = None,
@@ -152,13 +155,17 @@ class Watches:
         """
         params = {**_params(path, recursive, include, exclude), "since": since}
         answer = await self._calls.perform(Call("watch.changes", params, sandbox=self._sandbox, repeats=True))
-        return parse(msgspec.json.encode(answer), WatchState)
+        state = parse(msgspec.json.encode(answer), WatchState)
+        state.changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in state.changes]
+        return state
 
 
-def _params(path: str, recursive: bool, include: Sequence[str] | None, exclude: Sequence[str] | None) -> dict[str, Any]:
+def _params(
+    path: PathLike, recursive: bool, include: Sequence[str] | None, exclude: Sequence[str] | None
+) -> dict[str, Any]:
     return {
-        "path": path,
+        "path": wire_path(path),
         "recursive": recursive,
-        "include": None if include is None else list(include),
-        "exclude": None if exclude is None else list(exclude),
+        "include": None if include is None else [to_text(glob) for glob in include],
+        "exclude": None if exclude is None else [to_text(glob) for glob in exclude],
     }

@@ -94,6 +94,10 @@ async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: Gi
         names = [branch.name for branch in (await box.git.branches("project")).branches]
         assert names == ["main", "origin/main"]  # a shallow clone is of one branch
         assert git(mine, "status", "--porcelain") == ""
+        head = await box.git.clone(server.url("project"), b"caf\xe9", credentials=ACCESS)
+        assert head.path == f"{mine.parent}/caf\udce9"
+        await box.write_file(b"caf\xe9/\xff", b"new")
+        assert [entry.path for entry in (await box.git.status(b"caf\xe9")).entries] == ["\udcff"]
         with pytest.raises(HawseError) as refused:
             await box.git.status("nowhere")
         assert refused.value.details["reason"] == "not_a_repository"

@@ -1,6 +1,7 @@
 """The client's watch: against the server's end of a line, and against a real sandbox whose line is cut."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,12 @@ async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path:
             await watch.stop()
             with pytest.raises(StopAsyncIteration):
                 await anext(aiter(watch))
+        os.makedirs(os.fsencode(root) + b"/\xff/\xfe")
+        async with box.watch(os.fsencode(root) + b"/\xff", exclude=["\udcfe/x"]) as watch:
+            os.close(os.open(os.fsencode(root) + b"/\xff/\xfe/x", os.O_CREAT))
+            os.close(os.open(os.fsencode(root) + b"/\xff/\xfe/y", os.O_CREAT))
+            assert watch.path == f"{root}/\udcff"
+            assert await anext(aiter(watch)) == Change("added", f"{root}/\udcff/\udcfe/y")
         with pytest.raises(HawseError, match="not_found"):
             async with box.watch("nowhere"):
                 pass
