@@ -8,7 +8,7 @@ import weakref
 from hawse.wire import HawseError
 
 FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
-DEFAULT_CAPACITY = 8 << 20
+DEFAULT_CAPACITY = 4 << 20
 POOL_CAPACITY = 512 << 20
 LEAST_CAPACITY = 256 << 10  # less would not hold a burst of reading (runtime.pipes) and what readers are behind
 
