@@ -103,6 +103,8 @@ class JournalPool:
 
         Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
         """
+        for other in [other for other in self._journals if other.capacity < LEAST_CAPACITY]:
+            self._journals.discard(other)  # its program ended long ago: it keeps that little, and has no share
         share = min(self._each, self._total // (len(self._journals) + 1))
         if share < LEAST_CAPACITY:
             raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")

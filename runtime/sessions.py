@@ -20,7 +20,6 @@ from hawse.wire import HawseError
 from runtime.call import Call
 from runtime.dispatch import Method, typed
 from runtime.environment import Environment
-from runtime.execs import ENDED_KEPT as RUNS_KEPT
 from runtime.journal import JournalPool
 from runtime.launch import SHELLS
 from runtime.outcomes import Outcome, Outcomes, fingerprint
@@ -36,6 +35,7 @@ from runtime.tasks import Tasks
 log = logging.getLogger(__name__)
 
 LIMIT = 256  # sessions that live: each is a process and two pipes
+RUNS_KEPT = 64  # keyed commands that have ended and keep their whole output
 ENDED_KEPT = 64  # of which the end can still be asked for
 MEMORY = Path("/dev/shm")  # where the shells' pipes are, if it is there: nobody cleans up there, and it is no disk
 
@@ -187,6 +187,7 @@ class Sessions:
     def _keep(self, run: Run, outcome: Outcome) -> None:
         if run.error is not None:
             outcome.fail(run.error)
+            run.shrink()
             return
         outcome.succeed()
         self._finished.append(run)

@@ -120,3 +120,14 @@ def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:
     assert first.start == 2 * LEAST_CAPACITY
     del first
     assert pool.journal().capacity == 2 * LEAST_CAPACITY
+
+
+def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_again() -> None:
+    pool = JournalPool(total=4 * LEAST_CAPACITY, each=LEAST_CAPACITY)
+    kept = [pool.journal() for _ in range(4)]
+    with pytest.raises(HawseError):
+        pool.journal()
+    for old in kept[:3]:
+        old.limit(4096)
+    kept += [pool.journal() for _ in range(3)]
+    assert [journal.capacity for journal in kept[:3]] == [4096] * 3
