@@ -24,6 +24,7 @@ from hawse.wire import HawseError
 
 MESSAGE_SIZE: Final = 4 << 20  # bytes of one message of a program
 FRAGMENTS: Final = 1024  # of one message: empty ones cost no bytes of it
+HANDSHAKE_TIME: Final = 30.0  # s for a program to answer an upgrade
 CLOSE_TIME: Final = 5.0  # s for a program to answer a close
 SWITCHING: Final = 101
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that are never sent
@@ -55,7 +56,9 @@ class Relay:
     async def run(self) -> None:
         """Until either side ends it. Raises `HawseError` if there was no answer to the upgrade."""
         await self._receive()  # websocket.connect
-        response = await self._shake_hands()
+        response = await self._ask()
+        if response is None:
+            return
         if response.status_code != SWITCHING:
             await self._refuse(response)
             return
@@ -77,6 +80,30 @@ class Relay:
             await self._close(CloseCode.INTERNAL_ERROR, code)
 
     # ---- the handshake
+
+    async def _ask(self) -> Response | None:
+        """Shake hands while the browser is there and the program has time. None: the browser left."""
+        response: Response | None = None
+        trouble: BaseException | None = None
+        try:
+            async with asyncio.timeout(HANDSHAKE_TIME), asyncio.TaskGroup() as tasks:
+                watch = tasks.create_task(self._watch(), name="preview socket")
+                response = await self._shake_hands()
+                watch.cancel()
+        except* TimeoutError:
+            trouble = HawseError("interrupted", "the upgrade was not answered in time", admitted="unknown")
+        except* HawseError as errors:
+            trouble = errors.exceptions[0]
+        except* ConnectionResetError:
+            pass
+        if trouble is not None:
+            raise trouble from None
+        return response
+
+    async def _watch(self) -> None:
+        """Raises `OSError` when the browser leaves; before it was accepted it can do nothing else."""
+        await self._receive()
+        raise ConnectionResetError
 
     async def _shake_hands(self) -> Response:
         """What the program answers. Raises `HawseError` if that is neither a WebSocket nor a refusal in HTTP."""

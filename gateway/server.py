@@ -39,6 +39,7 @@ RETRY_AFTER: Final = 1.0  # s, in the goodbye
 GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
 PING: Final = 20.0  # s between WebSocket pings, and for their answer
 CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
+END_TIMEOUT: Final = 0.5  # s for what was served on them to end by itself
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -108,6 +109,7 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they see that their peer is gone
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()

@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+import sys
 from pathlib import Path
 
 import httpx
 import psutil
 
 import hawse
+from tests.support import peers
 from tests.support.previewed import PATIENCE, Previewed, previewed
 
 MIB = 1 << 20
@@ -45,6 +47,18 @@ async def test_the_same_address_holds_after_the_gateway_was_killed(tmp_path: Pat
         assert answer.json()["target"] == "/seen"
 
 
+async def test_a_gateway_that_is_asked_to_leave_does_so_in_peace(tmp_path: Path) -> None:
+    async with previewed(tmp_path) as preview:
+        async with preview.socket() as open_socket, preview.http.stream("GET", "/silent"):
+            await open_socket.send("here")
+            assert await open_socket.recv() == "here"
+            assert await preview.stack.terminate() == 0
+            await open_socket.wait_closed()
+            assert open_socket.close_code == 1012
+        assert [line for line in preview.stack.printed if "Traceback" in line] == []
+        await preview.stack.start()
+
+
 async def test_with_the_runtime_a_preview_is_over_for_good(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         (site,) = (await preview.sandbox.call("port.list"))["ports"]
@@ -76,6 +90,26 @@ async def test_clients_that_vanish_at_every_step_leave_nothing_behind(tmp_path: 
                 client.close()
         await preview.until_held(before)
         assert (await preview.http.get("/seen")).status_code == 200
+
+
+async def test_who_does_not_wait_for_the_answer_to_an_upgrade_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with (
+        previewed(tmp_path) as preview,
+        preview.sandbox.process([sys.executable, peers.__file__, "deaf"]) as process,
+    ):
+        async for line in process.stdout:
+            deaf = await preview.sandbox.ports.expose(int(line))
+            break
+        await preview.http.get("/left")
+        before = await preview.held()
+        upgrade = STEPS[-1].replace(b"{path}", f"/p/local/{deaf.token}".encode())
+        clients = [await dialled(preview, upgrade) for _ in range(5)]
+        async with asyncio.timeout(PATIENCE):
+            while (await preview.held())[1] < before[1] + len(clients):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        for client in clients:
+            client.close()
+        await preview.until_held(before)
 
 
 async def test_readers_that_stop_cost_bounded_memory_and_the_others_nothing(tmp_path: Path) -> None:
