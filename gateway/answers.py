@@ -1,18 +1,26 @@
 """Errors as HTTP answers: the same fields as on the wire, with the status of the table."""
 
+from typing import Any
+
 import msgspec
 from starlette.responses import Response
 
 from hawse.wire import HawseError
+from hawse.wire.errors import Admitted
 
 
-class Problem(msgspec.Struct, frozen=True):
-    """What the body of an HTTP error says (docs/wire.md section 8)."""
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why not: `code` (docs/wire.md section 8), whether the same may succeed later, whether the work was begun."""
 
     code: str
     message: str
     retryable: bool
-    admitted: str
+    admitted: Admitted
+    details: Any = None
+
+
+def problem(error: HawseError) -> Problem:
+    return Problem(error.code, error.message, error.retryable, error.admitted, error.details)
 
 
 def json_response(value: object, status: int = 200) -> Response:
@@ -21,4 +29,4 @@ def json_response(value: object, status: int = 200) -> Response:
 
 
 def error_response(error: HawseError) -> Response:
-    return json_response(Problem(error.code, error.message, error.retryable, error.admitted), error.status)
+    return json_response(problem(error), error.status)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from gateway.rights import OWNER, VIEWER
+from hawse.wire import HawseError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -84,6 +85,15 @@ class Doors:
         except ValueError:
             return False
         return origin == own or origin in self._origins
+
+    def admit(self, headers: Headers, scheme: str) -> str:
+        """The role of whoever makes a request. Raises `HawseError`: `origin_denied`, `unauthenticated`."""
+        if not self.origin_allowed(headers, scheme):
+            raise HawseError("origin_denied", "this page is of a foreign origin")
+        role = self.role(headers)
+        if role is None:
+            raise HawseError("unauthenticated", "no token, or one that does not hold")
+        return role
 
     def role(self, headers: Headers) -> str | None:
         """Whose token `Authorization` bears, None if nobody's; compared in constant time."""

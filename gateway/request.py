@@ -7,27 +7,49 @@ not been taken from here.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from gateway.inbox import Inbox
 from gateway.links import SandboxLink
 from hawse.link import StreamLink
-from hawse.wire import Call, Credit, Data, Error, Event, HawseError, Result
+from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_raw, to_raw
 
 WINDOW: Final = 256 << 10  # bytes on their way: what a slow reader costs
+PIECE: Final = 64 << 10  # bytes of input in one frame
+
+
+class Piece(NamedTuple):
+    """Some bytes of an output stream, of which the first is at `offset`."""
+
+    kind: Kind
+    offset: int
+    payload: bytes
 
 
 class Request:
     """Use it in `async with`; leaving cancels what is not over."""
 
-    def __init__(self, link: SandboxLink, method: str, params: Any, *, role: str, timeout: float | None = None) -> None:
-        self.call = Call(ch=1, method=method, params=to_raw(params), timeout=timeout)
+    def __init__(
+        self,
+        link: SandboxLink,
+        method: str,
+        params: Any,
+        *,
+        role: str,
+        key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
         self.role = role
         self.link_ch = 0
         self._sandbox = link
         self._link: StreamLink | None = None
-        self._items: deque[bytes | Event] = deque()
+        self._items: deque[Piece | Event] = deque()
+        self._inbox = Inbox(self._count_input)
+        self._input_waiting = 0  # bytes that the runtime has not granted yet
+        self._input_offset = 0
         self._result: Any = None
         self._error: HawseError | None = None
         self._done = False
@@ -42,7 +64,7 @@ class Request:
 
     async def result(self) -> Any:
         """The call's value. Raises `HawseError`."""
-        async for _ in self.data():
+        while await self.next() is not None:
             pass
         return self._result
 
@@ -56,18 +78,49 @@ class Request:
 
     async def data(self) -> AsyncIterator[bytes]:
         """Its bytes, in order. Raises `HawseError`, also if it ends with an error after some of them."""
-        while True:
-            while self._items:
-                item = self._items.popleft()
-                self._grant(len(item) if isinstance(item, bytes) else len(item.value) + EVENT_OVERHEAD)
-                if isinstance(item, bytes):
-                    yield item
-            if self._done:
-                if self._error is not None:
-                    raise self._error
-                return
+        while (item := await self.next()) is not None:
+            if isinstance(item, Piece):
+                yield item.payload
+
+    async def next(self) -> Piece | Event | None:
+        """What comes next, None at the end. Raises `HawseError` if that is an error. May be cancelled."""
+        while not self._items and not self._done:
             self._changed.clear()
             await self._changed.wait()
+        if self._items:
+            item = self._items.popleft()
+            self._grant(len(item.payload) if isinstance(item, Piece) else len(item.value) + EVENT_OVERHEAD)
+            return item
+        if self._error is not None:
+            raise self._error
+        return None
+
+    # ---- input
+
+    async def send(self, data: bytes) -> bool:
+        """Send input; waits until the runtime has room for it. False if the call is over and wants no more."""
+        for at in range(0, len(data), PIECE):
+            part = memoryview(data)[at : at + PIECE]
+            self._put(Data(self.call.ch, Kind.INPUT, self._input_offset, part))
+            self._input_offset += len(part)
+            while self._input_waiting and not self._done:
+                self._changed.clear()
+                await self._changed.wait()
+        return not self._done
+
+    def end(self) -> None:
+        """There is no more input."""
+        self._put(End(ch=self.call.ch))
+
+    def _put(self, item: Data | End) -> None:
+        if not self._done:
+            self._inbox.put(item)
+            if self._link is not None:
+                self._link.attach(self.link_ch, self._inbox)
+
+    def _count_input(self, change: int) -> None:
+        self._input_waiting += change
+        self._changed.set()
 
     def _grant(self, size: int) -> None:
         if self._link is not None and not self._done and size:
@@ -79,13 +132,18 @@ class Request:
     def start(self, link: StreamLink, waited: float = 0.0) -> int:
         call = self.call
         timeout = None if call.timeout is None else max(call.timeout - waited, 0.001)
-        self.link_ch = link.connection.call(call.method, call.params, timeout=timeout, role=self.role, window=WINDOW)
+        self.link_ch = link.connection.call(
+            call.method, call.params, key=call.key, timeout=timeout, role=self.role, window=WINDOW
+        )
         self._link = link
+        if self._inbox:
+            link.writer.attach(self.link_ch, self._inbox)
         link.flush()
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        self._items.append(bytes(data.payload))
+        if data.payload:  # an empty one costs no credit: it must not cost memory
+            self._items.append(Piece(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 
     def receive_message(self, message: Event | Result | Error) -> None:
@@ -94,22 +152,30 @@ class Request:
                 self._items.append(message)
             case Result():
                 self._result = from_raw(message.value)
-                self._done = True
+                self._finish()
             case Error():
                 self._error = message.to_exception()
-                self._done = True
+                self._finish()
         self._changed.set()
 
     def receive_credit(self, credit: Credit) -> None:
-        """It sends no input."""
+        if self._link is not None:
+            self._link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
         self.receive_message(Error.from_exception(error, self.call.ch))
 
     def abandon(self) -> None:
-        link, self._link = self._link, None
-        if link is not None and not self._done:
+        link, over = self._link, self._done
+        self._finish()
+        if link is not None and not over:
             link.connection.cancel(self.link_ch)
             link.flush()
-        self._done = True
         self._items.clear()
+
+    def _finish(self) -> None:
+        link, self._link = self._link, None
+        self._done = True
+        self._inbox.clear()
+        if link is not None:
+            link.writer.detach(self.link_ch)
