@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway import VERSION
+from gateway import VERSION, rest
 from gateway.answers import error_response, json_response
 from gateway.connect import Connect
 from gateway.doors import Doors
@@ -71,11 +71,7 @@ def create_app(
     async def issue_ticket(request: Request) -> Response:
         headers = request.scope["headers"]
         try:
-            if not doors.origin_allowed(headers, request.scope["scheme"]):
-                raise HawseError("origin_denied", "this page is of a foreign origin")
-            role = doors.role(headers)
-            if role is None:
-                raise HawseError("unauthenticated", "no token, or one that does not hold")
+            role = doors.admit(headers, request.scope["scheme"])
             return json_response({"ticket": tickets.issue(role), "expires_in": int(LIFETIME)}, 201)
         except HawseError as error:
             return error_response(error)
@@ -93,6 +89,7 @@ def create_app(
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
             Route(PATH, Downloads(doors, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
+            *rest.routes(doors, methods, links),
             Mount("/", web or pages()),
         ],
         middleware=[

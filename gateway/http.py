@@ -13,7 +13,7 @@ HEADERS_TIMEOUT: Final = 10.0  # s from the connection, or the last answer, to t
 ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the answer: a page over the slowest line worth serving
 HEADERS_SIZE: Final = 32 << 10  # bytes of a request's line and headers
 HEADERS_COUNT: Final = 100
-STREAMED: Final = b"/v1/sandboxes/"  # what begins like this may be long: there the time begins anew as bytes are read
+STREAMED: Final = b"/v1/sandboxes/"  # what begins like this may be long: bytes that come or go give it more time
 PATIENT: Final = "hawse.patient"  # the ASGI extension by which an application asks for patience
 
 
@@ -81,6 +81,11 @@ class HttpProtocol(HttpToolsProtocol):
         if self._patient:
             self._disarm()
         elif not self._in_headers and self.url.startswith(STREAMED):
+            self._arm(self.answer_timeout)
+
+    def on_body(self, body: bytes) -> None:
+        super().on_body(body)
+        if not self._patient and self.url.startswith(STREAMED):
             self._arm(self.answer_timeout)
 
     def on_response_complete(self) -> None:

@@ -101,7 +101,7 @@ class Request:
         """Send input; waits until the runtime has room for it. False if the call is over and wants no more."""
         for at in range(0, len(data), PIECE):
             part = memoryview(data)[at : at + PIECE]
-            self._put(Data(self.call.ch, Kind.INPUT, self._input_offset, part))
+            self._put(Data(Kind.INPUT, self.call.ch, self._input_offset, part))
             self._input_offset += len(part)
             while self._input_waiting and not self._done:
                 self._changed.clear()

@@ -1,23 +1,25 @@
 """The HTTP door: every method as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
 
-The answer is the result as JSON, or for whom accepts it the channel as server-sent events. What the body of a request
-may be, and how an answer ends when its reader has gone, is here; the methods and their types are those of `hawse.api`.
+The answer is the result as JSON, or for whom accepts it the channel as server-sent events. What a request may be is
+here; the methods and their types are those of `hawse.api`.
 """
 
 import asyncio
-import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import suppress
-from typing import Any, Final, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.routing import Route
+from starlette.types import Send
 
-from gateway.answers import error_response, json_response
+from gateway import openapi
+from gateway.answers import json_response
 from gateway.doors import Doors
+from gateway.endpoint import Endpoint, parts, while_there
+from gateway.file_door import FILES_PATH, FileDoor, idempotency_key
 from gateway.gather import gather
 from gateway.links import Links
 from gateway.request import Piece, Request
@@ -26,58 +28,32 @@ from gateway.sse import HEARTBEAT, MEDIA_TYPE, Encoder, since
 from hawse.api import METHODS, Spec
 from hawse.wire import HawseError
 
-log = logging.getLogger(__name__)
-
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
 GATEWAY_PATH: Final = "/v1/{method}"
 BODY_LIMIT: Final = 1 << 20  # bytes of parameters: as much as a control message may have
 HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a comment says that it is still there
 BYTES: Final = "application/octet-stream"
-KEY_LIMIT: Final = 128  # characters
-PATIENT: Final = "hawse.patient"  # the server's: this answer may take as long as both sides want
-
-Handler = Callable[[HttpRequest, str, Send], Awaitable[Response | None]]
 
 
-T = TypeVar("T")
+def routes(doors: Doors, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> list[Route]:
+    """The routes of this door. `methods` are the gateway's own, `links` are there while the application runs."""
+    rest, files = Rest(methods, links), FileDoor(links)
+    return [
+        Route("/v1/openapi.json", Endpoint(doors, _describe), methods=["GET"]),
+        Route(FILES_PATH, Endpoint(doors, files.read), methods=["GET", "HEAD"]),
+        Route(FILES_PATH, Endpoint(doors, files.write), methods=["PUT"]),
+        Route(PATH, Endpoint(doors, rest.call), methods=["POST"]),
+        Route(GATEWAY_PATH, Endpoint(doors, rest.ask_gateway), methods=["POST"]),
+        Route("/v1/{rest:path}", Endpoint(doors, _nowhere)),
+    ]
 
 
-class GoneError(Exception):
-    """The client is not there any more."""
+async def _nowhere(http: HttpRequest, role: str, send: Send) -> Response:
+    raise HawseError("not_found", "nothing is here; methods are called with POST")
 
 
-class Endpoint:
-    """An ASGI application around a handler: who may come in, what goes wrong, and what if the client goes away.
-
-    The handler gets the request, the caller's role, and `send`. It returns an answer, or None if it has sent one.
-    """
-
-    def __init__(self, doors: Doors, handle: Handler) -> None:
-        self._doors = doors
-        self._handle = handle
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
-
-        async def send_on(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            role = self._doors.admit(scope["headers"], scope["scheme"])
-            response = await self._handle(HttpRequest(scope, receive), role, send_on)
-        except HawseError as error:
-            response = error_response(error)
-        except GoneError:
-            return
-        except Exception:  # a bug here: the log tells, the client is not told
-            log.exception("! %s %s", scope["method"], scope["path"])
-            if begun:
-                raise  # an answer that is cut short is no answer
-            response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
-        if response is not None:
-            await response(scope, receive, send)
+async def _describe(http: HttpRequest, role: str, send: Send) -> Response:
+    return json_response(openapi.document())
 
 
 class Rest:
@@ -104,7 +80,7 @@ class Rest:
         streamed = _accepts_events(http)
         feeds = _content_type(http) == BYTES
         params = await self._parameters(http, spec, feeds=feeds)
-        key, timeout = _key(http), _timeout(http)
+        key, timeout = idempotency_key(http), _timeout(http)
         async with Request(link, method, params, role=role, key=key, timeout=timeout) as request:
             fed = request if feeds else None
             if not streamed:
@@ -149,7 +125,7 @@ async def _params(http: HttpRequest) -> dict[str, Any]:
 
 async def _body(http: HttpRequest) -> bytes:
     body = bytearray()
-    async for part in _parts(http):
+    async for part in parts(http):
         body += part
         if len(body) > BODY_LIMIT:
             raise HawseError("too_large", f"a body of more than {BODY_LIMIT} bytes")
@@ -162,13 +138,6 @@ def _object(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise HawseError("invalid_params", f"not a JSON object: {error}", details={"path": "$"}) from None
     return found
-
-
-def _key(http: HttpRequest) -> str | None:
-    key = http.headers.get("idempotency-key")
-    if key is not None and not 1 <= len(key) <= KEY_LIMIT:
-        raise HawseError("invalid_params", f"an `Idempotency-Key` has 1 to {KEY_LIMIT} characters")
-    return key
 
 
 def _timeout(http: HttpRequest) -> float | None:
@@ -184,62 +153,7 @@ def _timeout(http: HttpRequest) -> float | None:
     return timeout
 
 
-async def _parts(http: HttpRequest) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises `GoneError`."""
-    while True:
-        message = await http.receive()
-        if message["type"] == "http.disconnect":
-            raise GoneError
-        if message.get("body"):
-            yield message["body"]
-        if not message.get("more_body"):
-            return
-
-
-async def feed(http: HttpRequest, request: Request) -> None:
-    """The body becomes the input of the call, as fast as the sandbox takes it. A call that is over wants no more."""
-    async for part in _parts(http):
-        if not await request.send(part):
-            return
-    request.end()
-
-
 # ---- what goes out
-
-
-async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Request | None = None) -> T:
-    """The value of `work`, unless the client goes away: then it is cancelled. What is `fed` gets the request's body.
-
-    Raises `HawseError` as `work` does, and `GoneError`.
-    """
-    value: T | None = None
-    failure: HawseError | None = None
-
-    async def watch() -> None:
-        with suppress(GoneError):
-            if fed is not None:
-                await feed(http, fed)
-            patience(http.scope)
-            while (await http.receive())["type"] != "http.disconnect":
-                pass
-        until_gone.reschedule(0)
-
-    async with asyncio.TaskGroup() as tasks:
-        try:
-            async with asyncio.timeout(None) as until_gone:
-                watching = tasks.create_task(watch(), name="is it still there?")
-                value = await work
-        except HawseError as error:
-            failure = error
-        except TimeoutError:
-            pass
-        finally:
-            watching.cancel()
-    if until_gone.expired():
-        raise GoneError
-    if failure is not None:
-        raise failure
-    return cast(T, value)
 
 
 async def events(send: Send, request: Request, spec: Spec) -> None:
@@ -277,10 +191,3 @@ def _encode(encoder: Encoder, item: Any) -> bytes:
 async def _send(send: Send, data: bytes, *, more: bool = True) -> None:
     if data or not more:
         await send({"type": "http.response.body", "body": data, "more_body": more})
-
-
-def patience(scope: Scope) -> None:
-    """Ask the server to let this answer take its time: what is waited for may come in hours."""
-    extension = scope.get("extensions", {}).get(PATIENT)
-    if extension is not None:
-        extension["begin"]()

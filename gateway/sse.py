@@ -38,7 +38,7 @@ class Encoder:
         place = None
         if self._marks == ("version",) and isinstance(value, dict) and isinstance(value.get("version"), str):
             place = value["version"]
-        return told + message(event.name, event.value, place)
+        return told + message(event.name, msgspec.json.encode(value), place)
 
     def piece(self, piece: Piece) -> bytes:
         name = self._names[piece.kind - Kind.OUTPUT]
@@ -104,10 +104,11 @@ def since(spec: Spec, last: str) -> Any:
     return offsets[0] if len(names) == 1 else dict(zip(names, offsets, strict=True))
 
 
-def message(name: str, data: bytes | msgspec.Raw, place: int | str | None = None) -> bytes:
-    """One event. JSON has no line ends, so it is one line of `data`."""
-    mark = b"" if place is None else f"id: {place}\n".encode()
-    return mark + f"event: {name}\n".encode() + b"data: " + bytes(data) + b"\n\n"
+def message(name: str, data: bytes, place: str | None = None) -> bytes:
+    """One event. JSON that we have encoded has no line ends, so it is one line of `data`."""
+    mark = f"id: {place}\n".encode() if place is not None and place.isprintable() else b""
+    shown = "".join(char for char in name if char.isprintable())
+    return mark + f"event: {shown}\n".encode() + b"data: " + data + b"\n\n"
 
 
 def _half(data: bytes) -> int:

@@ -190,6 +190,8 @@ class FileStat(FileEntry, frozen=True, kw_only=True):
 
 
 class FileExists(Reply, frozen=True, kw_only=True):
+    """Whether there is something, and of which type."""
+
     exists: bool
     type: FileType | None = None
 
@@ -216,6 +218,8 @@ class Listed(Reply, frozen=True, kw_only=True):
 
 
 class Made(Reply, frozen=True, kw_only=True):
+    """Whether it was made by this call."""
+
     created: bool
 
 

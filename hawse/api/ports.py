@@ -55,6 +55,8 @@ class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """The ports that programs listen on."""
+
     ports: list[OpenPort]
 
 
@@ -67,6 +69,8 @@ class Exposed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExposedPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """All previews."""
+
     exposed: list[Exposed]
 
 

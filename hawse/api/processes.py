@@ -142,6 +142,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offsets(msgspec.Struct, frozen=True, kw_only=True):
+    """Offsets in each stream."""
+
     stdout: int = 0
     stderr: int = 0
 
@@ -192,6 +194,8 @@ class ExecEnd(Exit, frozen=True, kw_only=True):
 
 
 class Killed(msgspec.Struct, frozen=True, kw_only=True):
+    """How it ended."""
+
     exit: Exit
 
 
