@@ -1,0 +1,229 @@
+"""The HTTP door with a real gateway and runtime: the README's commands with curl itself, and every operation."""
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from hawse.api import GATEWAY, METHODS
+from hawse.wire.errors import ERRORS
+from tests.support.stack import Stack
+from tests.support.typed import mistake
+
+ROOT = Path(__file__).resolve().parents[2]
+EVENTS = {"Accept": "text/event-stream"}
+HERE = "/v1/sandboxes/local/"
+
+
+@pytest.fixture
+async def http(stack: Stack) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"Authorization": f"Bearer {stack.token}"}
+    async with httpx.AsyncClient(base_url=stack.base, headers=headers, trust_env=False, timeout=20) as http:
+        yield http
+
+
+async def read_events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    fields: dict[str, str] = {}
+    async for line in answer.aiter_lines():
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        elif "event" in fields:
+            yield fields | {"data": json.loads(fields["data"])}
+            fields = {}
+
+
+def content(told: dict[str, Any]) -> bytes:
+    data = told["data"]
+    return base64.b64decode(data["data"]) if "data" in data else data["text"].encode()
+
+
+async def stream(
+    http: httpx.AsyncClient, method: str, params: Any, *, last: str | None = None, stop_at: int | None = None
+) -> tuple[bytes, str | None, dict[str, Any] | None]:
+    """stdout until it has `stop_at` bytes or more, the id there, and the result."""
+    headers = EVENTS | ({"Last-Event-ID": last} if last else {})
+    output, result = b"", None
+    async with http.stream("POST", HERE + method, headers=headers, json=params) as answer:
+        assert answer.status_code == 200
+        async for told in read_events(answer):
+            last = told.get("id", last)
+            if told["event"] == "stdout":
+                output += content(told)
+            if told["event"] == "result":
+                result = told["data"]
+            if stop_at is not None and len(output) >= stop_at:
+                break
+    return output, last, result
+
+
+async def test_a_log_goes_on_exactly_where_it_was_cut(http: httpx.AsyncClient) -> None:
+    script = "import os; [os.write(1, bytes((i * j) % 256 for j in range(500)) + 'h\u00e9\u20ac'.encode()) for i in range(800)]"
+    answer = await http.post(HERE + "process.start", json={"id": "log", "argv": ["python3", "-c", script]})
+    assert answer.status_code == 200
+    whole = b"".join(bytes((i * j) % 256 for j in range(500)) + "h\u00e9\u20ac".encode() for i in range(800))
+    got, last, result = b"", None, None
+    while result is None:
+        part, last, result = await stream(http, "process.attach", {"id": "log"}, last=last, stop_at=50_000)
+        got += part
+    assert got == whole
+    assert result["exit"]["code"] == 0
+
+
+async def test_a_command_with_a_key_is_joined_where_it_was_cut(http: httpx.AsyncClient, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    http.headers["Idempotency-Key"] = "once"
+    params = {"command": f"echo one; until [ -e {go} ]; do sleep 0.01; done; echo two"}
+    first, last, _ = await stream(http, "exec", params, stop_at=4)
+    go.touch()
+    rest, _, result = await stream(http, "exec", params, last=last)
+    assert (first, rest, result and result["code"]) == (b"one\n", b"two\n", 0)
+
+
+async def test_a_command_answers_with_what_it_printed(http: httpx.AsyncClient) -> None:
+    answer = await http.post(HERE + "exec", json={"command": "echo out; echo err >&2; exit 3"})
+    assert answer.json() == {
+        "code": 3,
+        "signal": None,
+        "timed_out": False,
+        "oom": None,
+        "stdout": "out\n",
+        "stderr": "err\n",
+        "encoding": "utf-8",
+        "truncated": False,
+    }
+    answer = await http.post(HERE + "exec", json={"command": "head -c 2000000 /dev/zero"})
+    assert (len(answer.json()["stdout"]), answer.json()["truncated"]) == (1 << 20, True)
+
+
+async def test_a_command_reads_the_body(http: httpx.AsyncClient) -> None:
+    data = bytes(range(256)) * 4000
+    query = {"params": json.dumps({"command": "sha256sum; echo; wc -c </dev/null"})}
+    headers = {"Content-Type": "application/octet-stream"}
+    answer = await http.post(HERE + "exec", params=query, headers=headers, content=data)
+    import hashlib
+
+    assert answer.json()["stdout"].startswith(hashlib.sha256(data).hexdigest())
+    echoed = await http.post(HERE + "exec", params={"params": '{"command": "cat"}'}, headers=headers, content=data)
+    assert base64.b64decode(echoed.json()["stdout"]) == data
+
+
+async def test_a_terminal_is_watched_and_typed_into(http: httpx.AsyncClient) -> None:
+    await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
+    output = b""
+    options: Any = {"headers": EVENTS, "json": {"id": "t"}}
+    async with http.stream("POST", HERE + "terminal.attach", **options) as answer:
+        async for told in read_events(answer):
+            if told["event"] == "live":
+                await http.post(HERE + "terminal.send", json={"id": "t", "text": "h\u00e9llo\r"})
+            if told["event"] == "output":
+                output += content(told)
+            if output.count("h\u00e9llo".encode()) == 2:
+                break
+    shown = await http.post(HERE + "terminal.screen", json={"id": "t"})
+    assert shown.json()["content"].startswith("h\u00e9llo\nh\u00e9llo\n")
+
+
+async def test_a_file_goes_there_and_back(http: httpx.AsyncClient) -> None:
+    data = bytes(range(256)) * 20_000
+    put = await http.put(HERE + "files/a/b%E9.bin", content=data, params={"mode": "600"})
+    assert put.json()["bytes"] == len(data)
+    got = await http.get(HERE + "files/a/b%E9.bin")
+    assert (got.content, got.headers["etag"]) == (data, f'"{put.json()["version"]}"')
+    part = await http.get(HERE + "files/a/b%E9.bin", headers={"Range": "bytes=-10"})
+    assert (part.status_code, part.content) == (206, data[-10:])
+    assert (await http.get(HERE + "files//proc/self/status")).text.startswith("Name:")
+    assert (await http.put(HERE + "files/a", content=b"")).json()["code"] == "is_directory"
+
+
+async def test_an_upload_that_is_cut_short_changes_nothing(http: httpx.AsyncClient, stack: Stack) -> None:
+    await http.put(HERE + "files/f", content=b"before")
+    reader, writer = await asyncio.open_connection("127.0.0.1", stack.port)
+    head = f"PUT {HERE}files/f HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {stack.token}\r\n"
+    writer.write(f"{head}Content-Length: 1000000\r\n\r\n".encode() + b"half")
+    await writer.drain()
+    workspace = stack.state / "sandboxes" / "local" / "workspace"
+    async with asyncio.timeout(10):
+        while not list(workspace.glob(".hawse-*")):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        writer.close()
+        while list(workspace.glob(".hawse-*")):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert (await http.get(HERE + "files/f")).content == b"before"
+
+
+async def test_a_viewer_may_look_and_nothing_else(http: httpx.AsyncClient) -> None:
+    await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
+    token = (await http.post("/v1/share.token")).json()["token"]
+    http.headers["Authorization"] = f"Bearer {token}"
+    for table, prefix in ((METHODS, HERE), (GATEWAY, "/v1/")):
+        for method, spec in table.items():
+            if not spec.viewer:
+                answer = await http.post(prefix + method, json={"id": "t"})
+                assert (method, answer.status_code, answer.json()["code"]) == (method, 403, "forbidden")
+    assert (await http.post(HERE + "terminal.get", json={"id": "t"})).status_code == 200
+    assert (await http.get(HERE + "files/x")).status_code == 403
+    assert (await http.put(HERE + "files/x", content=b"")).status_code == 403
+
+
+async def test_every_operation_answers_something_typed(http: httpx.AsyncClient) -> None:
+    document = (await http.get("/v1/openapi.json")).json()
+    await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
+    await http.post(HERE + "process.start", json={"id": "t", "argv": ["cat"], "stdin": True})
+    answered = 0
+    for path, item in document["paths"].items():
+        for verb in item.keys() - {"parameters"}:
+            operation = item[verb]["operationId"]
+            params = {"id": "t", "terminal": "t", "path": ".", "port": 1, "exit": True, "command": "true", "timeout": 1}
+            url = path.replace("{sandbox}", "local").replace("{path}", "x")
+            body: Any = {"json": params} if verb == "post" else {}
+            answer = await http.request(verb, url, params={"timeout": "0.5"}, **body)
+            assert answer.status_code != 500, (operation, answer.text)
+            if answer.is_error and verb != "head":
+                problem = answer.json()
+                assert ERRORS[problem["code"]].status == answer.status_code
+                assert str(answer.status_code) in item[verb]["responses"]
+            elif operation in METHODS | GATEWAY and not (METHODS | GATEWAY)[operation].stream:
+                assert mistake(operation, None, answer.json()) is None
+                answered += 1
+    assert answered > 20
+
+
+def readme_commands() -> list[str]:
+    section = (ROOT / "README.md").read_text("utf-8").partition("## With curl\n")[2].partition("\n## ")[0]
+    block = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert block is not None
+    return [command for command in block[1].strip().split("\n\n") if command]
+
+
+async def test_the_commands_of_the_readme_do_what_it_says(stack: Stack, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a,b\n")
+    address = f"{stack.base}/v1/sandboxes/local"
+    outputs = []
+    for command in readme_commands():
+        command = re.sub(r"http://127\.0\.0\.1:8080/v1/sandboxes/local", address, command)
+        command = command.replace("TOKEN=…", f"TOKEN={stack.token}")
+        outputs.append(command)
+    script = "set -e\n" + "\necho '#####'\n".join(outputs)
+    process = await asyncio.create_subprocess_exec(
+        "bash", "-c", script, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(30):
+        out, err = await process.communicate()
+    assert (process.returncode, err) == (0, b""), out
+    _, ran, streamed, upload, download, started, log = (part.strip() for part in out.decode().split("#####"))
+    assert json.loads(ran)["stdout"].startswith("Linux")
+    assert [line for line in streamed.splitlines() if "text" in line] == [
+        f'data: {{"offset":{2 * n},"text":"{n + 1}\\n"}}' for n in range(3)
+    ]
+    assert json.loads(upload)["bytes"] == 4
+    assert download == "a,b"
+    assert json.loads(started)["state"] == "running"
+    assert 'data: {"offset":0,"text":"ready\\n"}' in log
+    assert "event: result" in log
