@@ -57,6 +57,12 @@ SAID: Final = {
 @cache
 def document() -> dict[str, Any]:
     """The whole of it, as JSON values."""
+    # Through JSON, since a default may be a tuple.
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
+    return built
+
+
+def _built() -> dict[str, Any]:
     names, schemas = _schemas()
     paths: dict[str, Any] = {f"/v1/{name}": {"post": _operation(name, spec, names)} for name, spec in GATEWAY.items()}
     for name, spec in METHODS.items():

@@ -6,6 +6,7 @@ set -eu
 packages=
 need() { command -v "$1" >/dev/null 2>&1 || packages="$packages $2"; }
 need bwrap bubblewrap
+need curl curl
 need vim vim
 need less less
 need htop htop

@@ -127,10 +127,14 @@ class ExecEnd(processes.ExecEnd, frozen=True, kw_only=True):
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """How its shell ended."""
+
     exit: Exit
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True):
+    """All of them."""
+
     sessions: list[SessionInfo]
 
 

@@ -179,7 +179,7 @@ async def test_a_silent_stream_says_that_it_is_there_until_its_reader_goes(
     http: httpx.AsyncClient, runtime: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rest, "HEARTBEAT_SECONDS", 0.02)
-    options = {"headers": BEARER | EVENTS, "json": {"id": "hang"}}
+    options: Any = {"headers": BEARER | EVENTS, "json": {"id": "hang"}}
     async with http.stream("POST", HERE + "process.attach", **options) as answer:
         lines = answer.aiter_lines()
         assert [await anext(lines) for _ in range(3)] == [": still here", "", ": still here"]
