@@ -31,6 +31,8 @@ class Credentials(msgspec.Struct, kw_only=True):
 
 
 class Author(msgspec.Struct):
+    """Who a commit is by."""
+
     name: Person
     email: Person
 
@@ -202,6 +204,8 @@ class Patch(msgspec.Struct, kw_only=True):
 
 
 class BranchInfo(msgspec.Struct, kw_only=True):
+    """A branch, and the commit it is at."""
+
     name: str
     commit: str
     upstream: str | None = None
@@ -210,6 +214,8 @@ class BranchInfo(msgspec.Struct, kw_only=True):
 
 
 class Branches(msgspec.Struct, kw_only=True):
+    """`current` is null if no branch is checked out."""
+
     current: str | None
     branches: list[BranchInfo]
     truncated: bool = False
@@ -245,6 +251,8 @@ class PushedRef(msgspec.Struct, kw_only=True):
 
 
 class Pushed(msgspec.Struct, kw_only=True):
+    """What became of each ref."""
+
     refs: list[PushedRef]
 
 

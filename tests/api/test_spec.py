@@ -37,6 +37,12 @@ def test_every_method_says_what_it_does() -> None:
     assert [name for name, spec in ALL.items() if not spec.summary] == []
 
 
+def test_every_type_says_what_it_is() -> None:
+    types = [shape for spec in ALL.values() for shape in (spec.params, spec.result, *spec.events.values())]
+    _, schemas = msgspec.json.schema_components(types)
+    assert [name for name, schema in schemas.items() if not schema.get("description")] == []
+
+
 def test_the_wire_describes_every_method() -> None:
     methods = section(9)
     assert [name for name in ALL if f"`{name} {{" not in methods and not name.startswith("file.")] == []

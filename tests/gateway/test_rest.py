@@ -110,7 +110,8 @@ async def test_an_answer_is_the_result(http: httpx.AsyncClient, runtime: Played)
     headers = BEARER | {"Idempotency-Key": "k"}
     answer = await http.post(HERE + "terminal.get?timeout=2.5", headers=headers, json={"id": "caf\u00e9"})
     assert (answer.status_code, answer.json()) == (200, {"id": "caf\u00e9"})
-    assert (runtime.seen[-1].key, runtime.seen[-1].timeout) == ("k", 2.5)
+    assert runtime.seen[-1].key == "k"
+    assert 2 < (runtime.seen[-1].timeout or 0) <= 2.5  # less what it waited for the runtime
 
 
 async def test_no_body_is_no_parameters(http: httpx.AsyncClient) -> None:
