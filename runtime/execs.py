@@ -13,6 +13,7 @@ from runtime.outcomes import Outcome, Outcomes, fingerprint
 from runtime.process import Process
 from runtime.process_reader import ProcessReader, beginning
 
+STDIN_PATIENCE = 300.0  # seconds a keyed command waits for its caller to come back with more input
 ENDED_KEPT = 256  # keyed ones that keep their whole output
 
 
@@ -42,7 +43,7 @@ class Execs:
             hold_id=call.key,
             result=_result,
             exit_event=False,
-            only_caller=call.key is None,
+            patience=STDIN_PATIENCE if call.key is not None else 0.0,
         )
         call.serve(reader)
 

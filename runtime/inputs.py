@@ -3,7 +3,9 @@
 An *input id* names a sender across its reconnects; docs/wire.md section 5.
 """
 
+import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 
 from hawse.wire.errors import HawseError
 
@@ -35,3 +37,27 @@ class Inputs:
         self._applied.move_to_end(input_id)
         if len(self._applied) > KEPT_IDS:
             self._applied.popitem(last=False)
+
+
+class Writers:
+    """Those for whom a stdin stays open. When the last of them has been gone for its patience, it ends."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def came(self) -> None:
+        self._count += 1
+        self.close()
+
+    def left(self, patience: float, end: Callable[[], None]) -> None:
+        """`patience` in seconds."""
+        self._count -= 1
+        if not self._count:
+            self._timer = asyncio.get_running_loop().call_later(patience, end)
+
+    def close(self) -> None:
+        """It need not be ended any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -17,7 +17,8 @@ class OutputStream:
     def __init__(self, fd: int, journal: Journal, changed: Callable[[], None], store: SpillStore | None = None) -> None:
         self.journal = journal
         self._inlet = Inlet(fd, journal.append, self._burst_over, changed)
-        self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
+        hold_room = store.each // 2 if store is not None else None  # who comes back finds it on the disk
+        self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume, hold_room)
         self.spill = Spill(store, journal, self.pacer.advanced) if store is not None else None
         if self.spill is not None:
             self.pacer.add(self.spill, follows=True)
@@ -101,7 +102,9 @@ class Cursor:
         return self._limit is not None and self.stream.end > self._limit
 
     def lost(self) -> bool:
-        """Go over what is no longer kept; return whether there was any."""
+        """Go over what is no longer kept and still wanted; return whether there was any."""
+        if self.full:
+            return False
         first = self.stream.first_at(self.offset)
         lost = first > self.offset
         self.offset = first

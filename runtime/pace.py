@@ -43,8 +43,16 @@ class Place:
 class Pacer:
     """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
 
-    def __init__(self, journal: Journal, pause: Callable[[], None], resume: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        pause: Callable[[], None],
+        resume: Callable[[], None],
+        hold_room: int | None = None,
+    ) -> None:
+        """`hold_room`: bytes that a place which is held may be behind; half a journal by default."""
         self._journal = journal
+        self._hold_room = hold_room
         self._pause = pause
         self._resume = resume
         self._readers: dict[Reader, Place] = {}
@@ -110,9 +118,9 @@ class Pacer:
                 furthest = max(furthest, cursor)
             if reader.lossless:
                 slowest_lossless = min(slowest_lossless, cursor)
-        for cursor, _ in self._holds.values():
-            slowest_lossless = min(slowest_lossless, cursor)
-        if end - slowest_lossless > self._journal.capacity // 2:
+        slowest_held = min((cursor for cursor, _ in self._holds.values()), default=end)
+        room = self._journal.capacity // 2
+        if end - slowest_lossless > room or end - slowest_held > (self._hold_room or room):
             return False
         return furthest < 0 or end - furthest <= min(ROOM, self._journal.capacity // 2)
 

@@ -12,7 +12,7 @@ from msgspec import structs
 from hawse.api.fields import Exit
 from hawse.api.processes import Offsets, ProcessInfo, ProcessOpened
 from runtime import tree
-from runtime.inputs import Inputs
+from runtime.inputs import Inputs, Writers
 from runtime.journal import Journal
 from runtime.oom import OomCounter
 from runtime.output import OutputStream
@@ -76,6 +76,7 @@ class Process:
         self._ours_to_kill = False  # we sent it SIGKILL, or may have
         self._kills = ground.oom.kills()
         journals = ground.journal(), ground.journal()
+        self.writers = Writers()
         pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
@@ -132,6 +133,7 @@ class Process:
         self._ground.tasks.start(self.end(signal.SIGTERM, KILL_GRACE))
 
     def _exited(self, result: Exit) -> None:
+        self.writers.close()
         if self._timer is not None:
             self._timer.cancel()
         if self._timed_out:

@@ -7,7 +7,7 @@ from hawse.api.fields import Exit, StreamName
 from hawse.api.processes import Offsets, Since, Truncated
 from hawse.wire import Connection, HawseError, Kind
 from runtime.call import Call
-from runtime.inputs import Inputs
+from runtime.inputs import Inputs, Writers
 from runtime.output import Cursor, OutputStream
 from runtime.pipes import WRITE_LIMIT
 from runtime.process import Reader
@@ -33,6 +33,7 @@ class Readable(Protocol):
 
     exit: Exit | None
     inputs: Inputs
+    writers: Writers
     readers: dict[Reader, None]
     stdout: OutputStream
     stderr: OutputStream
@@ -60,14 +61,14 @@ class ProcessReader(Generic[R]):
         hold_id: str | None,
         result: Callable[[R, bool], Any],
         exit_event: bool,
-        only_caller: bool = False,
+        patience: float | None = None,
     ) -> None:
         """`limit`: bytes of each stream after which it is read no further.
 
         `hold_id` keeps its place for a while when it is cut off. `result` makes the call's result at the end; it is
         told whether there was more than `limit`.
 
-        `only_caller`: nobody can come back for this process, so its stdin ends with this call.
+        `patience`: seconds after which stdin ends when nobody who says so is there any more.
         """
         self._process = process
         self._call = call
@@ -75,7 +76,7 @@ class ProcessReader(Generic[R]):
         self._hold_id = hold_id
         self._result = result
         self._exit_event = exit_event  # it has still to be told
-        self._only_caller = only_caller
+        self._patience = patience
         self._opened = False
         self._turn = 0
         self._cursors = (
@@ -83,6 +84,8 @@ class ProcessReader(Generic[R]):
             Cursor(process.stderr, since.stderr, call.wake, limit=limit),
         )
         process.readers[self] = None
+        if patience is not None and process.stdin is not None and process.exit is None:
+            process.writers.came()
         for cursor in self._cursors:
             cursor.stream.pacer.add(cursor, hold_id)
 
@@ -130,8 +133,9 @@ class ProcessReader(Generic[R]):
         for cursor in self._cursors:
             cursor.stream.pacer.remove(cursor)
             cursor.close()
-        if self._only_caller and self._process.stdin is not None:
-            self._process.stdin.end()
+        stdin = self._process.stdin
+        if self._patience is not None and stdin is not None and self._process.exit is None:
+            self._process.writers.left(self._patience, stdin.end)
 
     def wake(self) -> None:
         self._call.wake()

@@ -13,7 +13,7 @@ from hawse.api.processes import Offsets
 from hawse.api.sessions import Exec, ExecEnd, ExecOpened, Waiting
 from hawse.wire import Connection, HawseError
 from runtime.call import Call
-from runtime.inputs import Inputs
+from runtime.inputs import Inputs, Writers
 from runtime.journal import Journal
 from runtime.output import OutputStream
 from runtime.process import SHRUNK, Reader
@@ -46,6 +46,7 @@ class Run:
         self.exit: Exit | None = None
         self.error: HawseError | None = None  # instead of an outcome
         self.inputs = Inputs()
+        self.writers = Writers()
         self.stdin: Stdin | None = None
         self.readers: dict[Reader, None] = {}
         self.ahead = 0  # how many were before it when it was queued
@@ -128,6 +129,7 @@ class Run:
         for stream in (self.stdout, self.stderr):
             stream.finish()
         self.exit = exit_
+        self.writers.close()
         if self.stdin is not None:
             self.stdin.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -151,7 +153,7 @@ class RunReader(ProcessReader[Run]):
             hold_id=call.key,
             result=Run.result,
             exit_event=False,
-            only_caller=call.key is None,
+            patience=None if call.key is not None else 0.0,
         )
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:

@@ -5,6 +5,7 @@ from hawse.api.fields import Exit
 from hawse.api.files import FileDone, FileEntry, FileStat
 from hawse.api.git import Author, Credentials
 from hawse.api.ports import OpenPort
+from hawse.api.processes import LogMatch, ProcessInfo
 from hawse.api.recordings import Recording as RecordingInfo
 from hawse.api.watches import Change, Rescan, WatchState
 from hawse.client.agent import Ran
@@ -73,6 +74,7 @@ __all__ = [
     "LeaseChanged",
     "Left",
     "Live",
+    "LogMatch",
     "Match",
     "OpenPort",
     "Options",
@@ -80,6 +82,7 @@ __all__ = [
     "PresenceChanged",
     "Preview",
     "Process",
+    "ProcessInfo",
     "Ran",
     "Recording",
     "RecordingInfo",

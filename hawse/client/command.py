@@ -33,7 +33,7 @@ def program(
     return {**what, "cwd": cwd, "env": None if env is None else dict(env), "timeout": timeout}
 
 
-def check_complete(cursors: Mapping[Kind, Cursor], reached: Offsets | ExecEnd | ProcessEnd) -> None:
+def check_complete(cursors: Mapping[Kind, Cursor], reached: Offsets | ProcessEnd) -> None:
     """Raise `TruncatedError` if a stream is further, as the server says, than what came of it."""
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
@@ -46,7 +46,7 @@ class ExecCall(Call):
     def __init__(
         self, sandbox: str, params: dict[str, Any], *, key: str | None, stdin: bool, window: int, limit: int
     ) -> None:
-        super().__init__("exec", params, sandbox=sandbox, key=key or new_key(), window=window)
+        super().__init__("exec", {**params, "max_output": limit}, sandbox=sandbox, key=key or new_key(), window=window)
         self._limit = limit
         self._cursors = {kind: Cursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
@@ -95,8 +95,7 @@ class ExecCall(Call):
         if data.kind in STREAMS:
             kept = self._output[data.kind]
             kept += self._cursors[data.kind].accept(data.offset, data.payload)
-            if len(kept) > self._limit:
-                raise HawseError("too_large", f"more than {self._limit} bytes of output", admitted="yes")
+            del kept[self._limit :]  # of a server that does not know `max_output`
         self.spend(len(data.payload))
 
     def spend(self, size: int) -> None:
@@ -107,9 +106,15 @@ class ExecCall(Call):
 
     def finished(self, value: msgspec.Raw) -> ExecResult:
         end = parse(value, ExecEnd)
-        check_complete(self._cursors, end)
+        stdout, stderr, truncated = self.kept(Offsets(stdout=end.stdout, stderr=end.stderr))
+        return ExecResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated)
+
+    def kept(self, ends: Offsets) -> tuple[bytes, bytes, bool]:
+        """stdout and stderr, and whether there was more than the limit. Raises `TruncatedError` if they have holes."""
+        due = Offsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
+        check_complete(self._cursors, due)
         stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
-        return ExecResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr)
+        return stdout, stderr, due != ends
 
 
 async def write_stdin(call: ExecCall, data: BytesLike) -> None:

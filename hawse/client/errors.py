@@ -60,7 +60,8 @@ class CommandError(HawseError):
     def __init__(self, result: "ExecResult") -> None:
         how = "timed out" if result.timed_out else f"was ended by {result.signal}" if result.signal else ""
         tail = result.stderr[-500:].decode(errors="replace").strip()
-        message = f"the command {how or f'exited with {result.code}'}" + (f": {tail}" if tail else "")
+        how = how or ("printed more than was kept" if result.ok else f"exited with {result.code}")
+        message = f"the command {how}" + (f": {tail}" if tail else "")
         super().__init__("command_failed", message, admitted="yes")
         self.result = result
 

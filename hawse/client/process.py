@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from hawse.api.fields import Exit, StreamName
-from hawse.api.processes import Killed, ProcessEnd, ProcessOpened, Truncated
+from hawse.api.processes import Killed, LogMatch, ProcessEnd, ProcessOpened, ProcessWaited, Truncated
 from hawse.client.call import Call, event_cost, new_key
 from hawse.client.calls import Calls
 from hawse.client.command import STREAMS, check_complete
@@ -14,9 +14,10 @@ from hawse.client.cursor import Cursor
 from hawse.client.errors import ClientClosedError, TruncatedError
 from hawse.client.feed import BytesLike, Feed
 from hawse.client.inbox import Chunk, Inbox
+from hawse.client.process_waits import LONGEST, ProcessWaitCall
 from hawse.client.reader import Reader
 from hawse.client.replies import parse
-from hawse.wire import Data, Event, HawseError, Limits
+from hawse.wire import Data, Event, HawseError, Limits, RemoteProtocolError
 
 GONE = frozenset({"not_found", "exited", "stale_handle"})  # nothing is left to kill
 
@@ -165,6 +166,45 @@ class Process:
             exit_: Exit = await self._calls.outcome(self._call)
             return exit_
 
+    async def wait_for_exit(self, *, timeout: float = LONGEST) -> Exit:
+        """Wait until it has ended, for at most `timeout` seconds. Its output stays where it is, to be read or not.
+
+        Raises `deadline_exceeded`, `not_found` and `stale_handle` if it is no longer kept, and what ends a client.
+        """
+        waited = await self._wait_for({"exit": True}, timeout)
+        if waited.exit is None:
+            raise RemoteProtocolError("an end without an exit")
+        return waited.exit
+
+    async def wait_for_log(
+        self,
+        text: str | None = None,
+        *,
+        pattern: str | None = None,
+        stream: StreamName | None = None,
+        since: Mapping[StreamName, int] | None = None,
+        timeout: float = 30.0,
+    ) -> LogMatch:
+        """Wait until it has printed `text`, or something that `pattern` (RE2's syntax) matches, in either stream.
+
+        What was printed before counts as well, from the offsets `since` on, or all that is kept. Raises `exited` (the
+        exit is in `details`) if it ends without, `deadline_exceeded`, `invalid_params`, and as `wait_for_exit`.
+        """
+        log = {"text": text, "pattern": pattern, "stream": stream, "since": dict(since) if since else None}
+        waited = await self._wait_for({"log": log}, timeout)
+        if waited.match is None:
+            raise RemoteProtocolError("a match without a match")
+        return waited.match
+
+    async def wait_for_port(
+        self, port: int, *, path: str | None = None, status: tuple[int, int] = (200, 399), timeout: float = 30.0
+    ) -> int | None:
+        """Wait until something listens at `port` in the sandbox, or with `path` answers a GET with such a status.
+
+        Returns that status, None without `path`. Raises `exited` if the process ends first, and as `wait_for_log`.
+        """
+        return (await self._wait_for({"port": {"port": port, "path": path, "status": status}}, timeout)).status
+
     async def signal(self, signal: str | int) -> None:
         """Send a signal to the process group: "INT", "SIGINT" or a number. Raises `exited`, `not_found`."""
         await self._perform("process.signal", {"signal": signal})
@@ -193,6 +233,12 @@ class Process:
         finally:
             self.close()
 
+    async def _wait_for(self, what: dict[str, Any], timeout: float) -> ProcessWaited:
+        params = {"id": self.id, "instance": self.instance, **what}
+        call = ProcessWaitCall(self._sandbox, params, timeout=timeout)
+        waited: ProcessWaited = await self._calls.perform(call)
+        return waited
+
     async def _perform(self, method: str, params: dict[str, Any]) -> Any:
-        params = {"id": self.id, **params}
+        params = {"id": self.id, "instance": self.instance, **params}
         return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))

@@ -17,10 +17,11 @@ class State(Enum):
 
 
 class ExecResult(Exit, frozen=True):
-    """A command's end, and all that it printed, byte for byte."""
+    """A command's end, and what it printed, byte for byte: all, or with `truncated` as much as was asked for."""
 
     stdout: bytes = b""
     stderr: bytes = b""
+    truncated: bool = False
 
     @property
     def text(self) -> str:

@@ -3,88 +3,33 @@
 Wherever a line may be lost, what is done here is done exactly once: calls that act have a key, streams resume.
 """
 
-import secrets
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import Any, Literal
+from collections.abc import AsyncIterable
+from typing import Literal
 
-import msgspec
-
-from hawse.api.fields import StreamName
 from hawse.api.files import FileDone, FileStat
-from hawse.api.processes import ProcessInfo
-from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
-from hawse.client.command import Command, ExecCall, program, write_stdin
-from hawse.client.errors import CommandError
 from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter
 from hawse.client.filesystem import LIMIT, Files, PathLike
 from hawse.client.git import Git
 from hawse.client.ports import Ports
-from hawse.client.process import Process, ProcessCall
+from hawse.client.programs import Env, Programs
 from hawse.client.recording import Recording
-from hawse.client.replies import parse
-from hawse.client.results import ExecResult
 from hawse.client.session import Session
 from hawse.client.terminal import Terminal
 from hawse.client.viewer import TerminalCall
 from hawse.client.watch import Watches
 
-Env = Mapping[str, str | None]
-OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a process and its iterators
 
-
-class Sandbox:
+class Sandbox(Programs):
     """A handle to one sandbox. It holds nothing open."""
 
     def __init__(self, calls: Calls, id: str, *, window: int, gateway: str = "") -> None:
         """`gateway`: its address (`http://…`), where previews are."""
-        self.id = id
+        super().__init__(calls, id, window=window)
         self._gateway = gateway
-        self._calls = calls
-        self._window = window
 
-    async def call(
-        self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None, timeout: float | None = None
-    ) -> Any:
-        """Call any method of this sandbox: see `Client.call`."""
-        call = Call(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
-        return await self._calls.perform(call)
-
-    # ---- commands
-
-    async def exec(
-        self,
-        command: Command,
-        *,
-        cwd: str | None = None,
-        env: Env | None = None,
-        stdin: BytesLike | None = None,
-        timeout: float | None = None,
-        check: bool = False,
-        key: str | None = None,
-        max_output: int = OUTPUT_LIMIT,
-    ) -> ExecResult:
-        """Run a command to its end. A sequence is an argv; a string is for the shell.
-
-        `env` adds to the environment, None unsets. After `timeout` seconds the whole tree is killed, and the result
-        says `timed_out`. `key`: the same key again, from anywhere, joins the same run. `max_output`: bytes of each
-        stream. Being cancelled leaves the command running. Raises `CommandError` if `check` and the code is not 0;
-        `spawn_failed`, `too_large`, `TruncatedError`, `unavailable`, and what ends a client.
-        """
-        params = program(command, cwd=cwd, env=env, timeout=timeout)
-        call = ExecCall(self.id, params, key=key, stdin=stdin is not None, window=self._window, limit=max_output)
-        try:
-            self._calls.submit(call)
-            if stdin is not None:
-                await write_stdin(call, stdin)
-            result: ExecResult = await self._calls.outcome(call)
-        finally:
-            self._calls.abandon(call)
-        if check and not result.ok:
-            raise CommandError(result)
-        return result
+    # ---- sessions
 
     def session(
         self,
@@ -103,61 +48,6 @@ class Sandbox:
             raise ValueError("which session? give its id")
         wanted = {"id": id, "cwd": cwd, "env": None if env is None else dict(env), "shell": shell}
         return Session(self._calls, self.id, wanted, create=create, window=self._window, attach=self.attach_process)
-
-    # ---- processes
-
-    async def start(
-        self,
-        command: Command,
-        *,
-        id: str | None = None,
-        cwd: str | None = None,
-        env: Env | None = None,
-        stdin: bool = False,
-        timeout: float | None = None,
-    ) -> Process:
-        """Start a process and attach to it; exactly one, whatever happens to the line. It outlives the client.
-
-        Without `stdin` it reads from /dev/null. `timeout` (seconds) kills the whole tree. Raises `conflict` if one of
-        that `id` runs, `spawn_failed`, `limit_exceeded`, and what ends a client.
-        """
-        params = {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
-        answer = await self._calls.perform(Call("process.start", params, sandbox=self.id, key=new_key()))
-        info = parse(msgspec.json.encode(answer), ProcessInfo)
-        return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0}, stdin=stdin)
-
-    async def attach_process(
-        self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
-    ) -> Process:
-        """Attach to a process, running or exited. `since`: offsets to begin at; by default all that is kept.
-
-        Raises `not_found`, `stale_handle` if `instance` is another, and what ends a client.
-        """
-        return await self._attach(id, instance=instance, since=since, stdin=True)
-
-    @asynccontextmanager
-    async def process(
-        self,
-        command: Command,
-        *,
-        id: str | None = None,
-        cwd: str | None = None,
-        env: Env | None = None,
-        stdin: bool = False,
-        timeout: float | None = None,
-    ) -> AsyncIterator[Process]:
-        """`start` for an `async with`, which kills what still runs at its end, unless `detach` was called."""
-        name = id or f"p-{secrets.token_hex(6)}"
-        try:
-            process = await self.start(command, id=name, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
-        except BaseException:
-            if id is None:  # it may have been started, and nobody else can know it
-                self._calls.post(Call("process.kill", {"id": name}, sandbox=self.id, key=new_key()))
-            raise
-        try:
-            yield process
-        finally:
-            await process.leave()
 
     # ---- terminals
 
@@ -261,12 +151,3 @@ class Sandbox:
     def ports(self) -> Ports:
         """What listens in the sandbox: `list`, `watch`, previews by `expose`, connections by `connect`."""
         return Ports(self._calls, self.id, gateway=self._gateway, window=self._window)
-
-    # ---- inside
-
-    async def _attach(
-        self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool
-    ) -> Process:
-        call = ProcessCall(self.id, id, instance=instance, since=since, window=self._window)
-        await self._calls.begin(call)
-        return Process(self._calls, call, self.id, stdin=stdin)

@@ -8,11 +8,11 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from hawse.api.fields import Exit, StreamName
-from hawse.api.processes import ProcessInfo
+from hawse.api.processes import Offsets, ProcessInfo
 from hawse.api.sessions import Ended, ExecEnd, ExecOpened, SessionInfo
 from hawse.client.call import Call, new_key
 from hawse.client.calls import Calls
-from hawse.client.command import STREAMS, Command, ExecCall, check_complete, program, write_stdin
+from hawse.client.command import Command, ExecCall, program, write_stdin
 from hawse.client.errors import CommandError
 from hawse.client.feed import BytesLike
 from hawse.client.process import Process
@@ -55,9 +55,8 @@ class SessionCall(ExecCall):
 
     def finished(self, value: msgspec.Raw) -> SessionResult:
         end = parse(value, ExecEnd)
-        check_complete(self._cursors, end)
-        stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
-        return SessionResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, end.ended)
+        stdout, stderr, truncated = self.kept(Offsets(stdout=end.stdout, stderr=end.stderr))
+        return SessionResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated, end.ended)
 
 
 class Session:
@@ -130,11 +129,11 @@ class Session:
         for this command alone. Without `stdin` it reads from /dev/null. After `timeout` seconds, counted from its
         turn, what it started is killed and the shell drops the rest: the code is 124 and the result says
         `timed_out`; the session lives. `key`: the same key again, from anywhere, joins the same run. `max_output`:
-        bytes of each stream. Being cancelled takes it out of the queue, or, when it runs, leaves it running.
+        bytes of each stream that are kept; the result says `truncated`. Being cancelled takes it out of the queue, or, when it runs, leaves it running.
 
         Raises `exited` if the shell has ended before (`details["exit"]` says how) or the session was deleted,
-        `CommandError` if `check` and the code is not 0; `limit_exceeded`, `not_found`, `stale_handle`,
-        `spawn_failed` for a `cwd` that does not exist, `too_large`, `TruncatedError`, and what ends a client.
+        `CommandError` if `check` and the code is not 0 or output was cut; `limit_exceeded`, `not_found`, `stale_handle`,
+        `spawn_failed` for a `cwd` that does not exist, `TruncatedError`, and what ends a client.
         """
         params = program(command, cwd=cwd, env=env, timeout=timeout) | self._named()
         has_input = stdin is not None
@@ -146,7 +145,7 @@ class Session:
             result: SessionResult = await self._calls.outcome(call)
         finally:
             self._calls.abandon(call)
-        if check and not result.ok:
+        if check and (not result.ok or result.truncated):
             raise CommandError(result)
         return result
 

@@ -55,7 +55,7 @@ async def test_both_streams_are_kept_apart_and_whole() -> None:
 async def test_it_has_a_key_and_is_joined_again_from_where_it_was() -> None:
     calls, line, call = make()
     first = line.call
-    assert line.params == {"argv": ["x"]}
+    assert line.params == {"argv": ["x"], "max_output": 1000}
     assert first.key
     line.event("opened", opened())
     line.data(OUT, 0, b"one ")
@@ -63,7 +63,7 @@ async def test_it_has_a_key_and_is_joined_again_from_where_it_was() -> None:
     calls.line_down()
     again = MemoryLine(calls)
     assert again.call.key == first.key
-    assert again.params == {"argv": ["x"], "since": {"stdout": 4, "stderr": 1}}
+    assert again.params == {"argv": ["x"], "max_output": 1000, "since": {"stdout": 4, "stderr": 1}}
     again.event("opened", opened(4, 1))
     again.data(OUT, 2, b"e two")  # a repeat in part
     again.result({"code": 0, "stdout": 7, "stderr": 1})
@@ -75,7 +75,7 @@ async def test_stdin_goes_along_and_is_resumed() -> None:
     assert call.feed
     await call.feed.write(b"abcdef")
     assert line.inputs() == [(0, b"abcdef")]
-    assert line.params == {"argv": ["x"], "stdin": True, "input": call.feed.id}
+    assert line.params == {"argv": ["x"], "max_output": 1000, "stdin": True, "input": call.feed.id}
     calls.line_down()
     again = MemoryLine(calls)
     assert again.params["input"] == call.feed.id
@@ -90,11 +90,21 @@ async def test_credit_is_given_back_as_output_is_kept() -> None:
     assert sum(credit.bytes for credit in line.of(Credit)) > 100
 
 
-async def test_output_beyond_the_limit_is_an_error_and_not_kept() -> None:
+async def test_output_beyond_the_limit_is_not_kept_and_said() -> None:
+    _, line, call = make(limit=10)
+    assert line.params["max_output"] == 10
+    line.event("opened", opened())
+    line.data(OUT, 0, b"0123456789")
+    line.result({"code": 0, "stdout": 500, "stderr": 0, "truncated": True})
+    assert call.done.result() == ExecResult(0, stdout=b"0123456789", truncated=True)
+
+
+async def test_output_that_is_missing_below_the_limit_is_lost_and_not_cut() -> None:
     _, line, call = make(limit=10)
     line.event("opened", opened())
-    line.data(OUT, 0, b"01234567890")
-    with pytest.raises(HawseError, match="too_large"):
+    line.data(OUT, 0, b"012345678")
+    line.result({"code": 0, "stdout": 500, "stderr": 0, "truncated": True})
+    with pytest.raises(TruncatedError):
         await call.done
 
 
@@ -117,7 +127,7 @@ async def test_output_that_was_lost_is_never_skipped_silently(where: str) -> Non
 async def test_a_repeat_says_that_it_goes_on_only_if_it_had_begun() -> None:
     calls, _, _ = make()
     calls.line_down()
-    assert MemoryLine(calls).params == {"argv": ["x"]}
+    assert MemoryLine(calls).params == {"argv": ["x"], "max_output": 1000}
 
 
 async def test_a_second_run_is_never_taken_for_the_first() -> None:

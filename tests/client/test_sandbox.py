@@ -1,55 +1,14 @@
 """A sandbox's methods against a server, straight and over lines that break."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
 import hawse
-from hawse.client.errors import CommandError
 from hawse.wire import HawseError
 from tests.client.conftest import QUICK
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
-
-
-async def test_a_command_is_run_to_its_end(hw: hawse.Client) -> None:
-    result = await hw.sandbox().exec(["print", "out", "err"])
-    assert (result.code, result.stdout, result.stderr, result.text) == (0, b"out", b"err", "out")
-    assert (await hw.sandbox().exec("echo a | wc")).text == "echo a | wc"
-
-
-async def test_a_command_gets_its_stdin_to_the_last_byte(hw: hawse.Client) -> None:
-    data = bytes(range(256)) * 4000
-    assert (await hw.sandbox().exec(["cat"], stdin=data)).stdout == data
-    assert (await hw.sandbox().exec(["cat"], stdin=b"")).stdout == b""
-
-
-async def test_a_command_that_does_not_read_its_stdin_still_ends(hw: hawse.Client) -> None:
-    assert (await hw.sandbox().exec(["print", "x"], stdin=bytes(1_000_000))).text == "x"
-
-
-async def test_a_command_that_fails_is_an_exception_only_when_asked(hw: hawse.Client) -> None:
-    assert (await hw.sandbox().exec(["fail", "3"])).code == 3
-    with pytest.raises(CommandError, match="exited with 3: no luck") as caught:
-        await hw.sandbox().exec(["fail", "3"], check=True)
-    assert caught.value.result.stderr == b"no luck\n"
-    with pytest.raises(HawseError, match="spawn_failed"):
-        await hw.sandbox().exec(["nonsense"])
-
-
-async def test_a_command_with_the_same_key_is_the_same_run(hw: hawse.Client, server: FakeServer) -> None:
-    results = [await hw.sandbox().exec(["print", "x"], key="once") for _ in range(3)]
-    assert {result.text for result in results} == {"x"}
-    assert server.world.runs == ["print x"]
-
-
-async def test_a_cancelled_command_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.01):
-            await hw.sandbox().exec(["hang"])
-    await hw.call("echo")
-    assert server.session.connection.channels == {}
 
 
 async def test_commands_and_files_are_whole_though_every_line_breaks(server: FakeServer) -> None:

@@ -94,3 +94,25 @@ async def test_an_exec_without_a_key_whose_caller_is_gone_ends_by_itself(served:
     await eventually(lambda: not served.runtime._execs.running)
     assert (served.workspace / "done").exists()
     assert (served.workspace / "printed").exists()
+
+
+async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = {"command": "cat > got; echo done > done", "stdin": True, "input": "i"}
+    async with served.client() as client:
+        first = client.call("exec", params, key="k")
+        first.send(b"a")
+        await eventually(lambda: first.granted == 1)
+    (process,) = served.runtime._execs.running
+    await eventually(lambda: not process.writers._count)
+    monkeypatch.setattr(execs, "STDIN_PATIENCE", 0.02)
+    async with served.client() as client:
+        second = client.call("exec", params, key="k")
+        assert (await second.event("opened"))["input_offset"] == 1
+        assert process.writers._timer is None
+        second.send(b"b", offset=1)
+        await eventually(lambda: second.granted == 1)
+    await eventually(lambda: not served.runtime._execs.running)
+    assert (served.workspace / "got").read_bytes() == b"ab"
+    assert (served.workspace / "done").exists()
