@@ -129,11 +129,12 @@ class Session:
         for this command alone. Without `stdin` it reads from /dev/null. After `timeout` seconds, counted from its
         turn, what it started is killed and the shell drops the rest: the code is 124 and the result says
         `timed_out`; the session lives. `key`: the same key again, from anywhere, joins the same run. `max_output`:
-        bytes of each stream that are kept; the result says `truncated`. Being cancelled takes it out of the queue, or, when it runs, leaves it running.
+        bytes of each stream that are kept; the result says `truncated`. Being cancelled takes it out of the queue, or,
+        when it runs, leaves it running.
 
         Raises `exited` if the shell has ended before (`details["exit"]` says how) or the session was deleted,
-        `CommandError` if `check` and the code is not 0 or output was cut; `limit_exceeded`, `not_found`, `stale_handle`,
-        `spawn_failed` for a `cwd` that does not exist, `TruncatedError`, and what ends a client.
+        `CommandError` if `check` and the code is not 0 or output was cut; `limit_exceeded`, `not_found`,
+        `stale_handle`, `spawn_failed` for a `cwd` that does not exist, `TruncatedError`, and what ends a client.
         """
         params = program(command, cwd=cwd, env=env, timeout=timeout) | self._named()
         has_input = stdin is not None
