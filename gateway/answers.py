@@ -20,7 +20,8 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def problem(error: HawseError) -> Problem:
-    return Problem(error.code, error.message, error.retryable, error.admitted, error.details)
+    details = None if error.code == "internal" else error.details  # of a bug nothing is told
+    return Problem(error.code, error.message, error.retryable, error.admitted, details)
 
 
 def json_response(value: object, status: int = 200) -> Response:

@@ -5,14 +5,20 @@ from hawse.wire import HawseError
 
 
 def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> None:
-    response = error_response(HawseError("limit_exceeded", "too many", details={"secret": 1}))
+    response = error_response(HawseError("limit_exceeded", "too many", details={"limit": 1}))
     assert response.status_code == 429
     assert json.loads(bytes(response.body)) == {
         "code": "limit_exceeded",
         "message": "too many",
         "retryable": True,
         "admitted": "no",
+        "details": {"limit": 1},
     }
+
+
+def test_a_bug_is_told_without_details() -> None:
+    response = error_response(HawseError("internal", "a bug", details={"traceback": "line 1"}))
+    assert "details" not in json.loads(bytes(response.body))
 
 
 def test_an_answer_is_json_that_nobody_keeps() -> None:
