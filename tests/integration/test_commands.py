@@ -24,7 +24,7 @@ from hawse.client.errors import CommandError
 from hawse.wire import HawseError
 from tests.support.stack import Stack, free_port
 
-PATIENCE = 30.0  # seconds until what was let go of has to be gone
+PATIENCE = 60.0  # seconds until what was let go of has to be gone: a reader's place is held for 30
 AT_ONCE = 1000
 
 # What the runtime keeps from its programs or gives them, so that both sides begin alike.
@@ -263,8 +263,9 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack) -> 
             # A command with a key, and every command of a client has one, keeps its stdin for who may come back.
             (runtime,) = stack.runtimes()
             for child in runtime.children():
-                assert child.cmdline() in (["cat"], ["/bin/bash", "-c", "cat"])
-                child.kill()
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    if child.cmdline() in (["cat"], ["/bin/bash", "-c", "cat"]):
+                        child.kill()
             stays.close()
 
 
