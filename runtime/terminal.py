@@ -19,6 +19,7 @@ from runtime.reaper import adopt
 from runtime.screen import ALL, Screen
 from runtime.shelf import Shelf, Snapshot
 from runtime.spawn import set_size, spawn_pty
+from runtime.teller import Teller
 from runtime.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Terminal:
         self._child = adopt(pid, self._exited, self._fd)
         self._screen = Screen(cols, rows, reply=self._answer)
         self._outlet = Outlet(self._fd, owned=False)
-        self._inlet = Inlet(self._fd, journal.append, self._burst_over, self._outlet.close)
+        self._teller = Teller(journal, self._tell)
+        self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
         self.company = Company(lambda: self.size, self.resize, self._wake_viewers, self._handed)
 
@@ -233,7 +235,7 @@ class Terminal:
 
     # ---- output
 
-    def _burst_over(self) -> None:
+    def _tell(self) -> None:
         self.observer.catch_up()
         self._wake_viewers()
         self._keep_near()
@@ -296,6 +298,7 @@ class Terminal:
 
     def _exited(self, result: Exit) -> None:
         self._inlet.drain(LAST_WORDS)
+        self._teller.now()
         self._outlet.close()
         self._inlet.close()
         self._follow(self.journal.end)
