@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from runtime import teller as module
 from runtime.journal import Journal
 from runtime.teller import ENOUGH, TRICKLE, Teller
 from tests.runtime.support import eventually
@@ -27,7 +26,7 @@ class Told:
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """No time passes, except for timers."""
     now = time.monotonic()
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
 
 
 @pytest.mark.usefixtures("still")
