@@ -18,6 +18,7 @@ from gateway.connect import Connect
 from gateway.doors import Doors
 from gateway.downloads import PATH, Downloads
 from gateway.links import Links
+from gateway.metrics import Metrics
 from gateway.pages import SecurityHeaders, pages
 from gateway.preview import Previews
 from gateway.preview_address import Addresses
@@ -86,6 +87,7 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
+            Route("/metrics", Metrics(doors, provider, connect, links).__call__, methods=["GET"]),
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
             Route(PATH, Downloads(doors, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),

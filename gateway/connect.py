@@ -1,6 +1,7 @@
 """`GET /v1/connect`: who may come in (docs/wire.md section 1)."""
 
 import logging
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -10,7 +11,7 @@ from gateway.answers import error_response
 from gateway.doors import Doors
 from gateway.links import Links
 from gateway.rights import VIEWER
-from gateway.session import Carrier, Closing, Method, Session
+from gateway.session import Carrier, Closing, Counts, Method, Session
 from gateway.tickets import Tickets
 from gateway.websocket import SOCKET
 from hawse.wire import HawseError, Limits
@@ -37,6 +38,8 @@ class Connect:
         self._limits = limits
         self._max_connections = max_connections
         self.open: set[Session] = set()  # those that were let in
+        self.let_in = 0  # ever
+        self._gone = Counts()  # of those that have left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if SUBPROTOCOL not in scope["subprotocols"]:
@@ -47,7 +50,8 @@ class Connect:
             denied = None
         await receive()  # websocket.connect
         if denied is not None:
-            log.info("< %s refused: %s", _peer(scope), denied.code)
+            peer = _peer(scope)
+            log.info("< %s refused: %s", peer, denied.code, extra={"peer": peer, "code": denied.code})
             await error_response(denied)(scope, receive, send)
             return
         await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL, "headers": []})
@@ -65,6 +69,11 @@ class Connect:
     def sessions(self) -> int:
         return len(self.open)
 
+    @property
+    def counts(self) -> Counts:
+        """Of everybody who ever came."""
+        return _sum([self._gone, *(session.counts for session in self.open)])
+
     async def _serve(self, scope: Scope, carrier: Carrier) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
@@ -72,16 +81,20 @@ class Connect:
         session = Session(carrier, self.links, self._methods, self._limits, name, role or VIEWER)
         refused = self._refusal(role)
         if refused is not None:
-            log.info("< %s refused: %s", name, refused.reason)
+            log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
             await session.say(refused)
             return
         self.open.add(session)
-        log.info("< %s connected as %s, %d now", name, role, len(self.open))
+        self.let_in += 1
+        known = {"peer": name, "role": role}
+        log.info("< %s connected as %s, %d now", name, role, len(self.open), extra=known)
         try:
             closing = await session.run()
-            log.info("= %s closed: %s %s", name, closing.code or "", closing.reason)
+            code = closing.code or ""
+            log.info("= %s closed: %s %s", name, code, closing.reason, extra={**known, "code": closing.reason})
         finally:
             self.open.discard(session)
+            self._gone = _sum([self._gone, session.counts])
 
     def _role(self, scope: Scope) -> str | None:
         """By token or ticket; None without one that holds."""
@@ -96,6 +109,10 @@ class Connect:
         if len(self.open) >= self._max_connections:
             return Closing(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
         return None
+
+
+def _sum(counts: Iterable[Counts]) -> Counts:
+    return Counts(*map(sum, zip(*counts, strict=True)))
 
 
 def _peer(scope: Scope) -> str:

@@ -67,6 +67,7 @@ class SandboxLink:
         self._waiting: dict[Caller, float] = {}  # until there is a link; with the time they came
         self._timers: dict[Caller, asyncio.TimerHandle] = {}  # of those that wait and have a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
+        self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
     # ---- for sessions
 
@@ -93,6 +94,11 @@ class SandboxLink:
     def ready(self) -> bool:
         """There is a link now."""
         return self._link is not None
+
+    @property
+    def channels(self) -> int:
+        """How many calls are on their way."""
+        return len(self._bridges)
 
     @property
     def congested(self) -> bool:
@@ -124,7 +130,7 @@ class SandboxLink:
                 if bridge := self._bridges.get(event.ch):
                     bridge.receive_credit(event)
             case Error():
-                log.warning("! runtime %s: %s: %s", self.sandbox, event.code, event.message)
+                self._log.warning("! runtime %s: %s: %s", self.sandbox, event.code, event.message)
             case Goaway():
                 link.close()
 
@@ -133,7 +139,7 @@ class SandboxLink:
             return
         self._link = None
         bridges, self._bridges = self._bridges, {}
-        log.warning("! link %s lost with %d open calls: %s", self.sandbox, len(bridges), error or "closed")
+        self._log.warning("! link %s lost with %d open calls: %s", self.sandbox, len(bridges), error or "closed")
         for bridge in bridges.values():
             bridge.fail(HawseError("interrupted", "the line to the sandbox broke", admitted="unknown"))
         self.link_drained()
@@ -151,17 +157,17 @@ class SandboxLink:
             while self._waiting:
                 link = await self._connect()
                 self._link = link
-                log.info("= link %s ready", self.sandbox)
+                self._log.info("= link %s ready", self.sandbox)
                 try:
                     self._start_waiting(link)
                     await watch(link)
                 finally:
                     link.abort()
         except HawseError as error:
-            log.warning("! sandbox %s: %s", self.sandbox, error)
+            self._log.warning("! sandbox %s: %s", self.sandbox, error)
             self._refuse(error)
         except Exception:  # a bug here: it ends this attempt, not the gateway
-            log.exception("! link %s", self.sandbox)
+            self._log.exception("! link %s", self.sandbox)
             self._refuse(HawseError("internal"))
         finally:
             self._task = None
@@ -190,7 +196,7 @@ class SandboxLink:
         except HawseError as error:
             bridge.fail(error)
         except LocalProtocolError:  # a bug here: it ends this call, not the link of all others
-            log.exception("! link %s", self.sandbox)
+            self._log.exception("! link %s", self.sandbox)
             bridge.fail(HawseError("internal"))
         else:
             self._bridges[number] = bridge
@@ -234,6 +240,10 @@ class Links:
                 raise HawseError("not_found", f"no sandbox {sandbox[:64]!r}")
             link = self._links[sandbox] = SandboxLink(sandbox, self._provider, self._tasks)
         return link
+
+    def ready(self) -> list[SandboxLink]:
+        """Those that there are now. Nothing is started for it."""
+        return [link for link in self._links.values() if link.ready]
 
     def stop(self) -> None:
         for link in self._links.values():

@@ -90,7 +90,8 @@ class LocalProvider:
         except (StateError, OSError) as error:
             raise HawseError("unavailable", f"the runtime was not started: {error}") from error
         self._children[sandbox] = child
-        log.info("= sandbox %s started, pid %d, isolation %s", sandbox, child.pid, self._isolation)
+        known = {"sandbox": sandbox}
+        log.info("= sandbox %s started, pid %d, isolation %s", sandbox, child.pid, self._isolation, extra=known)
         try:
             async with asyncio.timeout(START_TIMEOUT):
                 await _until_it_answers(child, paths)

@@ -5,14 +5,13 @@ warnings are let through.
 """
 
 import logging
-import sys
 
-FORMAT = "%(asctime)s %(name)s %(message)s"
+from hawse.logs import Form, handler
 
 
-def configure(*, verbose: bool) -> None:
+def configure(*, verbose: bool, form: Form = "text") -> None:
     """Log to stderr: warnings, and with `verbose` who comes and goes."""
-    logging.basicConfig(level=logging.WARNING, format=FORMAT, stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler(form)])
     for name in ("gateway", "hawse"):
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets"):

@@ -73,7 +73,7 @@ class Previews:
         try:
             await self._forward(place, scope, receive, send)
         except HawseError as error:
-            log.info("! preview of %s: %s", place.sandbox, error)
+            log.info("! preview of %s: %s", place.sandbox, error, extra={"sandbox": place.sandbox, "code": error.code})
             if scope["type"] == "websocket":
                 await receive()
             await _problem(error, scope)(scope, receive, send)

@@ -23,7 +23,7 @@ from gateway.app import create_app
 from gateway.connect import Connect
 from gateway.doors import Doors
 from gateway.http import HttpProtocol
-from gateway.local import LocalProvider, choose_isolation
+from gateway.local import RUNTIME, LocalProvider, choose_isolation
 from gateway.preview import AT_ONCE
 from gateway.settings import Settings, SettingsError
 from gateway.state import State, StateError
@@ -47,15 +47,15 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
     """Run until a signal; return the exit code. What can't be had is said on stderr, without a traceback."""
-    logs.configure(verbose=verbose)
     try:
         settings.check()
+        logs.configure(verbose=verbose, form=settings.log_format)
         state = State(settings.state)
         token = settings.token or state.token()
         viewer_token = state.token("token.viewer")
         isolation, reason = choose_isolation(settings.isolation)
         state.sandbox("local").make()
-        provider = LocalProvider(state, isolation)
+        provider = LocalProvider(state, isolation, runtime=[*RUNTIME, "--log-format", settings.log_format])
         listener = _listen(settings.host, settings.port)
     except (SettingsError, StateError) as error:
         print(f"hawse: {error}", file=sys.stderr)

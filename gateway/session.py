@@ -48,8 +48,19 @@ class Closing(NamedTuple):
     error: HawseError | None = None  # said before the close; the connection says its own
 
 
+class Counts(NamedTuple):
+    """What one client, or several, have cost."""
+
+    calls: int = 0
+    bytes_in: int = 0  # of messages, without their frames
+    bytes_out: int = 0
+
+
 class Carrier(Protocol):
     """A WebSocket, open."""
+
+    bytes_in: int  # of the messages that came, whole
+    bytes_out: int
 
     @property
     def has_room(self) -> bool:
@@ -93,6 +104,7 @@ class Session:
         self._busy = False  # receiving or writing: whatever that gives to write is written at its end
         self._used: set[SandboxLink] = set()  # that this client has called
         self.input_waiting = 0  # bytes toward runtimes
+        self._calls = 0  # ever
         self._reading = True
 
     async def run(self) -> Closing:
@@ -110,6 +122,10 @@ class Session:
             self._bridges.clear()
         await self.say(closing)
         return closing
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self._calls, self._carrier.bytes_in, self._carrier.bytes_out)
 
     @property
     def closing(self) -> bool:
@@ -216,6 +232,7 @@ class Session:
                 self.connection.send_welcome("hawse", identity="local", role=self.role)
 
     def _open(self, call: Call) -> None:
+        self._calls += 1
         if call.sandbox is not None:
             link = self._links.get(call.sandbox)
             bridge = Bridge(self, call)
@@ -247,7 +264,7 @@ class Session:
             self.close(Closing(4429, "backlog", error))
 
     def _fail(self) -> None:
-        log.exception("! %s", self.name)
+        log.exception("! %s", self.name, extra={"peer": self.name, "role": self.role})
         self.close(Closing(1011, "internal", HawseError("internal")))
 
     async def say(self, closing: Closing) -> None:

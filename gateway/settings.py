@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gateway.doors import split_origin
 from gateway.local import Wanted
+from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 
 DEFAULT_STATE = "~/.local/state/hawse"
@@ -35,6 +36,7 @@ class Settings:
     origins: Sequence[str] = ()
     preview_host: str | None = "localhost"  # below which previews have names of their own
     max_connections: int = MAX_CONNECTIONS
+    log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
 
     def check(self) -> None:
@@ -47,6 +49,8 @@ class Settings:
             raise SettingsError(f"a token that others may try to guess has {TOKEN_MIN} characters or more")
         if self.token is not None and (not self.token or not self.token.isascii() or not self.token.isprintable()):
             raise SettingsError("a token is printable ASCII")
+        if self.log_format not in FORMS:
+            raise SettingsError(f"logs are {' or '.join(FORMS)}, not {self.log_format}")
         if self.max_connections < 1:
             raise SettingsError("--max-connections is 1 or more")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):

@@ -41,6 +41,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     _deaf = False  # we have given up on what it sends; it may still read why
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
+    bytes_in = 0  # of messages, whole
+    bytes_out = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -88,6 +90,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def write(self, message: str | bytes) -> None:
         kind, data = (TEXT, message.encode()) if isinstance(message, str) else (BINARY, message)
         size = len(data)
+        self.bytes_out += size
         if size < 126:
             header = bytes((kind, size))
         elif size < 1 << 16:
@@ -159,6 +162,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """As uvicorn's, without a traceback in the log for what a client got wrong."""
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
+        self.bytes_in += len(data)
         if self.close_sent:
             return
         message: str | bytes = data

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import uvloop
 
+from hawse.logs import FORMS, handler
 from runtime.records import Keep
 from runtime.runtime import running
 from runtime.spawn import keep_descriptors
@@ -28,7 +29,7 @@ PR_SET_DUMPABLE = 4
 
 def main() -> None:
     args = _arguments()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.INFO, handlers=[handler(args.log_format)])
     os.umask(0o022)
     _default_signals()
     keep_descriptors()
@@ -54,6 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
+    parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
     keep = Keep()
     parser.add_argument(
         "--keep-ended", metavar="N", type=int, default=keep.number, help="processes that have ended and are kept"
@@ -112,7 +114,8 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
             os.umask(before)
         else:
             server = await loop.create_server(runtime.server.accept, *args.listen)
-        logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid())
+        known = {"runtime": runtime.id, "sandbox": args.sandbox}
+        logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
         await stop.wait()
         server.close()
         if args.socket is not None:

@@ -65,6 +65,11 @@ class Journal:
             start += len(parts[-1])
         return b"".join(parts)
 
+    @property
+    def memory(self) -> int:
+        """Bytes that its ring takes."""
+        return len(self._ring)
+
     def limit(self, capacity: int) -> None:
         """Hold at most `capacity` bytes from now on; the oldest go first."""
         self.capacity = _power_of_two(capacity)
@@ -97,6 +102,11 @@ class JournalPool:
         self._total = total
         self._each = each
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+    @property
+    def memory(self) -> int:
+        """Bytes that all of them take."""
+        return sum(journal.memory for journal in self._journals)
 
     def journal(self) -> Journal:
         """A new journal; the others shrink, or grow again, to the same size.

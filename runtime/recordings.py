@@ -64,6 +64,11 @@ class Recordings:
         self._watches: dict[Watch, None] = {}
         terminals.recording = self._policy
 
+    @property
+    def active(self) -> int:
+        """How many go on."""
+        return len(self._active)
+
     def methods(self) -> dict[str, Method]:
         return {
             "recording.start": Method(StartRecording, lambda call, p: self._start(p)),

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from hawse.api.runtime import AskRuntime
+from hawse.api.runtime import AskMetrics, AskRuntime, RuntimeMetrics
 from runtime.agents import Agents
 from runtime.disk import Disk
 from runtime.dispatch import Dispatcher, Method
@@ -82,13 +82,16 @@ class Runtime:
         programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
         for part in (*programs, self._files, self._recordings, ports, self._watches, self._gits):
             dispatcher.add(part.methods())
-        dispatcher.add({"runtime.info": Method(AskRuntime, lambda call, p: self.info())})
+        dispatcher.add(
+            {
+                "runtime.info": Method(AskRuntime, lambda call, p: self.info()),
+                "runtime.metrics": Method(AskMetrics, lambda call, p: self.metrics()),
+            }
+        )
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
 
     def info(self) -> dict[str, Any]:
         """What it is and what it holds; `memory` is the resident size in bytes."""
-        with open("/proc/self/statm") as statm:
-            pages = int(statm.read().split()[1])
         return {
             "runtime": self.id,
             "pid": os.getpid(),
@@ -97,10 +100,33 @@ class Runtime:
             "terminals": len(self._terminals),
             "processes": len(self._processes) + len(self._execs),
             "sessions": len(self._sessions),
-            "open_fds": len(os.listdir("/proc/self/fd")),
+            "open_fds": _open_fds(),
             "tasks": len(asyncio.all_tasks()),
-            "memory": pages * os.sysconf("SC_PAGE_SIZE"),
+            "memory": _memory(),
         }
+
+    def metrics(self) -> RuntimeMetrics:
+        """What it holds now and what it has counted. Looks at every viewer, so it is for who asks seldom."""
+        terminals = self._terminals
+        lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
+        return RuntimeMetrics(
+            started=self._started,
+            cpu=time.process_time(),
+            memory=_memory(),
+            open_fds=_open_fds(),
+            terminals=sum(terminal.exit is None for terminal in terminals),
+            processes=sum(process.exit is None for process in self._processes.records) + len(self._execs),
+            sessions=len(self._sessions),
+            viewers=len(lags),
+            lag=sum(lags),
+            lag_max=max(lags, default=0),
+            journals=self._journals.memory,
+            snapshots=terminals.shelf.held,
+            recordings=self._recordings.active,
+            output=terminals.output,
+            reseeds=terminals.tally.reseeds,
+            echo=terminals.tally.echoes(),
+        )
 
     async def close(self) -> None:
         """End everything that runs here."""
@@ -111,6 +137,16 @@ class Runtime:
         await self._processes.close()  # and what the others have left behind
         await self._recordings.close()
         self._agents.close()
+
+
+def _memory() -> int:
+    """Resident bytes."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _open_fds() -> int:
+    return len(os.listdir("/proc/self/fd"))
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from runtime.reaper import adopt
 from runtime.screen import ALL, Screen
 from runtime.shelf import Shelf, Snapshot
 from runtime.spawn import set_size, spawn_pty
+from runtime.tally import SILENT, Tally
 from runtime.teller import Teller
 from runtime.viewer import Viewer
 
@@ -57,6 +58,7 @@ class Terminal:
         journal: Journal,
         shelf: Shelf,
         on_exit: Callable[["Terminal"], None],
+        tally: Tally | None = None,
         integrated: bool = False,
     ) -> None:
         """Start `argv` on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
@@ -70,6 +72,7 @@ class Terminal:
         self.started = time.time()
         self.journal = journal
         self.shelf = shelf
+        self.tally = tally or Tally()
         self.observer = Observer(journal, integrated=integrated)
         self.inputs = Inputs()
         self.exit: Exit | None = None
@@ -78,6 +81,7 @@ class Terminal:
         self._waits: dict[Wait, None] = {}
         self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
         self._on_exit = on_exit
+        self._typed: float | None = None  # when: input without output since
         self._retired = False
         self._marks = [Mark(0, cols, rows)]
         self.first_mark = 0  # the number of _marks[0]
@@ -129,6 +133,9 @@ class Terminal:
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
         for recorder in self.recorders:
             recorder.input(data)
+        now = time.monotonic()  # the loop's own clock counts milliseconds
+        if self._typed is None or now - self._typed > SILENT:
+            self._typed = now
         self._outlet.write(data, on_written)
 
     def resize(self, cols: int, rows: int) -> None:
@@ -236,6 +243,9 @@ class Terminal:
     # ---- output
 
     def _tell(self) -> None:
+        if self._typed is not None:
+            self.tally.echoed(time.monotonic() - self._typed)
+            self._typed = None
         self.observer.catch_up()
         self._wake_viewers()
         self._keep_near()

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 import signal as signals
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hawse.api.people import SetLease, SetPresence
@@ -29,6 +29,7 @@ from runtime.journal import JournalPool
 from runtime.rights import OWNER
 from runtime.shelf import Shelf
 from runtime.spawn import default_shell
+from runtime.tally import Tally
 from runtime.terminal import Terminal
 from runtime.viewer import Viewer
 
@@ -48,11 +49,20 @@ class Terminals:
         self._journals = journals
         self._terminals: dict[str, Terminal] = {}
         self.shelf = Shelf()
+        self.tally = Tally()
         # Set by who keeps recordings: may raise, and returns what begins one of a terminal that was just started.
         self.recording: Callable[[Record], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
         return len(self._terminals)
+
+    def __iter__(self) -> Iterator[Terminal]:
+        return iter(self._terminals.values())
+
+    @property
+    def output(self) -> int:
+        """Bytes that the programs of all terminals there ever were have printed."""
+        return self.tally.output + sum(terminal.journal.end for terminal in self)
 
     def methods(self) -> dict[str, Method]:
         return {
@@ -97,12 +107,13 @@ class Terminals:
             rows=params.rows or DEFAULT_ROWS,
             journal=self._journals.journal(),
             shelf=self.shelf,
+            tally=self.tally,
             on_exit=self._trim,
             integrated=start.integrated,
         )
         terminal.argv = argv  # as it was asked for
         if existing is not None:
-            existing.retire()
+            self._forget(existing)
         self._terminals[terminal_id] = terminal
         if begin is not None:
             begin(terminal)
@@ -174,4 +185,9 @@ class Terminals:
         exited = [t for t in self._terminals.values() if t.exit is not None]
         for terminal in exited[:-EXITED_KEPT]:
             del self._terminals[terminal.id]
-            terminal.retire()
+            self._forget(terminal)
+
+    def _forget(self, terminal: Terminal) -> None:
+        """It has ended, and nobody finds it any more."""
+        self.tally.output += terminal.journal.end
+        terminal.retire()

@@ -63,6 +63,11 @@ class Viewer:
         self._prober: asyncio.TimerHandle | None = None
         self._flight = Flight(asyncio.get_running_loop().time)
 
+    @property
+    def lag(self) -> int:
+        """Bytes of output that it has not been sent."""
+        return 0 if self.cursor is None else self._terminal.journal.end - self.cursor
+
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
@@ -181,6 +186,7 @@ class Viewer:
     def _reseed(self, connection: Connection, ch: int) -> None:
         cols, rows, screen = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
         self._skip = self._lost = False
+        self._terminal.tally.reseeds += 1
         self._live_at = self._terminal.journal.end
         self._live = False
         value = {"from": self.cursor, "screen": screen, "cols": cols, "rows": rows}

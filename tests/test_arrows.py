@@ -1,7 +1,8 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
 `hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`; the methods as types,
-`hawse.api`, that all of these may know; and the carrier that both ends of a link share, `hawse.link`. Nothing else, in
+`hawse.api`, that all of these may know; and what both ends of a link share, the carrier `hawse.link` and the form of
+`hawse.logs`. Nothing else, in
 functions and under TYPE_CHECKING as well: an arrow is about what a module knows, not about when it loads it.
 """
 
@@ -46,9 +47,10 @@ RULES = {
     ),
     # Loading hawse.wire loads hawse first, so what `hawse` itself imports eagerly, everybody does.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
+    "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
-    "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "runtime")),
-    "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "gateway")),
+    "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "runtime")),
+    "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "gateway")),
 }
 
 

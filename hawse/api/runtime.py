@@ -1,8 +1,12 @@
-"""The runtime about itself: `runtime.info`."""
+"""The runtime about itself: `runtime.info`, `runtime.metrics`."""
+
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from hawse.api.spec import Reply, Spec
+from hawse.wire.frames import OFFSET_MAX
 
 
 class AskRuntime(msgspec.Struct):
@@ -24,4 +28,55 @@ class RuntimeInfo(Reply, frozen=True, kw_only=True):
     memory: int
 
 
-METHODS = {"runtime.info": Spec(AskRuntime, RuntimeInfo)}
+# s, of the classes of a histogram: the first holds what took no longer than the first bound, and so on.
+ECHO_BOUNDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+
+Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
+Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_length=len(ECHO_BOUNDS) + 1)]
+
+
+class AskMetrics(msgspec.Struct):
+    """What the runtime counts, for a gateway's `/metrics`."""
+
+
+class Echoes(Reply, frozen=True, kw_only=True):
+    """How long after input came output. `counts` has one more class than `ECHO_BOUNDS`: what took longer than all.
+
+    `seconds` is the sum of all times.
+    """
+
+    counts: Counts
+    seconds: float
+
+
+class RuntimeMetrics(Reply, frozen=True, kw_only=True):
+    """What is now, and what was counted since `started` (seconds since 1970).
+
+    Now: `memory` (resident bytes), `open_fds`, what runs (`terminals`, `processes`, `sessions`), `viewers` of
+    terminals, `lag` (bytes they have yet to be sent, all together) and `lag_max` (of the one that is furthest behind),
+    `journals` and `snapshots` (bytes of memory), `recordings` that go on. Counted: `cpu` (seconds), `output` (bytes
+    that programs wrote to terminals), `reseeds` (of viewers), `echo`.
+    """
+
+    started: float
+    cpu: float
+    memory: Count
+    open_fds: Count
+    terminals: Count
+    processes: Count
+    sessions: Count
+    viewers: Count
+    lag: Count
+    lag_max: Count
+    journals: Count
+    snapshots: Count
+    recordings: Count
+    output: Count
+    reseeds: Count
+    echo: Echoes
+
+
+METHODS = {
+    "runtime.info": Spec(AskRuntime, RuntimeInfo),
+    "runtime.metrics": Spec(AskMetrics, RuntimeMetrics),
+}

@@ -17,7 +17,7 @@ def add_parser(commands: "Commands") -> None:
         "serve",
         help="start a gateway on this machine",
         description="Start a gateway on this machine and print the address to open.",
-        epilog="Environment: HAWSE_TOKEN, HAWSE_STATE stand for --token and --state.",
+        epilog="Environment: HAWSE_TOKEN, HAWSE_STATE, HAWSE_LOG_FORMAT stand for --token, --state, --log-format.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (%(default)s)")
     parser.add_argument("--port", type=_port, default=8080, help="the port; 0 picks a free one (%(default)s)")
@@ -42,6 +42,9 @@ def add_parser(commands: "Commands") -> None:
         help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below it have to lead here (%(default)s)",
     )
     parser.add_argument("--max-connections", type=int, default=1024, metavar="N", help="clients at once (%(default)s)")
+    parser.add_argument(
+        "--log-format", choices=["text", "json"], help="of what is logged to stderr, and by runtimes (text)"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="log what comes and goes")
     parser.set_defaults(run=run)
 
@@ -62,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             origins=arguments.allow_origin,
             preview_host=arguments.preview_host,
             max_connections=arguments.max_connections,
+            log_format=arguments.log_format or os.environ.get("HAWSE_LOG_FORMAT") or "text",
         ),
         verbose=arguments.verbose,
     )

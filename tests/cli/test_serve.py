@@ -23,7 +23,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]
     settings.DEFAULT_STATE = "~/default"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "gateway.server", server)
     monkeypatch.setitem(sys.modules, "gateway.settings", settings)
-    for name in ("HAWSE_TOKEN", "HAWSE_STATE"):
+    for name in ("HAWSE_TOKEN", "HAWSE_STATE", "HAWSE_LOG_FORMAT"):
         monkeypatch.delenv(name, raising=False)
     return seen
 
@@ -41,6 +41,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
         "origins": [],
         "preview_host": "localhost",
         "max_connections": 1024,
+        "log_format": "text",
     }
     assert not verbose
 
@@ -48,7 +49,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
 def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) -> None:
     main(
         "serve --host 0.0.0.0 --port 0 --token t --state /s --isolation none --allow-host a --allow-host b "
-        "--allow-origin https://c --preview-host p.example --max-connections 3 -v".split()
+        "--allow-origin https://c --preview-host p.example --max-connections 3 --log-format json -v".split()
     )
     ((settings, verbose),) = served
     assert settings == {
@@ -61,6 +62,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "origins": ["https://c"],
         "preview_host": "p.example",
         "max_connections": 3,
+        "log_format": "json",
     }
     assert verbose
 
@@ -70,11 +72,12 @@ def test_the_environment_stands_for_options_and_options_win(
 ) -> None:
     monkeypatch.setenv("HAWSE_TOKEN", "from the environment")
     monkeypatch.setenv("HAWSE_STATE", "/from/the/environment")
+    monkeypatch.setenv("HAWSE_LOG_FORMAT", "json")
     main(["serve"])
-    main(["serve", "--token", "t", "--state", "/s"])
-    assert [(s["token"], s["state"]) for s, _ in served] == [
-        ("from the environment", Path("/from/the/environment")),
-        ("t", Path("/s")),
+    main(["serve", "--token", "t", "--state", "/s", "--log-format", "text"])
+    assert [(s["token"], s["state"], s["log_format"]) for s, _ in served] == [
+        ("from the environment", Path("/from/the/environment"), "json"),
+        ("t", Path("/s"), "text"),
     ]
 
 

@@ -56,3 +56,9 @@ def test_what_is_no_name_cannot_have_previews_below_it(name: str) -> None:
 def test_no_room_for_anybody_is_refused() -> None:
     with pytest.raises(SettingsError, match="--max-connections"):
         settings(max_connections=0).check()
+
+
+def test_a_log_format_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(SettingsError, match="text or json"):
+        settings(log_format="xml").check()
+    settings(log_format="json").check()

@@ -23,8 +23,9 @@ def free_port() -> int:
 class Stack:
     """`hawse serve` on a port and state directory of its own. A killed gateway can be started again."""
 
-    def __init__(self, state: Path, *, isolation: str = "none") -> None:
+    def __init__(self, state: Path, *arguments: str, isolation: str = "none") -> None:
         self.state = state
+        self._arguments = arguments
         self.port = free_port()
         self.isolation = isolation
         self.url = ""  # what it printed: http://127.0.0.1:PORT/#token=…
@@ -66,6 +67,7 @@ class Stack:
             *argv,
             "--isolation",
             self.isolation,
+            *self._arguments,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
