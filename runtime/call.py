@@ -1,6 +1,7 @@
 """One call as the runtime serves it, and what a call that streams has to offer."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -8,8 +9,10 @@ import msgspec
 
 from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
-from hawse.wire import HawseError, Source
+from hawse.wire import Connection, HawseError, Source
 from runtime.rights import OWNER
+
+log = logging.getLogger(__name__)
 
 ACK_DELAY = 0.05  # seconds that applied input may wait to be told
 
@@ -65,7 +68,19 @@ class Call:
     def serve(self, stream: Stream) -> None:
         """Let `stream` send on this channel from now on."""
         self.stream = stream
-        self._link.attach(self.ch, stream)
+        self._link.attach(self.ch, self)
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """The stream's turn. What it has not foreseen ends its own channel, not those of everybody on the link."""
+        assert self.stream is not None
+        try:
+            return self.stream.pull(connection, ch, size)
+        except Exception as error:
+            if not isinstance(error, HawseError):
+                log.exception("! a stream failed")
+                error = HawseError("internal", "a bug in the runtime", admitted="unknown")
+            self.error(error)
+            return False
 
     def wake(self) -> None:
         """The stream may have something to send."""

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import closing
 
 from hawse.api.files import Delete, Deleted
+from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.beneath import Place
 from runtime.listing import DIRECTORY
@@ -44,7 +45,8 @@ def _empty(folder: int, name: str) -> Generator[None, None, int]:
         with closing(walk(top, limit=LIMIT)) as found:
             for item in found:
                 if isinstance(item, Trouble):
-                    raise HawseError(item.error.code, item.error.message, admitted="yes", details={"path": item.path})
+                    details = {"path": to_text(item.path)}
+                    raise HawseError(item.error.code, item.error.message, admitted="yes", details=details)
                 if isinstance(item, Leave):
                     os.rmdir(item.names[-1], dir_fd=item.folder)
                     deleted += 1

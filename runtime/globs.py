@@ -6,6 +6,7 @@ A pattern with a slash is for the whole path from the root on, one without for t
 import re
 from collections.abc import Sequence
 
+from hawse.api.paths import to_text
 from hawse.wire import HawseError
 
 _ANY = None  # `**`
@@ -20,7 +21,9 @@ class Glob:
         anchored = "/" in pattern.rstrip("/")
         words = [word for word in pattern.split("/") if word not in ("", ".")]
         if not words or ".." in words:
-            raise HawseError("invalid_params", f"the glob {pattern!r} matches nothing", details={"glob": pattern})
+            raise HawseError(
+                "invalid_params", f"the glob {pattern!r} matches nothing", details={"glob": to_text(pattern)}
+            )
         parts: list[_Part] = [] if anchored else [_ANY]
         for word in words:
             part = _ANY if word == "**" else _compile(word)
@@ -110,7 +113,7 @@ def _compile(word: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.DOTALL)
     except re.error as error:
-        raise HawseError("invalid_params", f"the glob {word!r}: {error}", details={"glob": word}) from None
+        raise HawseError("invalid_params", f"the glob {word!r}: {error}", details={"glob": to_text(word)}) from None
 
 
 def _class_end(word: str, at: int) -> int | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from msgspec import structs
 
 from hawse.api.fields import Exit
+from hawse.api.paths import to_text
 from hawse.api.processes import Offsets, ProcessInfo, ProcessOpened
 from runtime import tree
 from runtime.inputs import Inputs, Writers
@@ -94,7 +95,7 @@ class Process:
             instance=self.instance,
             pid=self.pid,
             argv=self.argv,
-            cwd=self.cwd,
+            cwd=to_text(self.cwd),
             started=self.started,
             state="running" if self.exit is None else "exited",
             exit=self.exit,

@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from hawse.api.fields import Exit
+from hawse.api.paths import from_text
 from hawse.api.sessions import SessionInfo
 from hawse.wire import HawseError
 from runtime import tree
+from runtime.dispatch import typed
 from runtime.process import TIMED_OUT
 from runtime.session_run import Run
 from runtime.session_shell import Shell
@@ -144,10 +146,8 @@ class Session:
             run = self._queue.popleft()
             try:
                 self._begin(run)
-            except HawseError as error:
-                run.fail(error)
-            except OSError as error:
-                run.fail(HawseError("io_error", error.strerror or str(error)))
+            except Exception as error:  # whatever it was, the next one gets its turn
+                run.fail(typed(error))
 
     def _begin(self, run: Run) -> None:
         text = run.begin(self._shell.lines, self._cwd_of(run), self._last)
@@ -163,8 +163,12 @@ class Session:
     def _cwd_of(self, run: Run) -> str | None:
         if run.params.cwd is None:
             return None
-        path = os.path.normpath(os.path.join(self._shell.cwd(), run.params.cwd))
-        if "\0" in path or not os.path.isdir(path):
+        try:
+            cwd = from_text(run.params.cwd)
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": "$.cwd"}) from None
+        path = os.path.normpath(os.path.join(self._shell.cwd(), cwd))
+        if not os.path.isdir(path):
             raise HawseError("spawn_failed", f"{path}: no such directory")
         return path
 

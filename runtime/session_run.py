@@ -77,7 +77,7 @@ class Run:
         if last:
             texts["last"] = f"return {last}\n"
         for name, text in texts.items():
-            (self.folder / name).write_bytes(text.encode())
+            (self.folder / name).write_bytes(os.fsencode(text))  # a directory's name may be no text
         self.begun = True
         self.wake()
         return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)

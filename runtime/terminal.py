@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hawse.api.fields import Exit
+from hawse.api.paths import to_text
 from runtime.company import Company
 from runtime.inputs import Inputs
 from runtime.journal import Journal
@@ -118,7 +119,7 @@ class Terminal:
             "cols": cols,
             "rows": rows,
             "argv": self.argv,
-            "cwd": self.observer.cwd or self.cwd,
+            "cwd": to_text(self.observer.cwd or self.cwd),
             "title": self.observer.title,
             "started": self.started,
             "state": "running" if self.exit is None else "exited",

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hawse.api.fields import StreamName
+from hawse.api.paths import to_text
 from hawse.api.processes import ExecEnd, Offsets, ProcessEnd, ProcessOpened, Truncated
 from hawse.api.sessions import ExecOpened as SessionOpened
 from hawse.client.call import Call, event_cost, new_key
@@ -30,7 +31,12 @@ def program(
 ) -> dict[str, Any]:
     """The parameters that `exec` and `process.start` share: a string is the shell's, a sequence an argv."""
     what = {"command": command} if isinstance(command, str) else {"argv": [*command]}
-    return {**what, "cwd": cwd, "env": None if env is None else dict(env), "timeout": timeout}
+    return {
+        **what,
+        "cwd": None if cwd is None else to_text(cwd),
+        "env": None if env is None else dict(env),
+        "timeout": timeout,
+    }
 
 
 def check_complete(cursors: Mapping[Kind, Cursor], reached: Offsets | ProcessEnd) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterable
 from typing import Literal
 
 from hawse.api.files import FileDone, FileStat
+from hawse.api.paths import to_text
 from hawse.client.calls import Calls
 from hawse.client.feed import BytesLike
 from hawse.client.files import FileReader, FileWriter
@@ -46,7 +47,12 @@ class Sandbox(Programs):
         """
         if id is None and not create:
             raise ValueError("which session? give its id")
-        wanted = {"id": id, "cwd": cwd, "env": None if env is None else dict(env), "shell": shell}
+        wanted = {
+            "id": id,
+            "cwd": None if cwd is None else to_text(cwd),
+            "env": None if env is None else dict(env),
+            "shell": shell,
+        }
         return Session(self._calls, self.id, wanted, create=create, window=self._window, attach=self.attach_process)
 
     # ---- terminals
@@ -82,7 +88,14 @@ class Sandbox(Programs):
         wanted = None
         if create and instance is None:
             environment = None if env is None else dict(env)
-            wanted = {"id": id, "argv": argv, "cwd": cwd, "env": environment, "cols": cols, "rows": rows}
+            wanted = {
+                "id": id,
+                "argv": argv,
+                "cwd": None if cwd is None else to_text(cwd),
+                "env": environment,
+                "cols": cols,
+                "rows": rows,
+            }
         call = TerminalCall(
             self.id,
             id or "",

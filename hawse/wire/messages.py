@@ -98,7 +98,7 @@ class Error(Message, frozen=True, kw_only=True):
             message=error.message.encode(errors="replace").decode(),
             retryable=error.retryable,
             admitted=error.admitted,
-            details=NULL if error.details is None else to_raw(error.details),
+            details=_details(error),
         )
 
     def to_exception(self) -> HawseError:
@@ -156,6 +156,14 @@ def encode(message: Message) -> bytes:
 def to_raw(value: Any) -> Raw:
     """Encode any JSON-able value (or msgspec struct) to stand in a message."""
     return Raw(_encoder.encode(value))
+
+
+def _details(error: HawseError) -> Raw:
+    """As above: rather none than an error that nobody hears of."""
+    try:
+        return NULL if error.details is None else to_raw(error.details)
+    except UnicodeEncodeError:
+        return NULL
 
 
 def from_raw(raw: Raw) -> Any:

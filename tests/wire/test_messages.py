@@ -149,3 +149,10 @@ def test_messages_do_not_change() -> None:
     assert not isinstance(Call(ch=1, method="m").params, UnsetType)
     with pytest.raises(AttributeError):
         Call(ch=1, method="m").ch = 2  # type: ignore[misc]
+
+
+def test_an_error_with_details_that_cannot_be_told_is_told_without() -> None:
+    error = Error.from_exception(HawseError("too_large", "x", details={"path": "\udcff"}))
+    assert from_server.decode(encode(error)) == Error(
+        code="too_large", message="x", retryable=error.retryable, admitted=error.admitted
+    )
