@@ -29,7 +29,7 @@ class RuntimeLink(StreamLink):
 
     def __init__(self, owner: Owner) -> None:
         connection = Connection(Role.CLIENT, Limits(channels=LINK_CHANNELS), window=0)
-        connection.send_hello("hawse-gateway")
+        connection.send_hello("hawse-gateway", shares=True)
         super().__init__(connection, self)
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()

@@ -55,6 +55,10 @@ class Call:
     def open(self) -> bool:
         return self.ch in self._link.connection.channels
 
+    @property
+    def connection(self) -> Connection:
+        return self._link.connection
+
     def result(self, value: Any) -> None:
         if self.open:
             self._link.connection.send_result(self.ch, value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hawse.api.people import Guest
 from hawse.wire import Connection, HawseError, Kind
+from hawse.wire.frames import SHARED_MAX
 from runtime.call import Call
 from runtime.company import Seen
 from runtime.flight import PROBE, Flight
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 INTERRUPT = b"\x03"  # Ctrl-C
 RESEED_ROWS = 500  # of scrollback after an interrupt: the prompt is wanted at once
+STEP = 16 << 10  # bytes: viewers that have so much room go on together, at the step of the slowest of them
 BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
 
 
@@ -222,12 +224,47 @@ class Viewer:
         assert self.cursor is not None
         mark = self._terminal.mark(self.next_mark)
         size = min(size, self._flight.room(connection.window(ch)), mark.offset - self.cursor if mark else size)
-        data = self._terminal.journal.read(self.cursor, size)
-        if data:
+        size = min(size, self._terminal.journal.end - self.cursor)
+        if size <= 0:
+            return
+        beside = self._beside(min(size, STEP)) if connection.shares and len(self._terminal.viewers) > 1 else {}
+        data = self._terminal.journal.read(self.cursor, min(size, *beside.values()) if beside else size)
+        if beside:
+            chs = [ch, *(viewer._call.ch for viewer in beside)]
+            connection.send_shared(chs, Kind.OUTPUT, self.cursor, data)
+        else:
             connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
-            self._flight.sent(len(data), connection.window(ch))
-            self.cursor += len(data)
-            self._terminal.moved()
+        for viewer in (self, *beside):
+            viewer._took(len(data))
+        self._terminal.moved()
+
+    def _beside(self, least: int) -> dict["Viewer", int]:
+        """The viewers on the same link that are at the same place, with their room of at least so many bytes."""
+        found: dict[Viewer, int] = {}
+        for viewer in self._terminal.viewers:
+            if viewer.cursor == self.cursor and viewer is not self and viewer._goes_on(self):
+                room = viewer._flight.room(viewer._call.connection.window(viewer._call.ch))
+                if room >= least:
+                    found[viewer] = room
+                    if len(found) == SHARED_MAX - 1:
+                        break
+        return found
+
+    def _goes_on(self, other: "Viewer") -> bool:
+        """Whether nothing but output comes next here, as there."""
+        return (
+            self._live
+            and not self._skip
+            and not self._lost
+            and self.next_mark == other.next_mark
+            and self._call.connection is other._call.connection
+            and self._answers is (self._terminal.answerer is self)
+        )
+
+    def _took(self, size: int) -> None:
+        assert self.cursor is not None
+        self._flight.sent(size, self._call.connection.window(self._call.ch))
+        self.cursor += size
 
     def _settle(self, connection: Connection, ch: int) -> bool:
         """Say what is due at this place; return whether there is more to send."""

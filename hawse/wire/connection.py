@@ -6,7 +6,7 @@ raises `LocalProtocolError`. It knows no carrier, no clock and no method.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -14,7 +14,7 @@ import msgspec
 
 from hawse.wire.channel import CLIENT_STEPS, Channel, State, Step
 from hawse.wire.errors import HawseError, LocalProtocolError, RemoteProtocolError
-from hawse.wire.frames import OFFSET_MAX, Data, Kind, decode_frame, encode_frame
+from hawse.wire.frames import OFFSET_MAX, SHARED, Data, Kind, decode_frame, decode_shared, encode_frame, encode_shared
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
 from hawse.wire.messages import (
     CHANNEL_MAX,
@@ -39,6 +39,8 @@ from hawse.wire.messages import (
     to_raw,
 )
 
+ABILITY_SHARED = "shared"  # in `hello`
+
 
 class Role(Enum):
     CLIENT = "client"
@@ -53,6 +55,7 @@ class Connection:
         self.role = role
         self.limits = limits or Limits()
         self.ready = False  # the handshake is done
+        self.shares = False  # one frame may be for many channels: the client of a link offered it
         self._greeted = False  # `hello` came, or (a client) was sent
         self._failed = False  # the `error` that ends the connection was said
         self._broken: RemoteProtocolError | None = None  # what the other side did wrong: it is not listened to any more
@@ -81,7 +84,11 @@ class Connection:
         """Take one data frame. The event's payload is a view into `frame`."""
         self._check_unbroken()
         try:
-            self._receive_frame(decode_frame(frame, payload_limit=self.limits.payload))
+            if self.shares and frame and frame[0] == SHARED:
+                for data in decode_shared(frame, payload_limit=self.limits.payload):
+                    self._receive_frame(data)
+            else:
+                self._receive_frame(decode_frame(frame, payload_limit=self.limits.payload))
         except RemoteProtocolError as error:
             self._broken = error
             self.say(error)
@@ -107,8 +114,22 @@ class Connection:
 
     def send_data(self, ch: int, kind: Kind, offset: int, payload: bytes | memoryview) -> None:
         """Send one frame. Raises `LocalProtocolError` beyond the payload limit, the window or the channel's life."""
+        self._spend(ch, kind, offset, len(payload))
+        frame = encode_frame(kind, ch, offset, payload)
+        self._push(frame, len(frame))
+
+    def send_shared(self, chs: Sequence[int], kind: Kind, offset: int, payload: bytes | memoryview) -> None:
+        """Send the same bytes on several channels as one frame, where `shares`. Raises as `send_data`."""
+        if not self.shares or not self._server:
+            raise LocalProtocolError("a frame for many channels was not offered")
+        for ch in chs:
+            self._spend(ch, kind, offset, len(payload))
+        frame = encode_shared(kind, chs, offset, payload)
+        self._push(frame, len(frame))
+
+    def _spend(self, ch: int, kind: Kind, offset: int, size: int) -> None:
+        """Take `size` bytes of a channel's window for a frame."""
         channel = self._sendable(ch)
-        size = len(payload)
         if size > self.limits.payload or size > channel.send_window:
             raise LocalProtocolError(f"{size} bytes on channel {ch}, whose window is {channel.send_window}")
         if not 0 <= offset <= OFFSET_MAX - size:
@@ -117,8 +138,6 @@ class Connection:
         if (kind is Kind.INPUT) is self._server:
             raise LocalProtocolError(f"a {self.role.value} does not send {kind.name}")
         channel.send_window -= size
-        frame = encode_frame(kind, ch, offset, payload)
-        self._push(frame, len(frame))
 
     def grant(self, ch: int, size: int) -> int:
         """Let the other side send `size` more bytes on `ch`; return what was granted after the cut to the maximum.
@@ -149,10 +168,14 @@ class Connection:
 
     # ---- sending: the client
 
-    def send_hello(self, client: str, token: str | None = None) -> None:
+    def send_hello(self, client: str, token: str | None = None, *, shares: bool = False) -> None:
+        """`shares` (on links): frames may come that are for many channels."""
         if self._server or self._greeted:
             raise LocalProtocolError("only a client says `hello`, and once")
-        self._push_text(self._proven(Hello(protocol=PROTOCOL, client=client, window=self._window, token=token)))
+        abilities = [ABILITY_SHARED] if shares else []
+        hello = Hello(protocol=PROTOCOL, client=client, window=self._window, token=token, abilities=abilities)
+        self._push_text(self._proven(hello))
+        self.shares = shares
         self._greeted = True
 
     def call(
@@ -320,6 +343,7 @@ class Connection:
             raise RemoteProtocolError(f"protocol {hello.protocol}; this server speaks {PROTOCOL}")
         self._greeted = True
         self._window = hello.window
+        self.shares = ABILITY_SHARED in hello.abilities
 
     def _receive_welcome(self, welcome: Welcome) -> None:
         if self.ready:

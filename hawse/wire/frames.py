@@ -1,6 +1,10 @@
-"""Data frames: `kind u8 | ch u32 | offset u64 | payload`, big-endian (docs/wire.md section 3)."""
+"""Data frames: `kind u8 | ch u32 | offset u64 | payload`, big-endian (docs/wire.md section 3).
+
+On a link one frame may be for many channels: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … | payload`.
+"""
 
 import struct
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -8,6 +12,10 @@ from hawse.wire.errors import RemoteProtocolError
 
 HEADER = struct.Struct(">BIQ")
 HEADER_SIZE = HEADER.size
+SHARED = 4  # in the place of the kind
+SHARED_HEADER = struct.Struct(">BBHQ")
+SHARED_MAX = 1024  # channels of one frame
+SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # bytes of the longest header
 OFFSET_MAX = (1 << 53) - 1  # what every language's number holds exactly: 9 PB
 
 
@@ -36,14 +44,35 @@ def encode_frame(kind: int, ch: int, offset: int, payload: bytes | memoryview) -
 
 def decode_frame(frame: bytes | memoryview, *, payload_limit: int) -> Data:
     """Raise `RemoteProtocolError` for anything that is not a frame within the limits."""
-    size = len(frame) - HEADER_SIZE
-    if size < 0:
+    if len(frame) < HEADER_SIZE:
         raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
     kind, ch, offset = HEADER.unpack_from(frame)
+    return _checked(kind, ch, offset, memoryview(frame)[HEADER_SIZE:], payload_limit)
+
+
+def _checked(kind: int, ch: int, offset: int, payload: memoryview, payload_limit: int) -> Data:
+    size = len(payload)
     if kind >= len(_KINDS):
         raise RemoteProtocolError(f"frame kind {kind}", code="invalid_message", close_code=1007)
     if size > payload_limit:
         raise RemoteProtocolError(f"a payload of {size} bytes; {payload_limit} are allowed", close_code=1009)
     if offset + size > OFFSET_MAX:
         raise RemoteProtocolError("an offset beyond 2^53")
-    return Data(_KINDS[kind], ch, offset, memoryview(frame)[HEADER_SIZE:])
+    return Data(_KINDS[kind], ch, offset, payload)
+
+
+def encode_shared(kind: int, chs: Sequence[int], offset: int, payload: bytes | memoryview) -> bytes:
+    header = SHARED_HEADER.pack(SHARED, kind, len(chs), offset)
+    return b"".join((header, struct.pack(f">{len(chs)}I", *chs), payload))
+
+
+def decode_shared(frame: bytes | memoryview, *, payload_limit: int) -> Iterator[Data]:
+    """The frames that one for many channels stands for. Raises as `decode_frame`."""
+    if len(frame) < SHARED_HEADER.size:
+        raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
+    _, kind, count, offset = SHARED_HEADER.unpack_from(frame)
+    start = SHARED_HEADER.size + 4 * count
+    if count > SHARED_MAX or start > len(frame):
+        raise RemoteProtocolError(f"a frame for {count} channels", code="invalid_message", close_code=1007)
+    for ch in struct.unpack_from(f">{count}I", frame, SHARED_HEADER.size):
+        yield _checked(kind, ch, offset, memoryview(frame)[start:], payload_limit)

@@ -40,6 +40,7 @@ class Hello(Message, frozen=True, kw_only=True):
     client: Annotated[str, Meta(max_length=256)]
     window: Annotated[int, Meta(ge=0, le=GRANT_MAX)]
     token: str | None = None
+    abilities: list[str] = []
 
 
 class Welcome(Message, frozen=True, kw_only=True):

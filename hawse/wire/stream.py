@@ -6,7 +6,7 @@ A control message begins with `{`, a data frame with its kind, so nothing else i
 from collections.abc import Iterable, Iterator
 
 from hawse.wire.errors import RemoteProtocolError
-from hawse.wire.frames import HEADER_SIZE
+from hawse.wire.frames import SHARED_SIZE
 from hawse.wire.limits import Limits
 
 LENGTH_SIZE = 4
@@ -29,7 +29,7 @@ class StreamDecoder:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._limit = max(limits.text, limits.payload + HEADER_SIZE)
+        self._limit = max(limits.text, limits.payload + SHARED_SIZE)
         self._partial = bytearray()
 
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:

@@ -193,8 +193,9 @@ class Channel:
 class Client:
     """A gateway's end of a link. A `Receiver`."""
 
-    def __init__(self, *, window: int = WINDOW) -> None:
+    def __init__(self, *, window: int = WINDOW, shares: bool = True) -> None:
         self.connection = Connection(Role.CLIENT, window=window)
+        self._shares = shares
         self.link = StreamLink(self.connection, self)
         self.channels: dict[int, Channel] = {}
         self.last_word: HawseError | None = None  # an `error` without a channel
@@ -204,7 +205,7 @@ class Client:
         self._changed = asyncio.Event()
 
     async def connect(self, path: Path, *, token: str | None = None) -> Self:
-        self.connection.send_hello("test", token)
+        self.connection.send_hello("test", token, shares=self._shares)
         async with asyncio.timeout(PATIENCE):
             while not await self._dial(path):  # noqa: ASYNC110
                 await asyncio.sleep(0.002)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyghostty import Terminal as Emulator
 
+from hawse.wire.frames import SHARED
 from runtime import pace
 from runtime.inputs import Inputs
 from runtime.shelf import Snapshot
@@ -565,3 +566,33 @@ async def test_a_storm_of_attaches_and_detaches_leaves_nothing(served: Served, c
 def _fds(served: Served) -> int:
     info: dict[str, Any] = served.runtime.info()
     return int(info["open_fds"])
+
+
+@pytest.mark.parametrize("shares", [True, False])
+async def test_viewers_at_one_place_get_the_same_frame_where_the_link_can(
+    served: Served, shares: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await Client(shares=shares).connect(served.socket)
+    frames: list[int] = []
+    receive = client.connection.receive_data
+
+    def noted(frame: bytes | memoryview) -> None:
+        frames.append(frame[0])
+        receive(frame)
+
+    monkeypatch.setattr(client.connection, "receive_data", noted)
+    first = await client.terminal("stty raw -echo; printf ready; head -c 1; seq 100000")
+    viewers = [first, *(client.attach("t") for _ in range(9))]
+    for viewer in viewers:
+        await viewer.seen(b"ready")
+        await viewer.event("live")
+    frames.clear()
+    await first.type(b"x")
+    for viewer in viewers:
+        await viewer.result()
+    text = b"readyx" + b"".join(b"%d\n" % n for n in range(1, 100_001))
+    assert [bytes(viewer.output) for viewer in viewers] == [text] * 10
+    assert (SHARED in frames) is shares
+    if shares:
+        assert len(frames) < 10 * len(text) // 4096
+    await client.cut()

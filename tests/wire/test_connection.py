@@ -34,7 +34,7 @@ from hawse.wire import (
     encode_stream,
 )
 from hawse.wire.channel import State
-from hawse.wire.frames import OFFSET_MAX, encode_frame
+from hawse.wire.frames import OFFSET_MAX, encode_frame, encode_shared
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_client, from_server, to_raw
 from tests.wire import kit
@@ -623,3 +623,52 @@ def test_the_channel_numbers_run_out_once() -> None:
     assert client.call("m") == (1 << 32) - 1
     with pytest.raises(LocalProtocolError, match="reconnect"):
         client.call("m")
+
+
+# ---- frames for many channels
+
+
+def sharing(*, shares: bool) -> tuple[Connection, Connection, list[int]]:
+    """A client and a server, and three open channels with a window of 100 bytes."""
+    client, server = Connection(Role.CLIENT, window=100), Connection(Role.SERVER)
+    client.send_hello("test", shares=shares)
+    kit.deliver(client, server)
+    server.send_welcome("test", identity="i", role="r")
+    kit.deliver(server, client)
+    chs = [client.call("m") for _ in range(3)]
+    kit.deliver(client, server)
+    return client, server, chs
+
+
+def test_a_shared_frame_is_an_event_for_each_channel_and_costs_each_its_window() -> None:
+    client, server, chs = sharing(shares=True)
+    server.send_shared(chs, Kind.OUTPUT, 7, b"x" * 60)
+    assert [server.window(ch) for ch in chs] == [40, 40, 40]
+    received = kit.deliver(server, client)
+    assert [(data.ch, data.offset, bytes(data.payload)) for data in received] == [(ch, 7, b"x" * 60) for ch in chs]
+    with pytest.raises(LocalProtocolError):
+        server.send_shared(chs, Kind.OUTPUT, 67, b"x" * 41)
+
+
+def test_a_shared_frame_beyond_one_window_breaks_the_protocol() -> None:
+    client, server, chs = sharing(shares=True)
+    for ch in chs:
+        server.channels[ch].send_window = 1000
+    server.send_shared(chs, Kind.OUTPUT, 0, b"x" * 101)
+    with pytest.raises(RemoteProtocolError) as caught:
+        kit.deliver(server, client)
+    assert caught.value.code == "credit_exceeded"
+
+
+def test_who_did_not_offer_to_take_shared_frames_gets_none() -> None:
+    client, server, chs = sharing(shares=False)
+    with pytest.raises(LocalProtocolError):
+        server.send_shared(chs, Kind.OUTPUT, 0, b"x")
+    with pytest.raises(RemoteProtocolError):
+        client.receive_data(encode_shared(Kind.OUTPUT, chs, 0, b"x"))
+
+
+def test_a_client_sends_none() -> None:
+    client, _, chs = sharing(shares=True)
+    with pytest.raises(LocalProtocolError):
+        client.send_shared(chs, Kind.INPUT, 0, b"x")

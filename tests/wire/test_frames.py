@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hawse.wire import Data, Kind, Limits, RemoteProtocolError
-from hawse.wire.frames import HEADER_SIZE, OFFSET_MAX, decode_frame, encode_frame
+from hawse.wire.frames import (
+    HEADER_SIZE,
+    OFFSET_MAX,
+    SHARED,
+    SHARED_HEADER,
+    SHARED_MAX,
+    decode_frame,
+    decode_shared,
+    encode_frame,
+    encode_shared,
+)
 from hawse.wire.messages import CHANNEL_MAX
 from tests.wire import kit
 
@@ -69,3 +79,34 @@ def test_a_payload_is_not_copied() -> None:
 
 def test_a_payload_of_exactly_the_limit_passes() -> None:
     assert len(decode_frame(encode_frame(1, 1, 0, bytes(PAYLOAD)), payload_limit=PAYLOAD).payload) == PAYLOAD
+
+
+@given(
+    st.sampled_from(Kind),
+    st.lists(st.integers(0, CHANNEL_MAX), max_size=20),
+    st.integers(0, OFFSET_MAX - 100),
+    st.binary(max_size=100),
+    st.sampled_from([bytes, memoryview]),
+)
+def test_a_frame_for_many_channels_is_one_for_each(
+    kind: Kind, chs: list[int], offset: int, payload: bytes, form: Any
+) -> None:
+    frame = encode_shared(kind, chs, offset, form(payload))
+    assert frame[0] == SHARED
+    assert list(decode_shared(form(frame), payload_limit=PAYLOAD)) == [Data(kind, ch, offset, payload) for ch in chs]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        SHARED_HEADER.pack(SHARED, 1, 2, 0) + bytes(7),  # half of the second channel
+        SHARED_HEADER.pack(SHARED, 1, SHARED_MAX + 1, 0) + bytes(4 * (SHARED_MAX + 1)),
+        SHARED_HEADER.pack(SHARED, 4, 1, 0) + bytes(4),
+        SHARED_HEADER.pack(SHARED, 1, 1, OFFSET_MAX) + bytes(5),
+        SHARED_HEADER.pack(SHARED, 1, 1, 0) + bytes(5 + PAYLOAD),
+        bytes([SHARED]),
+    ],
+)
+def test_a_frame_for_many_channels_is_checked_as_others_are(frame: bytes) -> None:
+    with pytest.raises(RemoteProtocolError):
+        list(decode_shared(frame, payload_limit=PAYLOAD))
