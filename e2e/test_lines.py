@@ -84,7 +84,7 @@ async def test_a_line_cut_200_times_under_a_flood_and_typing_loses_and_doubles_n
 ) -> None:
     async with CuttingProxy(stack.port, seed=11) as proxy:
         view = await open_page(port=proxy.port)
-        await start_flood(view, stack, burst=100, pause=0.001)
+        await start_flood(view, stack, burst=50, pause=0.001)
         await view.page.evaluate(_TYPE)
         proxy.cuts_left = CUTS
         proxy.cut_after = (2_000, 200_000)
