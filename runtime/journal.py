@@ -4,6 +4,7 @@
 """
 
 import weakref
+from collections.abc import Callable
 
 from hawse.wire import HawseError
 
@@ -22,6 +23,7 @@ class Journal:
         self._ring = bytearray(min(FIRST_SIZE, self.capacity))
         self.start = 0
         self.end = 0
+        self.needed: Callable[[], int] | None = None  # the first offset that was promised to somebody, however full
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -33,6 +35,8 @@ class Journal:
             self.start = self.end
             data = memoryview(data)[size - self.capacity :]
             size = self.capacity
+        if len(self._ring) > self.capacity:
+            self._shrink()
         if len(self) + size > len(self._ring):
             self._make_room(size)
         ring = self._ring
@@ -71,17 +75,31 @@ class Journal:
         return len(self._ring)
 
     def limit(self, capacity: int) -> None:
-        """Hold at most `capacity` bytes from now on; the oldest go first."""
+        """Hold at most `capacity` bytes from now on, as soon as no more are `needed`; the oldest go first."""
         self.capacity = _power_of_two(capacity)
-        if len(self._ring) > self.capacity:
-            self._rebuild(self.capacity)
+        self._shrink()
+
+    def seal(self) -> None:
+        """Nothing more will come: take no more room than what is there."""
+        self.limit(min(self.capacity, len(self)))
 
     def _make_room(self, size: int) -> None:
         """Grow for `size` more bytes, and drop the oldest where the capacity does not allow it."""
         wanted = len(self) + size
-        if len(self._ring) < self.capacity:
-            self._rebuild(min(_power_of_two(wanted), self.capacity))
+        most = max(self.capacity, _power_of_two(self._promised + size))
+        if len(self._ring) < most:
+            self._rebuild(min(_power_of_two(wanted), most))
         self.start = max(self.start, self.end + size - len(self._ring))
+
+    @property
+    def _promised(self) -> int:
+        """How many bytes, up to the end, must stay."""
+        return 0 if self.needed is None else self.end - max(self.start, min(self.needed(), self.end))
+
+    def _shrink(self) -> None:
+        size = max(self.capacity, _power_of_two(self._promised))
+        if len(self._ring) > size:
+            self._rebuild(size)
 
     def _rebuild(self, ring_size: int) -> None:
         ring = bytearray(ring_size)
@@ -96,7 +114,11 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and keeps their sum within `total` bytes by giving each an equal share."""
+    """Makes journals and keeps their sum within `total` bytes by giving each an equal share.
+
+    What lossless readers have yet to take stays where a share shrinks (they hold up the program until they have): so
+    much it may be more for a while.
+    """
 
     def __init__(self, total: int = POOL_CAPACITY, each: int = DEFAULT_CAPACITY) -> None:
         self._total = total
@@ -113,14 +135,14 @@ class JournalPool:
 
         Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
         """
-        for other in [other for other in self._journals if other.capacity < LEAST_CAPACITY]:
-            self._journals.discard(other)  # its program ended long ago: it keeps that little, and has no share
-        share = min(self._each, self._total // (len(self._journals) + 1))
+        sharing = sum(other.capacity >= LEAST_CAPACITY for other in self._journals)
+        small = sum(other.capacity for other in self._journals if other.capacity < LEAST_CAPACITY)  # of what has ended
+        share = min(self._each, (self._total - small) // (sharing + 1))
         if share < LEAST_CAPACITY:
             raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")
         share = 1 << (share.bit_length() - 1)  # down to a power of two, which is what a journal holds
         for other in self._journals:
-            if other.capacity != share:
+            if LEAST_CAPACITY <= other.capacity != share:
                 other.limit(share)
         journal = Journal(share)
         self._journals.add(journal)

@@ -46,6 +46,7 @@ class OutputStream:
         self.pacer.close()
         if self.spill is not None:
             self.spill.finish()
+        self.journal.seal()
 
     def forget(self) -> None:
         """Nobody will read it any more."""

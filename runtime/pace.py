@@ -60,6 +60,7 @@ class Pacer:
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
+        journal.needed = self._needed
 
     def add(self, reader: Reader, resume_id: str | None = None, *, follows: bool = False) -> None:
         """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""
@@ -123,6 +124,22 @@ class Pacer:
         if end - slowest_lossless > room or end - slowest_held > (self._hold_room or room):
             return False
         return furthest < 0 or end - furthest <= min(ROOM, self._journal.capacity // 2)
+
+    def _needed(self) -> int:
+        """The first offset that a lossless reader has yet to take, and that stands nowhere but in the journal."""
+        start, needed = self._journal.start, self._journal.end
+        for reader, place in self._readers.items():
+            cursor = reader.cursor if reader.lossless else None
+            if cursor is None or cursor == place.gone_at:
+                continue
+            if place.follows:
+                return cursor  # what is before, it has put where everybody finds it
+            if start <= cursor < needed:
+                needed = cursor
+        for cursor, _ in self._holds.values():
+            if start <= cursor < needed:
+                needed = cursor
+        return needed
 
     def _look(self) -> None:
         """Reading is paused: who has not moved for its patience counts as gone."""

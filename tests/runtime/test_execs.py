@@ -3,6 +3,7 @@
 import pytest
 
 from runtime import execs, outcomes, pace
+from runtime.journal import LEAST_CAPACITY
 from tests.runtime.support import Client, Served, eventually
 
 
@@ -116,3 +117,25 @@ async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
     await eventually(lambda: not served.runtime._execs.running)
     assert (served.workspace / "got").read_bytes() == b"ab"
     assert (served.workspace / "done").exists()
+
+
+async def test_a_reader_that_is_slow_loses_nothing_when_many_others_start(client: Client) -> None:
+    slow = client.call("exec", {"command": "yes | head -c 3000000; echo end"}, key="k", window=1000, generous=False)
+    await slow.until(lambda: len(slow.output) > 0)
+    many = [client.execute("cat", stdin=True, input="i") for _ in range(300)]
+    for call in many:
+        await call.event("opened")
+    slow.generous = True
+    slow.grant(1 << 20)
+    await slow.result()
+    assert slow.output == b"y\n" * 1_500_000 + b"end\n"
+    for call in many:
+        call.end()
+    for call in many:
+        await call.result()
+
+
+async def test_what_has_ended_takes_no_room_from_what_is_to_run(client: Client, served: Served) -> None:
+    served.runtime._journals._total = 8 * LEAST_CAPACITY
+    for number in range(20):
+        assert (await client.execute("echo hi", key=f"k{number}").result())["code"] == 0

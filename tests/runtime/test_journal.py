@@ -129,5 +129,35 @@ def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_agai
         pool.journal()
     for old in kept[:3]:
         old.limit(4096)
-    kept += [pool.journal() for _ in range(3)]
+    kept += [pool.journal() for _ in range(2)]  # what they hold is still counted
     assert [journal.capacity for journal in kept[:3]] == [4096] * 3
+    with pytest.raises(HawseError):
+        pool.journal()
+
+
+def test_one_that_is_sealed_takes_what_it_holds_and_loses_nothing() -> None:
+    pool = JournalPool(total=2 * LEAST_CAPACITY)
+    kept = []
+    for number in range(100):
+        journal = pool.journal()
+        journal.append(b"hello" * number)
+        journal.seal()
+        kept.append(journal)
+    assert [journal.copy(0, journal.end) for journal in kept] == [b"hello" * number for number in range(100)]
+    assert kept[1].capacity == 8
+
+
+def test_what_is_needed_stays_where_a_share_shrinks_and_goes_when_it_was_taken() -> None:
+    pool = JournalPool(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY)
+    first = pool.journal()
+    taken = 1000
+    first.needed = lambda: taken
+    first.append(b"y" * (2 * LEAST_CAPACITY))
+    others = [pool.journal() for _ in range(3)]
+    assert first.capacity == LEAST_CAPACITY
+    assert first.start <= taken
+    first.append(b"z" * LEAST_CAPACITY)  # the last words of a program
+    assert first.copy(taken, first.end) == b"y" * (2 * LEAST_CAPACITY - taken) + b"z" * LEAST_CAPACITY
+    taken = first.end
+    first.append(b"x")
+    assert len(first) <= first.capacity == others[0].capacity
