@@ -19,7 +19,7 @@ _TAR_TYPES = {
     stat.S_IFIFO: tarfile.FIFOTYPE,
 }
 _GZIP = 16 + zlib.MAX_WBITS
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can tell
+_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970 that a zip can tell: 1980 to 2107
 
 
 class Packer(Protocol):
@@ -117,7 +117,7 @@ class Zip:
             raise HawseError("too_large", f"a zip of more than {ZIP_LIMIT} entries: make it a tar", admitted="yes")
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
             return False
-        date = max(time.gmtime(status.st_mtime)[:6], _EARLIEST)
+        date = time.gmtime(min(max(status.st_mtime, _EARLIEST), _LATEST))[:6]
         info = zipfile.ZipInfo(_text(name) + ("/" if stat.S_ISDIR(mode) else ""), date)
         info.external_attr = (mode & 0xFFFF) << 16 | (0x10 if stat.S_ISDIR(mode) else 0)
         info.compress_type = zipfile.ZIP_DEFLATED if stat.S_ISREG(mode) else zipfile.ZIP_STORED

@@ -189,7 +189,11 @@ class ProcessWait:
             raise HawseError("invalid_params", "give either `text` or `pattern`", details={"path": "$.log"})
         since = beginning(self._process, log.since)
         literal = log.text is not None
-        matchers = {name: Matcher(log.text or log.pattern or "", literal=literal) for name in _names(log.stream)}
+        try:
+            matchers = {name: Matcher(log.text or log.pattern or "", literal=literal) for name in _names(log.stream)}
+        except HawseError as error:
+            where = {"path": "$.log.text" if literal else "$.log.pattern"}
+            raise HawseError(error.code, error.message, details=where) from None
         return [
             Search(
                 name,

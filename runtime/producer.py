@@ -68,7 +68,7 @@ class Producer:
     def detach(self) -> None:
         self._gone = True
         if not self._busy:
-            self._work.close()
+            self._tasks.start(self._disk.run(self._work.close))
 
     def _advance(self) -> None:
         self._busy = True
@@ -85,7 +85,7 @@ class Producer:
         if failure is not None:
             self._call.error(failure)
         if self._gone:
-            self._work.close()
+            await self._disk.run(self._work.close)
         else:
             self._call.wake()
 

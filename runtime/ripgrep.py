@@ -19,6 +19,7 @@ from runtime.beneath import Place
 from runtime.dispatch import from_oserror
 from runtime.globs import Filter
 from runtime.matches import told
+from runtime.reaper import signal_name
 from runtime.spawn import ALL_SIGNALS
 from runtime.walk import Trouble
 
@@ -29,7 +30,8 @@ FOUND, NOT_FOUND = 0, 1  # exit codes; 2 is an error, also one that `Trouble` ha
 
 # Whose names it cannot change: no configuration, no ignore files, so that it finds what our own walk finds.
 _OPTIONS = ("--no-config", "--json", "--no-ignore", "--no-ignore-files")
-_SHELL = ("/bin/sh", "-c", 'cd -- "$0" && exec "$@"')  # globs count from the directory it is in
+_SHELL = ("/bin/sh", "-c", 'cd -- "$1" && shift && exec "$@"', "/bin/sh")  # globs count from the directory it is in
+_FROM_SHELL = b"/bin/sh:"  # what it says begins so
 _MESSAGE = re.compile(rb"^(?:rg: )?(.*): [^:]* \(os error (\d+)\)$", re.DOTALL)
 
 
@@ -133,7 +135,12 @@ def _records(process: _Process, wanted: Filter) -> Generator[Match | Trouble | N
                 else:
                     found, path = _record(line, path)
                     yield found if found is not None and wanted.wants(_names(path)) else None
-    if process.wait() not in (FOUND, NOT_FOUND) and complaint:
+    code = process.wait()
+    if code < 0:
+        raise HawseError("io_error", f"ripgrep was ended by {signal_name(-code)}", admitted="yes")
+    if complaint.startswith(_FROM_SHELL):
+        raise HawseError("io_error", complaint.decode(errors="replace"), admitted="yes")
+    if code not in (FOUND, NOT_FOUND) and complaint:
         raise HawseError("invalid_params", complaint.decode(errors="replace"), details={"path": "$.pattern"})
 
 

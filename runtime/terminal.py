@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hawse.api.fields import Exit
 from hawse.api.paths import to_text
+from runtime import tree
 from runtime.company import Company
 from runtime.inputs import Inputs
 from runtime.journal import Journal
@@ -88,7 +89,7 @@ class Terminal:
         self.first_mark = 0  # the number of _marks[0]
         self._screen_mark = 1  # the number of the next one for the screen
         self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
-        pid, self._fd = spawn_pty(argv, env=env, cwd=cwd, cols=cols, rows=rows)
+        pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
         self._screen = Screen(cols, rows, reply=self._answer)
         self._outlet = Outlet(self._fd, owned=False)
@@ -96,6 +97,11 @@ class Terminal:
         self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
         self.company = Company(lambda: self.size, self.resize, self._wake_viewers, self._handed)
+
+    @property
+    def tree_mark(self) -> str:
+        """What everything that descends from it has in its environment."""
+        return f"{tree.MARK}={self.instance}"
 
     @property
     def pid(self) -> int:

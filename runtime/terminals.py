@@ -127,7 +127,7 @@ class Terminals:
 
     async def close(self) -> None:
         """End every terminal and what runs in it."""
-        ends = [self._end(terminal, 0.5) for terminal in self._terminals.values()]
+        ends = [_end(terminal, 0.5) for terminal in self._terminals.values() if terminal.exit is None]
         for error in await asyncio.gather(*ends, return_exceptions=True):
             if error is not None:
                 log.error("! a terminal is left: %s", error)
@@ -171,12 +171,8 @@ class Terminals:
 
     async def _kill(self, params: KillTerminal) -> dict[str, Any]:
         terminal = self.get(params.id)
-        await self._end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
+        await _end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         return {"exit": terminal.exit}
-
-    async def _end(self, terminal: Terminal, grace: float) -> None:
-        if terminal.exit is None:
-            await tree.end(terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None)
 
     def _list(self) -> dict[str, Any]:
         return {"terminals": [terminal.describe() for terminal in self._terminals.values()]}
@@ -191,3 +187,8 @@ class Terminals:
         """It has ended, and nobody finds it any more."""
         self.tally.output += terminal.journal.end
         terminal.retire()
+
+
+async def _end(terminal: Terminal, grace: float) -> None:
+    """Also of one that has ended by itself, for what it left behind."""
+    await tree.end(terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark)

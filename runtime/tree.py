@@ -9,7 +9,8 @@ have all gone. Only what clears its environment, leaves the session and loses it
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from typing import NamedTuple
 
@@ -59,12 +60,11 @@ def members(root: int, mark: str = "", *, reaped: bool = False) -> set[Member]:
 
 
 def kill(targets: Iterable[Member], signum: int) -> None:
+    """Nobody else, also if a pid is given away meanwhile: the process is held before it is looked at."""
     for member in targets:
-        if _alive(member):
-            try:
-                os.kill(member.pid, signum)
-            except (ProcessLookupError, PermissionError):
-                pass
+        with suppress(ProcessLookupError, PermissionError), _held(member.pid) as fd:
+            if _alive(member):
+                signal.pidfd_send_signal(fd, signum)
 
 
 async def end(root: int, signum: int, grace: float, gone: Callable[[], bool], *, mark: str = "") -> None:
@@ -93,6 +93,15 @@ async def end(root: int, signum: int, grace: float, gone: Callable[[], bool], *,
         if loop.time() >= deadline:
             kill(tree, signal.SIGKILL)
         await asyncio.sleep(step)
+
+
+@contextmanager
+def _held(pid: int) -> Iterator[int]:
+    fd = os.pidfd_open(pid)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def _marked(stats: Iterable[int], mark: str) -> set[int]:

@@ -51,6 +51,16 @@ def test_a_zip_holds_files_directories_and_symlinks(tmp_path: Path) -> None:
         assert read.getinfo("link").external_attr >> 28 == 0o12
 
 
+@pytest.mark.parametrize(("mtime", "year"), [(-(2**40), 1980), (2**33, 2107), (2**55, 2107)])
+def test_a_zip_tells_a_date_as_far_as_it_can(tmp_path: Path, mtime: int, year: int) -> None:
+    zip_ = Zip()
+    os.utime(tmp_path, (0, mtime))
+    zip_.begin("d", tmp_path.stat(), None)
+    zip_.finish()
+    with zipfile.ZipFile(io.BytesIO(zip_.take())) as read:
+        assert read.getinfo("d/").date_time[0] == year
+
+
 def test_a_zip_of_too_many_entries_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "ZIP_LIMIT", 1)
     zip_ = packer("zip")

@@ -84,3 +84,13 @@ def test_a_search_that_is_left_ends_it(rg: Ripgrep, tmp_path: Path) -> None:
         assert children() - before
         search.close()
     assert children() == before
+
+
+def test_one_that_is_killed_or_cannot_be_started_has_not_looked_at_everything(tmp_path: Path) -> None:
+    program = tmp_path / "rg"
+    program.write_text("#!/bin/sh\nkill -9 $$\n")
+    program.chmod(0o755)
+    with no_fd_leaked(), pytest.raises(HawseError, match=r"io_error: .*SIGKILL"):
+        searched(Ripgrep(str(program), os.environ), tmp_path, pattern="x")
+    with no_fd_leaked(), pytest.raises(HawseError, match=r"io_error: .*not found"):
+        searched(Ripgrep(str(tmp_path / "none"), os.environ), tmp_path, pattern="x")

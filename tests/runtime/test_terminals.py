@@ -137,6 +137,17 @@ async def test_a_kill_ends_all_that_runs_in_it(client: Client, tmp_path: Path) -
     assert await client.ask("terminal.kill", id="t") == result
 
 
+async def test_a_kill_reaches_a_daemon_also_when_the_shell_has_gone(client: Client, tmp_path: Path) -> None:
+    daemon = f"trap '' HUP TERM; echo up > {tmp_path}/up; while :; do sleep 60; done"
+    shell = await client.terminal(f'setsid sh -c \'(exec sh -c "$0") & echo $! > {tmp_path}/pid\' "{daemon}"; exit 3')
+    assert (await shell.result())["exit"]["code"] == 3
+    await eventually((tmp_path / "up").exists)
+    pid = int((tmp_path / "pid").read_text())
+    assert alive(pid)
+    assert (await client.ask("terminal.kill", id="t", grace=0))["exit"]["code"] == 3
+    assert not alive(pid)
+
+
 async def test_a_signal_reaches_the_foreground_and_an_ended_one_says_so(client: Client) -> None:
     shell = await client.terminal("trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done")
     await shell.seen(b"ready")
