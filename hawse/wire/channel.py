@@ -12,6 +12,8 @@ from typing import Any, Final
 
 
 class State(Enum):
+    __hash__ = object.__hash__  # each is one of a kind; Enum's own is written in Python, and every frame takes steps
+
     IDLE = "idle"
     OPEN = "open"
     ENDED = "ended"  # the client has sent `end`: no more input
@@ -20,6 +22,8 @@ class State(Enum):
 
 
 class Step(Enum):
+    __hash__ = object.__hash__
+
     # by the client
     CALL = "call"
     INPUT = "input frame"
