@@ -9,7 +9,7 @@ PLAIN = bytes(range(0x20, 0x7F)) + b"\a\t\n\r"  # no control function, and no st
 
 
 def is_plain(data: bytes) -> bool:
-    return not data.translate(None, PLAIN)
+    return b"\x1b" not in data and not data.translate(None, PLAIN)  # to look for one byte costs next to nothing
 
 
 def skippable(data: bytes, lines: int) -> int:
