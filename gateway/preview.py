@@ -71,11 +71,11 @@ class Previews:
     async def _serve(self, place: Place, scope: Scope, receive: Receive, send: Send) -> None:
         self._open[place.token] += 1
         try:
+            if scope["type"] == "websocket":
+                await receive()  # websocket.connect comes once, whatever becomes of it
             await self._forward(place, scope, receive, send)
         except HawseError as error:
             log.info("! preview of %s: %s", place.sandbox, error, extra={"sandbox": place.sandbox, "code": error.code})
-            if scope["type"] == "websocket":
-                await receive()
             await _problem(error, scope)(scope, receive, send)
         finally:
             self._open[place.token] -= 1

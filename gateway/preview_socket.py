@@ -54,8 +54,8 @@ class Relay:
         self._deadline: asyncio.Timeout  # of a program that is to answer a close
 
     async def run(self) -> None:
-        """Until either side ends it. Raises `HawseError` if there was no answer to the upgrade."""
-        await self._receive()  # websocket.connect
+        """Until either side ends it; `websocket.connect` was received. Raises `HawseError` if there was no answer to
+        the upgrade."""
         response = await self._ask()
         if response is None:
             return
@@ -119,9 +119,9 @@ class Relay:
             events = self._program.events_received()
             response = events[0] if events else None
             if isinstance(response, Response):
-                self._early = [event for event in events[1:] if isinstance(event, Frame)]
-                if self._program.state is not OPEN and response.status_code == SWITCHING:
+                if self._program.handshake_exc is not None and response.status_code == SWITCHING:
                     break
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # even its close
                 return response
             if self._program.handshake_exc is not None:
                 break
@@ -149,6 +149,8 @@ class Relay:
 
     async def _up(self) -> None:
         while (message := await self._receive())["type"] == "websocket.receive":
+            if self._program.state is not OPEN:
+                continue  # it has closed, and what it said before that is still on its way to the browser
             if (text := message.get("text")) is not None:
                 self._program.send_text(text.encode())
             else:
@@ -175,7 +177,7 @@ class Relay:
                     await self._close_as_the_program()
                     return
                 await self._pass_on(frame)
-            if self._program.parser_exc is not None or self._program.close_expected():
+            if self._program.parser_exc is not None:
                 await self._close(CloseCode.INTERNAL_ERROR, "the program broke the connection")
                 return
             await self._feed()
@@ -224,7 +226,10 @@ class Relay:
         await self._flush()
 
     async def _flush(self) -> None:
+        """Send what is due. What a program takes no more is dropped: it may have left something to be read, and
+        reading to the end tells how it ended."""
         parts = self._program.data_to_send()
-        await self._tunnel.write(*parts)
-        if parts and parts[-1] == SEND_EOF:
-            self._tunnel.end()
+        with suppress(HawseError):
+            await self._tunnel.write(*parts)
+            if parts and parts[-1] == SEND_EOF:
+                self._tunnel.end()

@@ -1,12 +1,23 @@
-"""WebSockets through a preview: a real program, a real gateway."""
+"""WebSockets through a preview: a real program, a real gateway; and a program that is played, byte by byte."""
 
 import asyncio
 import os
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Close, Frame, Opcode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
 
+from hawse.link import StreamLink
+from hawse.wire import Call, Cancel, Connection, Credit, Data, HawseError, Kind, Message
+from tests.gateway.fakes import FakeRuntime, Gateway, eventually
 from tests.support.previewed import Previewed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -90,3 +101,172 @@ async def test_a_token_that_does_not_hold_is_refused_before_the_upgrade(preview:
     with pytest.raises(InvalidStatus) as refused:
         await connect(url, proxy=None)
     assert refused.value.response.status_code == 404
+
+
+# ---- a program that is played
+
+PATIENCE = 5.0  # s: less than any deadline of the gateway's
+CLOSED = Frame(Opcode.CLOSE, Close(4001, "done").serialize()).serialize(mask=False)
+
+
+def text(data: str) -> bytes:
+    return Frame(Opcode.TEXT, data.encode()).serialize(mask=False)
+
+
+def whole(data: bytes) -> list[bytes]:
+    return [data]
+
+
+def in_bytes(data: bytes) -> list[bytes]:
+    return [data[at : at + 1] for at in range(len(data))]
+
+
+class Played(FakeRuntime):
+    """Its program answers an upgrade with 101 and `says`, in pieces as `cut` makes them, and then the channel ends
+    with `last`: `end`, which is the program's own end, `result`, when the connection is closed, or `error`."""
+
+    def __init__(self, path: Path, says: bytes, cut: Callable[[bytes], Sequence[bytes]], last: str = "") -> None:
+        super().__init__(path)
+        self.says = says
+        self.cut = cut
+        self.last = last
+        self.pieces: deque[bytes] = deque()  # that are due
+        self.offset = 0
+        self.came: list[str] = []  # what the program saw
+        self.server = ServerProtocol()
+
+    def _call(self, link: StreamLink, call: Call) -> None:
+        link.writer.attach(call.ch, self)
+        self.granted[call.ch] = -1  # it did not say `opened`
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        match event:
+            case Data():
+                self.take(link, event.ch, len(event.payload))
+                if self.server.close_rcvd is not None:
+                    self.hear("more")
+                self.server.receive_data(bytes(event.payload))
+                for came in self.server.events_received():
+                    self._receive(came)
+                link.writer.wake(event.ch)
+            case Credit():
+                link.writer.wake(event.ch)
+            case _:
+                if isinstance(event, Cancel):
+                    self.hear("cancel")
+                super().link_received(link, event)
+
+    def take(self, link: StreamLink, ch: int, size: int) -> None:
+        link.connection.grant(ch, size)
+
+    def _receive(self, came: object) -> None:
+        if isinstance(came, Request):
+            self.server.send_response(self.server.accept(came))
+            self.pieces.extend(self.cut(b"".join(self.server.data_to_send()) + self.says))
+        elif isinstance(came, Frame):
+            self.hear(came.opcode.name)
+
+    def hear(self, what: str) -> None:
+        """A frame, or more after a close."""
+        self.came.append(what)
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if connection.window(ch) <= 0:
+            return False
+        if self.granted[ch] < 0:
+            self.granted[ch] = 0
+            connection.send_event(ch, "opened", {"port": 80, "address": "::1"})
+        elif self.pieces:
+            piece = self.pieces.popleft()
+            part = piece[: min(size, connection.window(ch))]
+            if rest := piece[len(part) :]:
+                self.pieces.appendleft(rest)
+            connection.send_data(ch, Kind.OUTPUT, self.offset, part)
+            self.offset += len(part)
+        elif self.offset and (last := self.last):
+            self.last = ""
+            if last in ("end", "result"):
+                connection.send_event(ch, "end", {"offset": self.offset})
+            if last == "result":
+                connection.send_result(ch, {"received": self.offset, "sent": 0})
+            elif last == "error":
+                connection.send_error(ch, HawseError("interrupted", "reset by the program", admitted="unknown"))
+            return False
+        return bool(self.pieces or self.last) or not self.offset
+
+
+@asynccontextmanager
+async def played(program: Played, **options: Any) -> AsyncIterator[ClientConnection]:
+    async with program, Gateway(program) as gateway, asyncio.timeout(PATIENCE):
+        url = f"ws://127.0.0.1:{gateway.port}/p/local/{'a' * 32}/"
+        async with connect(url, proxy=None, compression=None, **options) as socket:
+            yield socket
+
+
+@pytest.mark.parametrize("last", ["", "end", "result", "error"])
+@pytest.mark.parametrize("cut", [whole, in_bytes])
+async def test_a_program_may_close_in_the_segment_of_its_101(
+    tmp_path: Path, cut: Callable[[bytes], Sequence[bytes]], last: str
+) -> None:
+    async with played(Played(tmp_path / "s", text("hello") + CLOSED, cut, last)) as socket:
+        assert await socket.recv() == "hello"
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd == Close(4001, "done")
+
+
+@pytest.mark.parametrize("last", ["end", "result", "error"])
+async def test_what_is_no_answer_to_an_upgrade_is_502_at_once(tmp_path: Path, last: str) -> None:
+    program = Played(tmp_path / "s", b"", lambda data: [data.replace(b"Sec-WebSocket-Accept: ", b"X: ")], last)
+    with pytest.raises(InvalidStatus) as refused:
+        async with played(program):
+            pass
+    assert refused.value.response.status_code == 502
+
+
+async def test_a_program_that_was_speaking_when_the_browser_closed_still_answers_the_close(tmp_path: Path) -> None:
+    class Speaking(Played):
+        def hear(self, what: str) -> None:
+            super().hear(what)
+            if what == "CLOSE":
+                self.pieces += [text("late"), Frame(Opcode.PING, b"").serialize(mask=False)]
+            elif what == "more":  # the pong: the text before it was taken
+                self.pieces.append(CLOSED)
+
+    program = Speaking(tmp_path / "s", b"", whole)
+    async with played(program) as socket:
+        await socket.close(4002, "bye")
+        await eventually(lambda: "cancel" in program.came)
+    assert program.came == ["CLOSE", "more", "cancel"]
+
+
+async def test_what_a_browser_says_to_a_program_that_has_closed_is_dropped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer to the close waits behind a large message that the program does not take, and another behind it."""
+
+    class Slow(Played):
+        held = 0  # bytes that it does not take
+
+        def take(self, link: StreamLink, ch: int, size: int) -> None:
+            self.held += size
+
+        def link_received(self, link: StreamLink, event: Message | Data) -> None:
+            super().link_received(link, event)
+            if isinstance(event, Credit) and self.says and not self.pieces:  # its close was read
+                link.connection.grant(event.ch, self.held)
+                self.held = 0
+
+    program = Slow(tmp_path / "s", b"", whole)
+    async with played(program) as socket:
+        await socket.send(bytes(program.limits.input_window))
+        await socket.send("late")
+        (link,), (ch,) = program.links, program.calls
+        await eventually(lambda: program.held == program.limits.input_window)
+        program.says = CLOSED
+        program.pieces.append(CLOSED)
+        link.wake(ch)
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd == Close(4001, "done")
+    assert "Exception in ASGI application" not in caplog.text
