@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from hawse.api.processes import Kept
 from runtime.journal import Journal
+from runtime.leftovers import Leftovers
 from runtime.pace import Pacer
 from runtime.pipes import Inlet
 from runtime.spill import Spill, SpillStore
@@ -14,7 +15,15 @@ LAST_WORDS = 1 << 20  # bytes read after the program's end: the most a pipe hold
 class OutputStream:
     """stdout or stderr. With a `store`, what leaves the journal stays readable on disk."""
 
-    def __init__(self, fd: int, journal: Journal, changed: Callable[[], None], store: SpillStore | None = None) -> None:
+    def __init__(
+        self,
+        fd: int,
+        journal: Journal,
+        changed: Callable[[], None],
+        store: SpillStore | None = None,
+        leftovers: Leftovers | None = None,
+    ) -> None:
+        """`leftovers`: who goes on reading when the program has ended, and its children have not."""
         self.journal = journal
         self._inlet = Inlet(fd, journal.append, self._burst_over, changed)
         hold_room = store.each // 2 if store is not None else None  # who comes back finds it on the disk
@@ -23,6 +32,7 @@ class OutputStream:
         if self.spill is not None:
             self.pacer.add(self.spill, follows=True)
         self._changed = changed
+        self._leftovers = leftovers
 
     @property
     def end(self) -> int:
@@ -42,6 +52,8 @@ class OutputStream:
     def finish(self) -> None:
         """The program has ended: take what it left, and let go of a pipe that its children may still hold."""
         self._inlet.drain(LAST_WORDS)
+        if not self._inlet.ended and self._leftovers is not None:
+            self._leftovers.take(self._inlet.fd)
         self._inlet.close()
         self.pacer.close()
         if self.spill is not None:

@@ -15,6 +15,7 @@ from hawse.api.processes import Offsets, ProcessInfo, ProcessOpened
 from runtime import tree
 from runtime.inputs import Inputs, Writers
 from runtime.journal import Journal
+from runtime.leftovers import Leftovers
 from runtime.oom import OomCounter
 from runtime.output import OutputStream
 from runtime.pipes import Outlet
@@ -34,6 +35,7 @@ class Ground(NamedTuple):
     tasks: Tasks
     journal: Callable[[], Journal]
     oom: OomCounter
+    leftovers: Leftovers
 
 
 class Reader(Protocol):
@@ -81,8 +83,8 @@ class Process:
         pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
-        self.stdout = OutputStream(pipes.stdout, journals[0], self._wake, store)
-        self.stderr = OutputStream(pipes.stderr, journals[1], self._wake, store)
+        self.stdout = OutputStream(pipes.stdout, journals[0], self._wake, store, ground.leftovers)
+        self.stderr = OutputStream(pipes.stderr, journals[1], self._wake, store, ground.leftovers)
         self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
 
     @property

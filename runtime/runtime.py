@@ -21,6 +21,7 @@ from runtime.files import Files
 from runtime.git import Gits
 from runtime.journal import JournalPool
 from runtime.launch import Launcher
+from runtime.leftovers import Leftovers
 from runtime.oom import OomCounter
 from runtime.outcomes import Outcomes
 from runtime.ports import Ports
@@ -68,10 +69,11 @@ class Runtime:
         outcomes = Outcomes()
         environment = Environment(workspace, mark=self.id)
         self._terminals = Terminals(environment, journals)
-        launcher = Launcher(environment, Ground(tasks, journals.journal, OomCounter()))
+        leftovers = self._leftovers = Leftovers()
+        launcher = Launcher(environment, Ground(tasks, journals.journal, OomCounter(), leftovers))
         execs = self._execs = Execs(launcher, outcomes)
         self._processes = Processes(launcher, execs, SpillStore(spill), keep)
-        self._sessions = Sessions(environment, journals, outcomes, tasks, self._processes)
+        self._sessions = Sessions(environment, journals, outcomes, tasks, self._processes, leftovers)
         self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
         self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
         self._watches = Watches(environment, tasks, self.id)
@@ -135,6 +137,7 @@ class Runtime:
         self._watches.close()
         await asyncio.gather(self._terminals.close(), self._sessions.close(), self._gits.close())
         await self._processes.close()  # and what the others have left behind
+        self._leftovers.close()
         await self._recordings.close()
         self._agents.close()
 

@@ -15,6 +15,7 @@ from hawse.wire import Connection, HawseError
 from runtime.call import Call
 from runtime.inputs import Inputs, Writers
 from runtime.journal import Journal
+from runtime.leftovers import Leftovers
 from runtime.output import OutputStream
 from runtime.process import SHRUNK, Reader
 from runtime.process_reader import ProcessReader, beginning
@@ -31,10 +32,15 @@ class Run:
         session: str,
         folder: Path,
         journal: Callable[[], Journal],
+        leftovers: Leftovers,
         on_settled: Callable[["Run"], None],
     ) -> None:
-        """`session` is the session's instance; `folder` is this run's own. Raises `invalid_params`, `OSError`."""
+        """`session` is the session's instance; `folder` is this run's own.
+
+        Raises `invalid_params`, `limit_exceeded`, `OSError`.
+        """
         check(params.command, params.env or {})
+        journals = journal(), journal()  # first: there may be no more
         self.params = params
         self.silent = False  # nobody's command: `$?` stays what it was
         self.instance = secrets.token_hex(8)
@@ -65,8 +71,8 @@ class Run:
                 os.close(fd)
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        self.stdout = OutputStream(opened[0], journal(), self.wake)
-        self.stderr = OutputStream(opened[1], journal(), self.wake)
+        self.stdout = OutputStream(opened[0], journals[0], self.wake, leftovers=leftovers)
+        self.stderr = OutputStream(opened[1], journals[1], self.wake, leftovers=leftovers)
 
     def begin(self, lines: Lines, cwd: str | None, last: int) -> str:
         """It is its turn: what to tell the shell. `cwd` is absolute. Raises `OSError`."""

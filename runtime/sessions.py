@@ -22,6 +22,7 @@ from runtime.dispatch import Method, typed
 from runtime.environment import Environment
 from runtime.journal import JournalPool
 from runtime.launch import SHELLS
+from runtime.leftovers import Leftovers
 from runtime.outcomes import Outcome, Outcomes, fingerprint
 from runtime.process import KILL_GRACE
 from runtime.processes import Processes
@@ -50,12 +51,14 @@ class Sessions:
         outcomes: Outcomes,
         tasks: Tasks,
         processes: Processes,
+        leftovers: Leftovers,
     ) -> None:
         self._environment = environment
         self._journals = journals
         self._outcomes = outcomes
         self._tasks = tasks
         self._processes = processes
+        self._leftovers = leftovers
         self._sessions: dict[str, Session] = {}
         self._ended: OrderedDict[Session, None] = OrderedDict()
         self._finished: deque[Run] = deque()  # those with a key, the latest RUNS_KEPT
@@ -180,7 +183,8 @@ class Sessions:
 
     def _new_run(self, session: Session, params: Exec, on_settled: Any) -> Run:
         try:
-            return Run(params, session.instance, self._new_folder(), self._journals.journal, on_settled)
+            folder, journal = self._new_folder(), self._journals.journal
+            return Run(params, session.instance, folder, journal, self._leftovers, on_settled)
         except OSError as error:
             raise typed(error) from None
 

@@ -1,0 +1,59 @@
+"""What a command has left in the background may go on to print: it is read and dropped, so that nobody dies of it.
+
+A program that prints to a pipe which nobody reads is sent SIGPIPE: a server that was started with `server &` would end
+with its first line after the command that started it.
+"""
+
+import asyncio
+import os
+from contextlib import suppress
+
+READ_SIZE = 64 << 10
+PAUSE = 0.05  # seconds between two reads of one pipe: who floods waits, and costs nobody anything
+LIMIT = 512  # pipes; beyond, the one that was left first is closed
+
+
+class Leftovers:
+    """The pipes, until nobody has their other ends open."""
+
+    def __init__(self) -> None:
+        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor, and when to read on
+        self._loop = asyncio.get_running_loop()
+
+    def __len__(self) -> int:
+        return len(self._pipes)
+
+    def take(self, fd: int) -> None:
+        """Read what comes behind `fd`, which stays its owner's to close, at once."""
+        try:
+            own = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:  # no descriptor is left
+            return
+        if len(self._pipes) >= LIMIT:
+            self._close(next(iter(self._pipes)))
+        self._pipes[own] = None
+        self._loop.add_reader(own, self._read, own)
+
+    def close(self) -> None:
+        for fd in list(self._pipes):
+            self._close(fd)
+
+    def _read(self, fd: int) -> None:
+        with suppress(BlockingIOError):
+            if not os.read(fd, READ_SIZE):
+                self._close(fd)
+                return
+        self._loop.remove_reader(fd)
+        self._pipes[fd] = self._loop.call_later(PAUSE, self._resume, fd)
+
+    def _resume(self, fd: int) -> None:
+        self._pipes[fd] = None
+        self._loop.add_reader(fd, self._read, fd)
+
+    def _close(self, fd: int) -> None:
+        timer = self._pipes.pop(fd)
+        if timer is not None:
+            timer.cancel()
+        else:
+            self._loop.remove_reader(fd)
+        os.close(fd)
