@@ -19,7 +19,7 @@ from hawse.wire import HawseError
 MEDIA_TYPE: Final = "application/x-asciicast"
 PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
 ANSWER_TIME: Final = 15.0  # s for the sandbox to say what there is
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
 
 
 class Part(NamedTuple):

@@ -4,6 +4,7 @@ Both ways go through the credit of one call: nothing is gathered here.
 """
 
 import os
+import re
 import secrets
 from collections.abc import Callable
 from email.utils import formatdate
@@ -26,6 +27,7 @@ from hawse.wire import Event, HawseError
 
 FILES_PATH: Final = "/v1/sandboxes/{sandbox}/files/{path:path}"
 KEY_LIMIT: Final = 128  # characters
+_RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
 class FileDoor:
@@ -114,8 +116,10 @@ def idempotency_key(http: HttpRequest) -> str | None:
 
 def _path(http: HttpRequest) -> str:
     """What stands behind `/files/`, byte for byte: relative to the workspace, or absolute with a second slash."""
-    raw = http.scope["raw_path"].split(b"/", 5)[5]
-    path = unquote_to_bytes(raw)
+    found = _RAW.fullmatch(http.scope["raw_path"])
+    if found is None:  # what stands before it is not written as we write it: %2F for a slash
+        raise HawseError("not_found", "nothing is here")
+    path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:
         raise HawseError("invalid_params", "not a path", details={"path": "path"})
     return to_text(os.fsdecode(path))

@@ -85,7 +85,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
-        if not self._patient and self.url.startswith(STREAMED):
+        if not (self._patient or self.cycle.response_complete) and self.url.startswith(STREAMED):
             self._arm(self.answer_timeout)
 
     def on_response_complete(self) -> None:

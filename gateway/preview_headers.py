@@ -69,6 +69,8 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], place: Place, front: 
     """Of a program's answer, for the browser."""
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if place.by_path else frozenset())
+    if any(name == b"transfer-encoding" for name, _ in given):
+        dropped |= {b"content-length"}  # it does not count beside the other (RFC 9112, 6.3)
     result: Pairs = []
     for name, value in given:
         if name in dropped or name == b"referrer-policy":

@@ -6,6 +6,7 @@ request is left when its tunnel is. Nothing is collected: a slow end is waited f
 
 import asyncio
 import logging
+import re
 from typing import Any, Final
 
 import h11
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 
 HEADERS_SIZE: Final = 64 << 10  # bytes of an answer's headers, as far as h11 has not understood them
 BODILESS: Final = (204, 304)
+STATUS_MAX: Final = 599
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 lets some of them pass
 
 
 class GoneError(Exception):
@@ -55,7 +58,7 @@ class Exchange:
     """One request and its answer. `send` and `receive` are for one task each."""
 
     def __init__(self, tunnel: Tunnel) -> None:
-        self.answered = False  # the headers of the answer came
+        self.answered = False  # the headers of the answer went to the browser
         self._tunnel = tunnel
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
 
@@ -69,8 +72,6 @@ class Exchange:
             if not data and self._http.their_state is h11.SEND_RESPONSE:
                 raise h11.RemoteProtocolError("the program closed the connection without an answer")
             self._http.receive_data(data)
-        if isinstance(event, h11.Response):
-            self.answered = True
         return event
 
 
@@ -107,6 +108,9 @@ async def _download(send: Send, exchange: Exchange, place: Place, front: Front) 
     headers = response_headers(event.headers.raw_items(), place, front)
     if event.status_code in BODILESS:
         headers = [(name, value) for name, value in headers if name != b"content-length"]
+    if event.status_code > STATUS_MAX or any(_CONTROL.search(value) for _, value in headers):
+        raise h11.RemoteProtocolError("a status or a header that cannot be passed on")
+    exchange.answered = True
     await send({"type": "http.response.start", "status": event.status_code, "headers": headers})
     while isinstance(event := await exchange.receive(), h11.Data):
         await send({"type": "http.response.body", "body": bytes(event.data), "more_body": True})

@@ -155,14 +155,16 @@ class Relay:
                 self._program.send_text(text.encode())
             else:
                 self._program.send_binary(message["bytes"])
-            await self._flush()
+            with suppress(HawseError):  # it is gone: how it went is seen where it is read
+                await self._flush()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
         if self._program.state is OPEN:
             if code in SILENT:
                 self._program.send_close()
             else:
                 self._program.send_close(code, reason)
-            await self._flush()
+            with suppress(HawseError):
+                await self._flush()
         self._left = True
         self._deadline.reschedule(asyncio.get_running_loop().time() + CLOSE_TIME)
 

@@ -260,6 +260,7 @@ class Session:
             self._fail()
         if self.connection.pending > self.connection.limits.backlog:
             self.connection.data_to_send()
+            self._unsent.clear()
             error = HawseError("backlog", f"more than {self.connection.limits.backlog} bytes were not read")
             self.close(Closing(4429, "backlog", error))
 
@@ -275,7 +276,8 @@ class Session:
             self.connection.say(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                for message in self.connection.data_to_send():
+                # What was taken comes first: a result must not be heard without the bytes before it.
+                for message in (*self._unsent, *self.connection.data_to_send()):
                     await self._carrier.drain()
                     self._carrier.write(message)
                 await self._carrier.drain()

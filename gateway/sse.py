@@ -6,6 +6,7 @@ from; it is told only behind bytes, so that whoever was cut within a snapshot is
 
 import base64
 import codecs
+import re
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +19,7 @@ from hawse.wire import Event, HawseError, Kind
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = b": still here\n\n"
 _SINCE: Final = "since"
+_OFFSET = re.compile(r"[0-9]{1,19}")
 
 
 class Encoder:
@@ -98,7 +100,7 @@ def since(spec: Spec, last: str) -> Any:
     if names == ("version",):
         return last
     parts = last.split("-")
-    if not names or len(parts) != len(names) or not all(part.isascii() and part.isdecimal() for part in parts):
+    if not names or len(parts) != len(names) or not all(_OFFSET.fullmatch(part) for part in parts):
         raise HawseError("invalid_params", "a `Last-Event-ID` that none of these events has", details={"path": None})
     offsets = [int(part) for part in parts]
     return offsets[0] if len(names) == 1 else dict(zip(names, offsets, strict=True))

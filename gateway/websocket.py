@@ -63,12 +63,16 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.close_sent and message["type"] == "websocket.send":
             raise ClientDisconnected
         await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True  # it was refused; uvicorn would log that as a mistake of ours
 
     # ---- without ASGI
 
     def attach(self, receiver: Receiver | None) -> None:
         """Hand what comes, and what has come, to `receiver`; to nobody with None."""
         self._receiver = receiver
+        if receiver is not None:
+            self.resume_reading()  # before it is handed anything: it may want to pause
         while receiver is not None and not self.queue.empty():
             message = self.queue.get_nowait()
             if message["type"] == "websocket.receive":
@@ -76,8 +80,6 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
                 receiver.receive(message["text"] if data is None else data)  # type: ignore[arg-type]
             else:
                 receiver.lost()
-        if receiver is not None:
-            self.resume_reading()
 
     @property
     def has_room(self) -> bool:

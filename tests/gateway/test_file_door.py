@@ -108,6 +108,18 @@ async def test_a_part_is_a_part_of_that_version(http: httpx.AsyncClient, disk: D
     assert (changed.status_code, len(changed.content)) == (200, SIZE)
 
 
+@pytest.mark.parametrize("address", ["a%2Ffiles%2Fb/x", "a%2Ffiles/x", "local%2Ffiles%2Fx"])
+async def test_a_slash_that_is_escaped_ends_no_name(http: httpx.AsyncClient, disk: Disk, address: str) -> None:
+    answer = await http.get(f"/v1/sandboxes/{address}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert disk.seen == []
+
+
+async def test_a_part_beyond_all_numbers_is_the_whole(http: httpx.AsyncClient) -> None:
+    answer = await http.get(FILES + "a", headers={"Range": f"bytes={'9' * 5000}-"})
+    assert (answer.status_code, len(answer.content)) == (200, SIZE)
+
+
 async def test_head_tells_and_reads_nothing(http: httpx.AsyncClient, disk: Disk) -> None:
     answer = await http.head(FILES + "a")
     assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, str(SIZE), b"")

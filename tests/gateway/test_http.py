@@ -62,8 +62,9 @@ async def test_the_second_request_of_a_connection_has_no_more_time(raw: RawSocke
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket) -> None:
-    await raw.send(b"POST /v1/tickets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n")
+@pytest.mark.parametrize("path", [b"/v1/tickets", b"/v1/sandboxes/local/exec"])
+async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket, path: bytes) -> None:
+    await raw.send(b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n")
     assert (await raw.receive()).startswith(b"HTTP/1.1 401")
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
         async with asyncio.timeout(5):

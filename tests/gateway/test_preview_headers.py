@@ -49,6 +49,11 @@ def test_what_is_for_one_hop_stays_there() -> None:
     assert answered(*pairs, *more)[:-1] == [(b"x-yours", b"2")]
 
 
+def test_a_length_beside_chunks_does_not_count() -> None:
+    pairs = answered((b"Content-Length", b"3"), (b"Transfer-Encoding", b"chunked"))
+    assert value(pairs, b"content-length") == []
+
+
 def test_connection_cannot_name_what_frames_the_message() -> None:
     assert value(asked((b"connection", b"content-length"), (b"content-length", b"5")), b"content-length") == [b"5"]
 

@@ -126,6 +126,44 @@ async def test_a_program_that_speaks_no_http_is_a_bad_gateway(preview: Previewed
         assert (answer.status_code, answer.json()["code"]) == (502, "interrupted")
 
 
+@pytest.mark.parametrize(
+    ("answer", "status", "body"),
+    [
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+            200,
+            "hello",
+        ),
+        ("HTTP/1.1 200 OK\r\nX-A: a\x01b\r\nContent-Length: 2\r\n\r\nok", 502, None),
+        ("HTTP/1.1 700 Huh\r\nContent-Length: 2\r\n\r\nok", 502, None),
+    ],
+)
+async def test_odd_answers_are_understood_or_refused(
+    preview: Previewed, answer: str, status: int, body: str | None
+) -> None:
+    before = len(preview.stack.printed)
+    async with preview.sandbox.process(["python3", "-c", ONE_ANSWER, answer]) as process:
+        async for line in process.stdout:
+            port = int(line)
+            break
+        token = (await preview.sandbox.call("port.expose", {"port": port}))["token"]
+        got = await preview.http.get(f"{preview.stack.base}/p/local/{token}/")
+    assert got.status_code == status
+    assert body is None or got.text == body
+    assert preview.stack.printed[before:] == []
+
+
+ONE_ANSWER = r"""
+import socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+peer, _ = listener.accept()
+peer.recv(65536)
+peer.sendall(sys.argv[1].encode("latin-1"))
+peer.shutdown(socket.SHUT_WR)
+peer.recv(65536)
+"""
+
 NOISE = r"""
 import socket
 listener = socket.create_server(("127.0.0.1", 0))

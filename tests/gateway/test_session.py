@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gateway.session import INPUT_HIGH
+from gateway.session import INPUT_HIGH, Session
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from tests.gateway.fakes import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
@@ -501,3 +501,50 @@ async def test_nothing_is_left_when_clients_come_and_go(gateway: Gateway, runtim
     await eventually(lambda: open_files() <= files, 10)
     await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
     await eventually(lambda: not runtime.links[0].connection.channels)
+
+
+class Narrow:
+    """A carrier with room for as many messages as it is told."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.written: list[Any] = []
+
+    @property
+    def has_room(self) -> bool:
+        return self.room > 0
+
+    def attach(self, receiver: Session | None) -> None: ...
+
+    def write(self, message: str | bytes) -> None:
+        self.room -= 1
+        self.written.append(json.loads(message))
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    async def drain(self) -> None: ...
+
+    async def close(self, code: int, reason: str) -> None: ...
+
+
+async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
+    carrier = Narrow(room=1)
+    assert gateway.connect.links is not None
+    session = Session(carrier, gateway.connect.links, {"ask": dict}, Limits(), "test", "owner")
+    running = asyncio.ensure_future(session.run())
+
+    def ask(ch: int) -> None:
+        session.receive(json.dumps({"type": "call", "ch": ch, "method": "ask"}))
+
+    session.receive(json.dumps(HELLO))
+    ask(1)
+    ask(2)
+    carrier.room = 1
+    session.resume_writing()  # takes both, and has room for one
+    ask(3)
+    session.go_away("test", 0.1)
+    await running
+    told = [(message["type"], message.get("ch")) for message in carrier.written]
+    assert told == [("welcome", None), ("result", 1), ("result", 2), ("result", 3), ("goaway", None)]

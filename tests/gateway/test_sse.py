@@ -94,7 +94,7 @@ def test_a_watch_goes_on_from_its_version() -> None:
     assert since(watch, told[0]["id"]) == "w-7"
 
 
-@pytest.mark.parametrize("last", ["", "x", "1", "1-2-3", "-1-2", "1-²", "1.5-2"])
+@pytest.mark.parametrize("last", ["", "x", "1", "1-2-3", "-1-2", "1-²", "1.5-2", f"{'9' * 5000}-1"])
 def test_an_id_that_is_none_is_refused(last: str) -> None:
     with pytest.raises(HawseError, match="invalid_params"):
         since(EXEC, last)
