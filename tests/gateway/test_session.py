@@ -506,6 +506,8 @@ async def test_nothing_is_left_when_clients_come_and_go(gateway: Gateway, runtim
 class Narrow:
     """A carrier with room for as many messages as it is told."""
 
+    bytes_in = bytes_out = 0
+
     def __init__(self, room: int) -> None:
         self.room = room
         self.written: list[Any] = []
