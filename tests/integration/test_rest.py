@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import re
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from hawse.api import GATEWAY, METHODS
 from hawse.wire.errors import ERRORS
-from tests.support.stack import Stack
+from tests.support.stack import Stack, free_port
 from tests.support.typed import mistake
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -193,6 +194,21 @@ async def test_every_operation_answers_something_typed(http: httpx.AsyncClient) 
                 assert mistake(operation, None, answer.json()) is None
                 answered += 1
     assert answered > 20
+
+
+async def test_the_program_of_the_readme_runs_as_it_stands(stack: Stack, tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text("utf-8").partition("```python\n")[2].partition("```\n")[0]
+    text = text.replace("http://127.0.0.1:8080", stack.base).replace('token="…"', f"token={stack.token!r}")
+    text = text.replace("5173", str(free_port()))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", text, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(30):
+        out, err = await process.communicate()
+    assert (process.returncode, err) == (0, b""), out
+    told = out.decode()
+    parts = ("0 Linux", "/site\nhello", "Change(type='added'", "index='?'", ".localhost:", "0 GNU Make")
+    assert [part for part in parts if part not in told] == []
 
 
 def readme_commands() -> list[str]:
