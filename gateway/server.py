@@ -55,7 +55,10 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         viewer_token = state.token("token.viewer")
         isolation, reason = choose_isolation(settings.isolation)
         state.sandbox("local").make()
-        provider = LocalProvider(state, isolation, runtime=[*RUNTIME, "--log-format", settings.log_format])
+        runtime = [*RUNTIME, "--log-format", settings.log_format]
+        if settings.quota is not None:
+            runtime += ["--quota", str(settings.quota)]
+        provider = LocalProvider(state, isolation, runtime=runtime)
         listener = _listen(settings.host, settings.port)
     except (SettingsError, StateError) as error:
         print(f"hawse: {error}", file=sys.stderr)

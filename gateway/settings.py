@@ -36,6 +36,7 @@ class Settings:
     origins: Sequence[str] = ()
     preview_host: str | None = "localhost"  # below which previews have names of their own
     max_connections: int = MAX_CONNECTIONS
+    quota: int | None = None  # bytes of a workspace, as its runtime counts them
     log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
 
@@ -51,6 +52,8 @@ class Settings:
             raise SettingsError("a token is printable ASCII")
         if self.log_format not in FORMS:
             raise SettingsError(f"logs are {' or '.join(FORMS)}, not {self.log_format}")
+        if self.quota is not None and self.quota < 1:
+            raise SettingsError("--quota is 1 byte or more")
         if self.max_connections < 1:
             raise SettingsError("--max-connections is 1 or more")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):

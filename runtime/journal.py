@@ -135,8 +135,7 @@ class JournalPool:
 
         Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
         """
-        sharing = sum(other.capacity >= LEAST_CAPACITY for other in self._journals)
-        small = sum(other.capacity for other in self._journals if other.capacity < LEAST_CAPACITY)  # of what has ended
+        sharing, small = self._count()
         share = min(self._each, (self._total - small) // (sharing + 1))
         if share < LEAST_CAPACITY:
             raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")
@@ -147,6 +146,20 @@ class JournalPool:
         journal = Journal(share)
         self._journals.add(journal)
         return journal
+
+    def _count(self) -> tuple[int, int]:
+        """How many have a share, and the bytes of the others, which have ended. Of tiny ones there may be thousands."""
+        sharing = small = 0
+        tiny = []
+        for journal in self._journals:
+            if journal.capacity >= LEAST_CAPACITY:
+                sharing += 1
+            elif journal.capacity > FIRST_SIZE:
+                small += journal.capacity
+            else:
+                tiny.append(journal)
+        self._journals.difference_update(tiny)
+        return sharing, small
 
 
 def _power_of_two(size: int) -> int:

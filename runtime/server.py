@@ -75,8 +75,7 @@ class Server:
                 if ch in calls:
                     calls[ch].error(HawseError("cancelled", "as asked", admitted="yes"))
             case End(ch=ch):
-                if ch in calls and (stream := calls[ch].stream) is not None:
-                    stream.receive_end()
+                self._end(calls.get(ch))
             case Hello():
                 self._welcome(link, event)
 
@@ -103,6 +102,14 @@ class Server:
             if call.stream is None:
                 raise HawseError("protocol_error", f"{call.method} takes no input")
             call.stream.receive_input(offset, payload)
+        except Exception as error:
+            call.error(typed(error))
+
+    def _end(self, call: Call | None) -> None:
+        if call is None or call.stream is None:
+            return
+        try:
+            call.stream.receive_end()
         except Exception as error:
             call.error(typed(error))
 

@@ -43,6 +43,9 @@ def add_parser(commands: "Commands") -> None:
     )
     parser.add_argument("--max-connections", type=int, default=1024, metavar="N", help="clients at once (%(default)s)")
     parser.add_argument(
+        "--quota", type=int, metavar="BYTES", help="how much may be in a workspace, for what writes files from here"
+    )
+    parser.add_argument(
         "--log-format", choices=["text", "json"], help="of what is logged to stderr, and by runtimes (text)"
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="log what comes and goes")
@@ -65,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             origins=arguments.allow_origin,
             preview_host=arguments.preview_host,
             max_connections=arguments.max_connections,
+            quota=arguments.quota,
             log_format=arguments.log_format or os.environ.get("HAWSE_LOG_FORMAT") or "text",
         ),
         verbose=arguments.verbose,

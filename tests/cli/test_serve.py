@@ -41,6 +41,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
         "origins": [],
         "preview_host": "localhost",
         "max_connections": 1024,
+        "quota": None,
         "log_format": "text",
     }
     assert not verbose
@@ -49,7 +50,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
 def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) -> None:
     main(
         "serve --host 0.0.0.0 --port 0 --token t --state /s --isolation none --allow-host a --allow-host b "
-        "--allow-origin https://c --preview-host p.example --max-connections 3 --log-format json -v".split()
+        "--allow-origin https://c --preview-host p.example --max-connections 3 --quota 5 --log-format json -v".split()
     )
     ((settings, verbose),) = served
     assert settings == {
@@ -62,6 +63,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "origins": ["https://c"],
         "preview_host": "p.example",
         "max_connections": 3,
+        "quota": 5,
         "log_format": "json",
     }
     assert verbose

@@ -58,6 +58,11 @@ def test_no_room_for_anybody_is_refused() -> None:
         settings(max_connections=0).check()
 
 
+def test_a_quota_of_nothing_is_refused() -> None:
+    with pytest.raises(SettingsError, match="--quota"):
+        settings(quota=0).check()
+
+
 def test_a_log_format_that_nobody_knows_is_refused() -> None:
     with pytest.raises(SettingsError, match="text or json"):
         settings(log_format="xml").check()

@@ -22,8 +22,17 @@ class Broken:
         raise KeyError("a secret")
 
     def receive_input(self, offset: int, payload: memoryview) -> None: ...
-    def receive_end(self) -> None: ...
+    def receive_end(self) -> None:
+        raise KeyError("a secret")
+
     def detach(self) -> None: ...
+
+
+class Deaf(Broken):
+    """One that has it only at the end of its input."""
+
+    def pull(self, connection: Any, ch: int, size: int) -> bool:
+        return False
 
 
 class Bench:
@@ -41,6 +50,7 @@ class Bench:
                 "test.count": Method(Nothing, self._count),
                 "test.slow": Method(Nothing, self._slow),
                 "test.stream": Method(Nothing, lambda call, p: call.serve(Broken()), stream=True),
+                "test.deaf": Method(Nothing, lambda call, p: call.serve(Deaf()), stream=True),
                 "test.huge": Method(Nothing, lambda call, p: "x" * (2 << 20)),
             }
         )
@@ -183,3 +193,10 @@ def test_a_typed_error_stays_as_it_is() -> None:
 
 def test_methods_say_what_they_take() -> None:
     assert msgspec.json.decode(b"{}", type=Nothing) == Nothing()
+
+
+async def test_a_bug_at_the_end_of_input_ends_that_channel_alone(client: Client, bench: Bench) -> None:
+    call, other = client.call("test.deaf"), client.call("test.deaf")
+    call.end()
+    assert (await call.refusal()).code == "internal"
+    assert not other.closed

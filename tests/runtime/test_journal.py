@@ -128,9 +128,9 @@ def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_agai
     with pytest.raises(HawseError):
         pool.journal()
     for old in kept[:3]:
-        old.limit(4096)
+        old.limit(8192)
     kept += [pool.journal() for _ in range(2)]  # what they hold is still counted
-    assert [journal.capacity for journal in kept[:3]] == [4096] * 3
+    assert [journal.capacity for journal in kept[:3]] == [8192] * 3
     with pytest.raises(HawseError):
         pool.journal()
 
