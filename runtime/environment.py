@@ -11,7 +11,11 @@ from runtime import tree
 
 PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
 MARK = "HAWSE_RUNTIME"  # whose program it is
-_NOT_INHERITED = (*PRIVATE, tree.MARK, "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COLUMNS", "LINES", "TMUX", "STY")
+_NOT_INHERITED = (
+    *PRIVATE,
+    tree.MARK,
+    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
+)
 
 
 class Environment:
@@ -43,16 +47,16 @@ class Environment:
                 env[name] = value
         return env
 
-    def path(self, path: str, base: str | None = None) -> str:
+    def path(self, path: str, base: str | None = None, *, field: str = "$.path") -> str:
         """An absolute path, of one that travelled; a relative one begins in `base`, or in the workspace."""
         try:
             path, base = from_text(path), from_text(base or "")
         except ValueError as error:
-            raise HawseError("invalid_params", str(error), details={"path": "$.path"}) from None
+            raise HawseError("invalid_params", str(error), details={"path": field}) from None
         return os.path.normpath(self.workspace / base / path)
 
     def cwd(self, cwd: str | None) -> str:
-        return self.path(cwd) if cwd is not None else str(self.workspace)
+        return self.path(cwd, field="$.cwd") if cwd is not None else str(self.workspace)
 
 
 def _user() -> str:

@@ -13,6 +13,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     for name in PRIVATE:
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("PYTHONPATH", "/ours")
+    monkeypatch.setenv("OLDPWD", "/where/somebody/was")
     monkeypatch.setenv("SHARED", "yes")
     monkeypatch.delenv("LANG", raising=False)
     return Environment(tmp_path)
@@ -21,7 +22,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
 def test_what_is_the_runtimes_own_never_reaches_a_program(environment: Environment) -> None:
     env = environment.build(None, cwd="/")
     assert "secret" not in env.values()
-    assert "PYTHONPATH" not in env
+    assert not {"PYTHONPATH", "OLDPWD"} & env.keys()
     assert env["SHARED"] == "yes"
     assert env["LANG"] == "C.UTF-8"
 
@@ -54,3 +55,9 @@ def test_a_relative_path_is_within_the_workspace(environment: Environment, tmp_p
     assert environment.cwd("sub") == str(tmp_path / "sub")
     with pytest.raises(HawseError, match="invalid_params"):
         environment.path("a\0b")
+
+
+def test_what_is_no_directory_is_told_where_it_stands(environment: Environment) -> None:
+    with pytest.raises(HawseError) as refused:
+        environment.cwd("a\0b")
+    assert refused.value.details == {"path": "$.cwd"}
