@@ -5,6 +5,7 @@ are those of uvicorn.protocols.http.httptools_impl, 0.54.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -91,7 +92,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         self._patient = False
         self._fed = 0
-        self._arm(self.headers_timeout)
+        self._arm(self.headers_timeout, self._no_request)
         super().on_response_complete()
 
     def _begin_patience(self) -> None:
@@ -105,9 +106,16 @@ class HttpProtocol(HttpToolsProtocol):
         if self._size > HEADERS_SIZE or len(self.headers) >= HEADERS_COUNT:
             raise ValueError("the headers are too large")
 
-    def _arm(self, timeout: float) -> None:
+    def _no_request(self) -> None:
+        """None came in time; but perhaps the end of the last answer is still being read, over a slow line."""
+        if self.transport.get_write_buffer_size():
+            self._arm(self.answer_timeout)
+        else:
+            self.transport.abort()
+
+    def _arm(self, timeout: float, then: Callable[[], object] | None = None) -> None:
         self._disarm()
-        self._deadline = self.loop.call_later(timeout, self.transport.abort)
+        self._deadline = self.loop.call_later(timeout, then or self.transport.abort)
 
     def _disarm(self) -> None:
         if self._deadline is not None:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -118,6 +119,19 @@ async def test_a_download_may_take_longer_than_an_answer_while_it_is_read(
                 data = await reader.receive(1 << 20)
                 assert data, f"cut {left} bytes before the end"
                 left -= len(data)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_the_rest_of_an_answer_is_not_cut_off_from_a_slow_reader(gateway: Gateway) -> None:
+    gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 12)
+    async with RawSocket(gateway) as reader:
+        await reader.send(b"GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n")
+        await reader.send(f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+        received = await reader.receive(64)
+        await asyncio.sleep(3 * HttpProtocol.headers_timeout)  # as long as the next request could take
+        while data := await reader.receive():
+            received += data
+        json.loads(received.partition(b"\r\n\r\n")[2])
 
 
 @pytest.mark.parametrize(
