@@ -83,8 +83,8 @@ class Viewer:
         elif self._lost or self._skip or self.cursor < self._terminal.journal.start:
             return self._begin(self._reseed, connection, ch)
         elif not self._send_control(connection, ch):
-            self._send_output(connection, ch, size)
-            return self._settle(connection, ch)
+            room = self._send_output(connection, ch, size)
+            return self._settle(connection, ch, room)
         return True
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
@@ -220,13 +220,16 @@ class Viewer:
             return True
         return False
 
-    def _send_output(self, connection: Connection, ch: int, size: int) -> None:
+    def _send_output(self, connection: Connection, ch: int, size: int) -> int:
+        """Send some; return how much more may be in flight."""
         assert self.cursor is not None
         mark = self._terminal.mark(self.next_mark)
-        size = min(size, self._flight.room(connection.window(ch)), mark.offset - self.cursor if mark else size)
+        # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
+        room = self._flight.room(connection.window(ch))
+        size = min(size, room, mark.offset - self.cursor if mark else size)
         size = min(size, self._terminal.journal.end - self.cursor)
         if size <= 0:
-            return
+            return room
         beside = self._beside(min(size, STEP)) if connection.shares and len(self._terminal.viewers) > 1 else {}
         data = self._terminal.journal.read(self.cursor, min(size, *beside.values()) if beside else size)
         if beside:
@@ -237,6 +240,7 @@ class Viewer:
         for viewer in (self, *beside):
             viewer._took(len(data))
         self._terminal.moved()
+        return room - len(data)
 
     def _beside(self, least: int) -> dict["Viewer", int]:
         """The viewers on the same link that are at the same place, with their room of at least so many bytes."""
@@ -266,7 +270,7 @@ class Viewer:
         self._flight.sent(size, self._call.connection.window(self._call.ch))
         self.cursor += size
 
-    def _settle(self, connection: Connection, ch: int) -> bool:
+    def _settle(self, connection: Connection, ch: int, room: int) -> bool:
         """Say what is due at this place; return whether there is more to send."""
         assert self.cursor is not None
         terminal = self._terminal
@@ -276,10 +280,9 @@ class Viewer:
             self._live = True
             connection.send_event(ch, "live", {"offset": self.cursor})
         if self.cursor < terminal.journal.end or terminal.mark(self.next_mark) is not None:
-            if self._flight.room(connection.window(ch)) > 0:
-                return True
-            self._probe_later()
-            return False
+            if room <= 0:
+                self._probe_later()
+            return room > 0
         if terminal.exit is not None:
             if connection.window(ch) <= 0:
                 return False

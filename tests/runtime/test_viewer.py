@@ -12,6 +12,7 @@ from pyghostty import Terminal as Emulator
 
 from hawse.wire.frames import SHARED
 from runtime import pace
+from runtime.flight import Flight
 from runtime.inputs import Inputs
 from runtime.shelf import Snapshot
 from runtime.viewer import RESEED_ROWS
@@ -596,3 +597,20 @@ async def test_viewers_at_one_place_get_the_same_frame_where_the_link_can(
     if shares:
         assert len(frames) < 10 * len(text) // 4096
     await client.cut()
+
+
+async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock may go on between two questions. Whoever promises more and sends nothing is not asked again."""
+    calls = 0
+
+    def room(flight: Flight, window: int) -> int:
+        nonlocal calls
+        calls += 1
+        return 0 if calls % 2 else min(window, 4096)
+
+    monkeypatch.setattr(Flight, "room", room)
+    viewer = await client.terminal("seq 3000")
+    await viewer.result()
+    assert bytes(viewer.output) == b"".join(b"%d\r\n" % n for n in range(1, 3001))
