@@ -21,6 +21,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 HEADERS_SIZE: Final = 64 << 10  # bytes of an answer's headers, as far as h11 has not understood them
+STALL_TIME: Final = 120.0  # s for a program to read what a browser has sent, as a browser has for an answer
 BODILESS: Final = (204, 304)
 STATUS_MAX: Final = 599
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 lets some of them pass
@@ -94,10 +95,13 @@ async def _upload(receive: Receive, exchange: Exchange) -> None:
             continue
         more = message.get("more_body", False)
         try:
-            if message.get("body"):
-                await exchange.send(h11.Data(data=message["body"]))
-            if not more:
-                await exchange.send(h11.EndOfMessage())
+            async with asyncio.timeout(STALL_TIME):
+                if message.get("body"):
+                    await exchange.send(h11.Data(data=message["body"]))
+                if not more:
+                    await exchange.send(h11.EndOfMessage())
+        except TimeoutError:  # while it is waited for, nobody sees whether the browser is still there
+            raise HawseError("interrupted", "the program does not read", admitted="unknown") from None
         except (HawseError, h11.LocalProtocolError):
             more = False  # it does not read any more; what it answers says why
 
