@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, expect
 
 import hawse
+from e2e.conftest import Open
 from hawse.client import Sandbox
 from hawse.client.ports import Preview
-from tests.support.stack import Stack
+from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 PATIENCE = 30.0  # s
@@ -128,3 +129,35 @@ async def test_an_address_that_was_taken_back_is_a_page_that_says_so(site: tuple
     assert answer is not None
     assert answer.status == 404
     assert await page.title() == "No such preview"
+
+
+async def test_the_page_tells_owners_of_a_port_that_opens_and_shows_it(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    guest = await open_page(token=stack.viewer_token)
+    port = free_port()
+    await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
+    notice = view.page.locator("#port")
+    await expect(notice).to_contain_text(f"port {port}", timeout=PATIENCE * 1000)
+    await expect(guest.page.locator("#port")).to_be_hidden()
+    async with view.page.expect_popup() as opened:
+        await notice.get_by_role("button", name="Preview").click()
+    tab = await opened.value
+    await tab.wait_for_url(f"http://{port}-local-*")
+    await expect(tab).to_have_title("Directory listing for /")
+    assert await tab.evaluate("window.opener") is None
+    await expect(notice).to_be_hidden()
+
+
+async def test_who_wants_no_preview_is_not_asked_again(open_page: Open) -> None:
+    view = await open_page()
+    port = free_port()
+    await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
+    notice = view.page.locator("#port")
+    await notice.get_by_role("button", name="Not now").click()
+    await expect(notice).to_be_hidden()
+    await view.press("Control+c")
+    await view.run("echo typed")
+    await view.until_text("typed")
+    assert (await view.page.evaluate("window.hawse.client.call('port.exposed', {}, {sandbox: 'local'})")) == {
+        "exposed": []
+    }

@@ -22,6 +22,7 @@ import { Layout } from "./layout";
 import { Overlays } from "./overlays";
 import { PeopleBar } from "./people-bar";
 import { Pointers } from "./pointers";
+import { PortNotice } from "./ports";
 import { RecordingControl } from "./recordings";
 import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
@@ -77,6 +78,11 @@ disposables.add(
     toast: text => overlays.toast(text),
     focus: () => terminal.focus(),
   }),
+  new PortNotice(client, {
+    sandbox: address.sandbox,
+    toast: text => overlays.toast(text),
+    focus: () => terminal.focus(),
+  }),
 );
 
 /** What each attach says of this page. */
@@ -126,6 +132,8 @@ disposables.add(
   }),
   channel.onInputRefused(() => overlays.toast(`Not typed: ${people.holder?.name ?? "somebody"} types alone`)),
   channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of input may not have arrived`)),
+  // A notice that stays, such as that of a port, keeps away from where somebody types.
+  terminal.onCursorMove(() => overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2)),
   terminal.onTitleChange(title => header.showTitle(title || `${address.terminal} @ ${address.sandbox}`)),
 );
 

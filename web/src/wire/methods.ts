@@ -134,3 +134,31 @@ export interface RecordingInfo {
 export interface Recordings {
   recordings: RecordingInfo[];
 }
+
+/** A port that a program listens on. */
+export interface OpenPort {
+  port: number;
+  addresses: string[];
+  pid: number;
+  /** The program's name. */
+  process: string;
+  /** It has a preview. */
+  exposed: boolean;
+}
+
+/** `event ports` of `port.watch`: all that are open. */
+export interface OpenPorts {
+  ports: OpenPort[];
+}
+
+/** Of `port.expose`. Whoever knows `token` gets there. */
+export interface ExposedPort {
+  port: number;
+  token: string;
+  name?: string | null;
+}
+
+/** Of `preview.host`. */
+export interface PreviewName {
+  host?: string | null;
+}
