@@ -6,7 +6,7 @@ import signal
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hawse.api.fields import Exit
 from hawse.api.paths import to_text
@@ -14,6 +14,7 @@ from runtime import tree
 from runtime.company import Company
 from runtime.inputs import Inputs
 from runtime.journal import Journal
+from runtime.marks import Mark, Marks
 from runtime.observer import Observer
 from runtime.pace import Pacer
 from runtime.pipes import Inlet, Outlet
@@ -32,15 +33,6 @@ if TYPE_CHECKING:
 SCREEN_LAG = 1 << 20  # bytes the screen may be behind: what a viewer has yet to answer, or plain text
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
-MARKS = 4096  # size changes remembered
-
-
-class Mark(NamedTuple):
-    """From `offset` on the output is for this size."""
-
-    offset: int
-    cols: int
-    rows: int
 
 
 class Terminal:
@@ -85,8 +77,7 @@ class Terminal:
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
         self._retired = False
-        self._marks = [Mark(0, cols, rows)]
-        self.first_mark = 0  # the number of _marks[0]
+        self.marks = Marks(cols, rows)
         self._screen_mark = 1  # the number of the next one for the screen
         self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
         pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
@@ -109,7 +100,7 @@ class Terminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        return self._marks[-1].cols, self._marks[-1].rows
+        return self.marks.latest.cols, self.marks.latest.rows
 
     @property
     def input_pending(self) -> int:
@@ -148,9 +139,8 @@ class Terminal:
     def resize(self, cols: int, rows: int) -> None:
         if self._inlet.ended or (cols, rows) == self.size:
             return
-        self._marks.append(Mark(self.journal.end, cols, rows))
-        if len(self._marks) > MARKS:
-            self._forget_mark()
+        self.marks.add(Mark(self.journal.end, cols, rows))
+        self._screen_mark = max(self._screen_mark, self.marks.first)
         set_size(self._fd, cols, rows)
         self._wake_viewers()
 
@@ -225,18 +215,6 @@ class Terminal:
         del self._waits[wait]
         self.pacer.remove(wait)
 
-    def size_at(self, offset: int) -> tuple[int, int, int]:
-        """(cols, rows, number of the next mark) for the output at `offset`, before the marks that stand there."""
-        index = 0
-        while index + 1 < len(self._marks) and self._marks[index + 1].offset < offset:
-            index += 1
-        return self._marks[index].cols, self._marks[index].rows, self.first_mark + index + 1
-
-    def mark(self, number: int) -> Mark | None:
-        """The size change of that number, None if there is none yet. Numbers below `first_mark` are forgotten."""
-        index = number - self.first_mark
-        return self._marks[index] if index < len(self._marks) else None
-
     def retire(self) -> None:
         """Nobody will attach any more: let go when the viewers that are still reading have finished."""
         self._retired = True
@@ -283,7 +261,7 @@ class Terminal:
 
     def _follow(self, to: int) -> None:
         """Bring the screen up to `to`, through every size change on the way."""
-        while (mark := self.mark(self._screen_mark)) is not None and mark.offset <= to:
+        while (mark := self.marks.get(self._screen_mark)) is not None and mark.offset <= to:
             self._screen.catch_up(self.journal, mark.offset)
             self._screen.resize(mark.cols, mark.rows)
             self._screen_mark += 1
@@ -323,10 +301,3 @@ class Terminal:
         self.pacer.close()
         self._wake_viewers()
         self._on_exit(self)
-
-    # ---- marks
-
-    def _forget_mark(self) -> None:
-        del self._marks[0]
-        self.first_mark += 1
-        self._screen_mark = max(self._screen_mark, self.first_mark)

@@ -168,7 +168,7 @@ class Viewer:
         if start_at == "snapshot":
             cols, rows, screen = self._take_snapshot()
         else:
-            (cols, rows, self.next_mark), screen = terminal.size_at(self.cursor), 0
+            (cols, rows, self.next_mark), screen = terminal.marks.size_at(self.cursor), 0
         self._live_at = end
         self._answers = terminal.answerer is self
         opened = terminal.describe() | {
@@ -212,8 +212,8 @@ class Viewer:
         if news := terminal.company.news(self._seen, self._applied):
             connection.send_event(ch, *news)
             return True
-        self.next_mark = max(self.next_mark, terminal.first_mark)
-        mark = terminal.mark(self.next_mark)
+        self.next_mark = max(self.next_mark, terminal.marks.first)
+        mark = terminal.marks.get(self.next_mark)
         if mark is not None and mark.offset == self.cursor:
             self.next_mark += 1
             connection.send_event(ch, "resized", {"cols": mark.cols, "rows": mark.rows, "offset": mark.offset})
@@ -223,7 +223,7 @@ class Viewer:
     def _send_output(self, connection: Connection, ch: int, size: int) -> int:
         """Send some; return how much more may be in flight."""
         assert self.cursor is not None
-        mark = self._terminal.mark(self.next_mark)
+        mark = self._terminal.marks.get(self.next_mark)
         # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
         room = self._flight.room(connection.window(ch))
         size = min(size, room, mark.offset - self.cursor if mark else size)
@@ -279,7 +279,7 @@ class Viewer:
                 return False
             self._live = True
             connection.send_event(ch, "live", {"offset": self.cursor})
-        if self.cursor < terminal.journal.end or terminal.mark(self.next_mark) is not None:
+        if self.cursor < terminal.journal.end or terminal.marks.get(self.next_mark) is not None:
             if room <= 0:
                 self._probe_later()
             return room > 0

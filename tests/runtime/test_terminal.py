@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime import reaper, terminal
+from runtime import marks, reaper
 from runtime.journal import Journal
+from runtime.marks import Mark
 from runtime.shelf import Shelf
-from runtime.terminal import Mark, Terminal
+from runtime.terminal import Terminal
 from tests.runtime.support import children, eventually, no_fd_leaked
 
 Start = Callable[..., Terminal]
@@ -83,27 +84,27 @@ async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
     shell.write(b"\n")
     await eventually(lambda: b"20 90" in output(shell))
     assert shell.size == (90, 20)
-    assert shell.mark(0) == Mark(0, 80, 24)
-    assert shell.mark(1) == Mark(0, 100, 30)
-    assert shell.mark(2) == Mark(at, 90, 20)
-    assert shell.mark(3) is None
-    assert shell.size_at(0) == (80, 24, 1)
-    assert shell.size_at(1) == (100, 30, 2)
-    assert shell.size_at(at) == (100, 30, 2), "the change stands before the byte at that offset, and is told"
-    assert shell.size_at(at + 1) == (90, 20, 3)
+    assert shell.marks.get(0) == Mark(0, 80, 24)
+    assert shell.marks.get(1) == Mark(0, 100, 30)
+    assert shell.marks.get(2) == Mark(at, 90, 20)
+    assert shell.marks.get(3) is None
+    assert shell.marks.size_at(0) == (80, 24, 1)
+    assert shell.marks.size_at(1) == (100, 30, 2)
+    assert shell.marks.size_at(at) == (100, 30, 2), "the change stands before the byte at that offset, and is told"
+    assert shell.marks.size_at(at + 1) == (90, 20, 3)
     snapshot = shell.snapshot()
     assert (snapshot.cols, snapshot.rows, snapshot.next_mark) == (90, 20, 3)
     assert snapshot.offset == shell.journal.end
 
 
 async def test_sizes_are_remembered_in_a_bounded_number(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "MARKS", 10)
+    monkeypatch.setattr(marks, "LIMIT", 10)
     shell = start("sleep", "60")
     for number in range(50):
         shell.resize(100 + number, 24)
-    assert shell.first_mark == 41
-    assert shell.mark(41) == Mark(0, 140, 24)
-    assert shell.mark(50) == Mark(0, 149, 24)
+    assert shell.marks.first == 41
+    assert shell.marks.get(41) == Mark(0, 140, 24)
+    assert shell.marks.get(50) == Mark(0, 149, 24)
     snapshot = shell.snapshot()
     assert (snapshot.cols, snapshot.next_mark) == (149, 51)
 
