@@ -5,7 +5,6 @@ import logging
 import os
 import secrets
 import shutil
-import tempfile
 from collections import OrderedDict, deque
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from runtime.journal import JournalPool
 from runtime.launch import SHELLS
 from runtime.leftovers import Leftovers
 from runtime.outcomes import Outcome, Outcomes, fingerprint
+from runtime.own_folder import OwnFolder
 from runtime.process import KILL_GRACE
 from runtime.processes import Processes
 from runtime.session import Session
@@ -38,7 +38,6 @@ log = logging.getLogger(__name__)
 LIMIT = 256  # sessions that live: each is a process and two pipes
 RUNS_KEPT = 64  # keyed commands that have ended and keep their whole output
 ENDED_KEPT = 64  # of which the end can still be asked for
-MEMORY = Path("/dev/shm")  # where the shells' pipes are, if it is there: nobody cleans up there, and it is no disk
 
 
 class Sessions:
@@ -62,7 +61,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._ended: OrderedDict[Session, None] = OrderedDict()
         self._finished: deque[Run] = deque()  # those with a key, the latest RUNS_KEPT
-        self._folder: Path | None = None
+        self._folder: OwnFolder | None = None
 
     def __len__(self) -> int:
         return sum(session.exit is None for session in self._sessions.values())
@@ -93,7 +92,7 @@ class Sessions:
             if error is not None:
                 log.error("! a session is left: %s", error)
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.close()
 
     # ---- the life of a session
 
@@ -249,9 +248,8 @@ class Sessions:
     def _new_folder(self) -> Path:
         """A path for a folder of a session or a run; nobody else may look into what is above it."""
         if self._folder is None:
-            where = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else None
-            self._folder = Path(tempfile.mkdtemp(prefix="hawse-", dir=where))
-        return self._folder / secrets.token_hex(6)
+            self._folder = OwnFolder()
+        return self._folder.path / secrets.token_hex(6)
 
 
 def _check_names(env: dict[str, str | None]) -> None:
