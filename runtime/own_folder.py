@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")  # nobody else cleans up there, and it is no disk
-PREFIX = "hawse-"
+PREFIX = ".hawse-own-"  # that nobody else has: what is called so and is not locked is removed
 YOUNG = 60.0  # seconds; before it is so old, a folder may have been made and not be locked yet
 
 

@@ -59,13 +59,18 @@ def test_what_one_that_was_killed_has_left_is_removed_and_what_one_that_lives_ha
 def test_a_young_one_a_file_and_a_link_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "file").touch()
-    (tmp_path / "hawse-young").mkdir()
-    (tmp_path / "hawse-file").touch()
-    (tmp_path / "hawse-link").symlink_to("elsewhere")
-    make_old(tmp_path / "hawse-file")
-    os.utime(tmp_path / "hawse-link", (0, 0), follow_symlinks=False)
+    (tmp_path / ".hawse-own-young").mkdir()
+    (tmp_path / ".hawse-own-file").touch()
+    (tmp_path / ".hawse-own-link").symlink_to("elsewhere")
+    make_old(tmp_path / ".hawse-own-file")
+    os.utime(tmp_path / ".hawse-own-link", (0, 0), follow_symlinks=False)
     OwnFolder(tmp_path).close()
-    assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "hawse-young", "hawse-file", "hawse-link"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "elsewhere",
+        ".hawse-own-young",
+        ".hawse-own-file",
+        ".hawse-own-link",
+    }
     assert (tmp_path / "elsewhere" / "file").exists()
 
 
