@@ -24,7 +24,7 @@ run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081"
 test: dev web ## everything there is to test: pytest, vitest, and a real Chromium against a real gateway
 	@scripts/need_tools.sh
 	@scripts/find_chromium.sh >/dev/null
-	$(BIN)/pytest
+	scripts/pytest.sh
 	cd web && npm test
 	@$(MAKE) --no-print-directory e2e
 
@@ -33,12 +33,12 @@ check: dev web-modules ## the one door before a commit: lint, format, types, uni
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	cd web && npm run check
-	$(BIN)/pytest
+	scripts/pytest.sh
 	cd web && npm test
 
 e2e: dev web ## the browser tests alone (ARGS="-k resize" are handed to pytest)
 	@scripts/need_tools.sh
-	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && $(BIN)/pytest e2e $(ARGS)
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e $(ARGS)
 
 bench: dev web ## measure, against the project's own limits
 	$(BIN)/python -m bench $(ARGS)

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import secrets
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from runtime.git_parse import ProgressReader
 from runtime.git_run import Access, Git, Running
 from runtime.git_words import Source, branch, scope
 from runtime.outcomes import Outcome
+from runtime.remove_tree import remove_tree
 
 log = logging.getLogger(__name__)
 
@@ -207,14 +207,11 @@ def _finish(clone: str, target: str) -> None:
 
 
 def _remove(work: str, made: list[str]) -> None:
-    shutil.rmtree(work, onerror=_left)
+    remove_tree(work)
+    if os.path.lexists(work):
+        log.warning("! %s is left", work)
     for directory in reversed(made):
         try:
             os.rmdir(directory)
         except OSError:  # it is somebody else's as well, by now
             break
-
-
-def _left(function: Any, path: str, error: Any) -> None:
-    if not isinstance(error[1], FileNotFoundError):
-        log.warning("! %s is left: %s", path, error[1])

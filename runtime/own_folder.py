@@ -6,10 +6,11 @@ mean nothing where several sandboxes share the memory.
 
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 from pathlib import Path
+
+from runtime.remove_tree import remove_tree
 
 MEMORY = Path("/dev/shm")  # nobody else cleans up there, and it is no disk
 PREFIX = ".hawse-own-"  # that nobody else has: what is called so and is not locked is removed
@@ -30,7 +31,7 @@ class OwnFolder:
         fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def close(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_tree(self.path)
         os.close(self._fd)
 
 
@@ -44,7 +45,7 @@ def _remove_if_left(folder: Path) -> None:
         return
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
     except OSError:
         pass
     finally:

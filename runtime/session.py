@@ -3,7 +3,6 @@
 import asyncio
 import os
 import secrets
-import shutil
 import signal
 import time
 from collections import deque
@@ -18,6 +17,7 @@ from hawse.wire import HawseError
 from runtime import tree
 from runtime.dispatch import typed
 from runtime.process import TIMED_OUT
+from runtime.remove_tree import remove_tree
 from runtime.session_run import Run
 from runtime.session_shell import Shell
 from runtime.session_stop import Before, settle, stop
@@ -68,7 +68,7 @@ class Session:
             env = {**env, tree.MARK: self.instance}
             self._shell = Shell(shell, folder, cwd=cwd, env=env, told=self._told, on_exit=self._exited)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             raise
 
     @property
@@ -251,7 +251,7 @@ class Session:
             run.fail(self._gone(admitted=True))
         self._settle(result, ended=True)
         self._fail_waiting()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
         for tell in list(self.watchers):
             tell()
         self._on_end(self)

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from runtime.leftovers import Leftovers
 from runtime.output import OutputStream
 from runtime.process import SHRUNK, Reader
 from runtime.process_reader import ProcessReader, beginning
+from runtime.remove_tree import remove_tree
 from runtime.session_lines import Lines, check
 from runtime.session_stdin import Stdin
 
@@ -69,7 +69,7 @@ class Run:
         except BaseException:
             for fd in opened:
                 os.close(fd)
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
             raise
         self.stdout = OutputStream(opened[0], journals[0], self.wake, leftovers=leftovers)
         self.stderr = OutputStream(opened[1], journals[1], self.wake, leftovers=leftovers)
@@ -138,7 +138,7 @@ class Run:
         self.writers.close()
         if self.stdin is not None:
             self.stdin.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
         self.wake()
         self._on_settled(self)
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import secrets
-import shutil
 from collections import OrderedDict, deque
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from runtime.outcomes import Outcome, Outcomes, fingerprint
 from runtime.own_folder import OwnFolder
 from runtime.process import KILL_GRACE
 from runtime.processes import Processes
+from runtime.remove_tree import remove_tree
 from runtime.session import Session
 from runtime.session_lines import NAME, snapshot
 from runtime.session_run import Run, RunReader
@@ -225,7 +225,7 @@ class Sessions:
             if params.argv is None:
                 (folder / "state").rename(kept)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
         here = self._environment.cwd(None)
         missing: dict[str, str | None] = dict.fromkeys(self._environment.build(None, cwd=here))
         try:

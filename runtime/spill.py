@@ -9,7 +9,6 @@ before it is written or written after it was removed.
 import asyncio
 import logging
 import os
-import shutil
 import tempfile
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.journal import Journal
+from runtime.remove_tree import remove_tree
 
 log = logging.getLogger(__name__)
 
@@ -54,14 +54,14 @@ class SpillStore:
         self._segments: dict[Segment, None] = {}  # the oldest first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spill")
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)  # left by a runtime that was killed
+            remove_tree(folder)  # left by a runtime that was killed
 
     async def close(self) -> None:
         """Remove everything."""
         self.closed = True
         await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
         if self._folder is not None:
-            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+            await asyncio.to_thread(remove_tree, self._folder)
 
     def segment(self, start: int, spill: "Spill") -> Segment:
         """A new file. Raises `OSError`, without a folder to make it in."""

@@ -1,0 +1,29 @@
+"""What others wrote into a directory of ours is removed, whatever it is."""
+
+import os
+from pathlib import Path
+
+from runtime.remove_tree import remove_tree
+
+
+def test_no_depth_is_too_deep(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "link").symlink_to(outside)
+    within = os.open(root, os.O_RDONLY)
+    try:
+        for _ in range(3000):  # longer than a path may be
+            os.mkdir("d", dir_fd=within)
+            deeper = os.open("d", os.O_RDONLY, dir_fd=within)
+            os.close(within)
+            within = deeper
+    finally:
+        os.close(within)
+    remove_tree(root)
+    assert os.listdir(tmp_path) == ["outside"]
+
+
+def test_nothing_to_remove_is_no_error(tmp_path: Path) -> None:
+    remove_tree(tmp_path / "missing")
