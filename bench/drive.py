@@ -10,12 +10,16 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from hawse.client.inbox import GRANT_STEP as GRANT
+from hawse.wire import Error, Event, Result, Welcome
 from hawse.wire.frames import HEADER, HEADER_SIZE
+from hawse.wire.limits import EVENT_OVERHEAD
+from hawse.wire.messages import from_server
 
-WINDOW = 512 << 10  # the default of the clients
-GRANT = WINDOW // 4
+WINDOW = 512 << 10  # bytes; the default of the clients
 
 _INPUTS = itertools.count()
 
@@ -59,6 +63,12 @@ class Output:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
 
+    def fail(self, error: Exception) -> None:
+        """Nothing more will come."""
+        if self._waiter is not None:
+            self._waiter.set_exception(error)
+            self._waiter = None
+
     async def until_says(self, text: bytes) -> None:
         """Wait until `text` is the last thing that was printed."""
         while not self.tail.endswith(text):
@@ -92,7 +102,7 @@ class HawseSocket:
     def __init__(self) -> None:
         self.outputs: dict[int, Output] = {}
         self._ch = 0
-        self._granted: dict[int, int] = {}
+        self._owed: dict[int, int] = {}
         self._sent: dict[int, int] = {}
         self._results: dict[int, asyncio.Future[Any]] = {}
         self._welcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -145,23 +155,31 @@ class HawseSocket:
 
     def _data(self, frame: bytes) -> None:
         ch = int.from_bytes(frame[1:5], "big")
-        size = len(frame) - HEADER_SIZE
-        granted = self._granted.get(ch, 0) + size
-        if granted >= GRANT:
-            self._say({"type": "credit", "ch": ch, "bytes": granted})
-            granted = 0
-        self._granted[ch] = granted
+        self._owe(ch, len(frame) - HEADER_SIZE)
         if frame[0] == 1 and ch in self.outputs:
             self.outputs[ch].put(frame[HEADER_SIZE:])
 
     def _text(self, text: bytes) -> None:
-        message = json.loads(text)
-        if message["type"] == "result":
-            self._results.pop(message["ch"]).set_result(message["value"])
-        elif message["type"] == "error":
-            self._results.pop(message["ch"]).set_exception(RuntimeError(message["message"]))
-        elif message["type"] == "welcome":
-            self._welcome.set_result(None)
+        match from_server.decode(text):
+            case Event() as event:
+                self._owe(event.ch, len(event.value) + EVENT_OVERHEAD)
+            case Result() as result:
+                self._results.pop(result.ch).set_result(msgspec.json.decode(result.value))
+            case Error(ch=int(ch)) as error:
+                exception = error.to_exception()
+                self._results.pop(ch).set_exception(exception)
+                if ch in self.outputs:
+                    self.outputs[ch].fail(exception)
+            case Welcome():
+                self._welcome.set_result(None)
+
+    def _owe(self, ch: int, size: int) -> None:
+        """So many bytes of the window are used and read: to be given back, in steps."""
+        owed = self._owed.get(ch, 0) + size
+        if owed >= GRANT:
+            self._say({"type": "credit", "ch": ch, "bytes": owed})
+            owed = 0
+        self._owed[ch] = owed
 
     def _say(self, message: dict[str, object]) -> None:
         self._transport.send(WSMsgType.TEXT, json.dumps(message).encode())

@@ -21,8 +21,7 @@ class Flight:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._most = 0  # the widest window seen: nothing in flight
-        self._window = 0
+        self._most = FLOOR  # the widest window seen: nothing in flight
         self.limit = FLOOR
         self._sent = 0  # bytes since the beginning
         self._back = 0  # of them given back
@@ -35,36 +34,35 @@ class Flight:
     @property
     def size(self) -> int:
         """Bytes sent and not yet given back."""
-        return max(self._sent - self._back, 0)
+        return self._sent - self._back
 
-    def room(self, window: int) -> int:
-        """How much of `window` to use now."""
+    def room(self, window: int, sent: int, back: int) -> int:
+        """How much of `window` to use now, when so many bytes were sent in all and so many of them given back."""
         now = self._clock()
-        self._credit(window, now)
+        self._most = max(self._most, window)
+        self.sent(sent)
+        self._credit(back, now)
         if self.size >= self.limit and now - self._since > PROBE:
-            self.limit = min(self.limit * 2, max(self._most, FLOOR))
+            self.limit = min(self.limit * 2, self._most)
             self._since = now
         return max(min(window, self.limit - self.size), 0)
 
-    def sent(self, size: int, window: int) -> None:
-        """`size` bytes went out, `window` is left."""
-        if self.size == 0:
-            self._since = self._clock()
-        self._sent += size
-        self._window = window
-        self._samples.append((self._clock(), self._sent))
+    def sent(self, sent: int) -> None:
+        """So many bytes went out by now, since the beginning."""
+        if sent > self._sent:
+            now = self._clock()
+            if self.size == 0:
+                self._since = now
+            self._sent = sent
+            self._samples.append((now, sent))
 
-    def _credit(self, window: int, now: float) -> None:
-        """Notice what was granted since the last time."""
-        granted, self._window = window - self._window, window
-        back = min(granted, self.size)
-        if granted > back:
-            self._most = max(self._most, window)  # more than was sent: the window has grown
-        if back <= 0:
+    def _credit(self, back: int, now: float) -> None:
+        """Notice what was given back since the last time."""
+        came, self._back = back - self._back, back
+        if came <= 0:
             return
-        self._back += back
         elapsed, self._since = max(now - self._since, 1e-6), now
-        self._rate = back / elapsed if not self._rate else 0.75 * self._rate + 0.25 * back / elapsed
+        self._rate = came / elapsed if not self._rate else 0.75 * self._rate + 0.25 * came / elapsed
         while self._samples and self._samples[0][1] <= self._back:
             when, _ = self._samples.popleft()
             trip = now - when

@@ -225,7 +225,7 @@ class Viewer:
         assert self.cursor is not None
         mark = self._terminal.marks.get(self.next_mark)
         # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
-        room = self._flight.room(connection.window(ch))
+        room = self._room()
         size = min(size, room, mark.offset - self.cursor if mark else size)
         size = min(size, self._terminal.journal.end - self.cursor)
         if size <= 0:
@@ -247,7 +247,7 @@ class Viewer:
         found: dict[Viewer, int] = {}
         for viewer in self._terminal.viewers:
             if viewer.cursor == self.cursor and viewer is not self and viewer._goes_on(self):
-                room = viewer._flight.room(viewer._call.connection.window(viewer._call.ch))
+                room = viewer._room()
                 if room >= least:
                     found[viewer] = room
                     if len(found) == SHARED_MAX - 1:
@@ -265,9 +265,13 @@ class Viewer:
             and self._answers is (self._terminal.answerer is self)
         )
 
+    def _room(self) -> int:
+        connection, ch = self._call.connection, self._call.ch
+        return self._flight.room(connection.window(ch), *connection.flow(ch))
+
     def _took(self, size: int) -> None:
         assert self.cursor is not None
-        self._flight.sent(size, self._call.connection.window(self._call.ch))
+        self._flight.sent(self._call.connection.flow(self._call.ch)[0])
         self.cursor += size
 
     def _settle(self, connection: Connection, ch: int, room: int) -> bool:

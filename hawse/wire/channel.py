@@ -68,12 +68,14 @@ TRANSITIONS: Final[dict[State, dict[Step, State]]] = {
 class Channel:
     """One channel as one side sees it. Knows nothing of messages: `Connection` feeds it."""
 
-    __slots__ = ("ch", "receive_window", "send_window", "source", "state")
+    __slots__ = ("ch", "receive_window", "returned", "send_window", "source", "spent", "state")
 
     def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
         self.ch = ch
         self.state = State.IDLE
         self.send_window = send_window  # bytes we may still send; below 0 after an event overdrew it
+        self.spent = 0  # bytes of the window that was used, ever
+        self.returned = 0  # of them, those that credit gave back
         self.receive_window = receive_window  # bytes the other side may still send
         self.source: Any = None  # the `Source` that a `FairWriter` pulls; it goes when the channel does
 

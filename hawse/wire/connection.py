@@ -138,6 +138,7 @@ class Connection:
         if (kind is Kind.INPUT) is self._server:
             raise LocalProtocolError(f"a {self.role.value} does not send {kind.name}")
         channel.send_window -= size
+        channel.spent += size
 
     def grant(self, ch: int, size: int) -> int:
         """Let the other side send `size` more bytes on `ch`; return what was granted after the cut to the maximum.
@@ -160,6 +161,11 @@ class Connection:
         """How many bytes may be sent on `ch` now; 0 if it is not open."""
         channel = self.channels.get(ch)
         return max(channel.send_window, 0) if channel else 0
+
+    def flow(self, ch: int) -> tuple[int, int]:
+        """(bytes of the window of `ch` that were used ever, how many of them credit gave back); zeros if not open."""
+        channel = self.channels.get(ch)
+        return (channel.spent, channel.returned) if channel else (0, 0)
 
     def ping(self, t: float) -> None:
         if not self._greeted:
@@ -254,6 +260,7 @@ class Connection:
         if len(text) > self.limits.text:
             raise HawseError("too_large", "the event is too large", admitted="yes")
         channel.send_window -= len(raw) + EVENT_OVERHEAD
+        channel.spent += len(raw) + EVENT_OVERHEAD
         self._push_text(text)
 
     def send_result(self, ch: int, value: Any = None) -> None:
@@ -377,6 +384,7 @@ class Connection:
             return False
         # Cut to the maximum; but a window that began above it is not lowered by a grant.
         channel.send_window += min(credit.bytes, max(self.limits.window_max - channel.send_window, 0))
+        channel.returned += min(credit.bytes, channel.spent - channel.returned)
         return True
 
     def _receive_frame(self, data: Data) -> None:

@@ -605,7 +605,7 @@ async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
     """The clock may go on between two questions. Whoever promises more and sends nothing is not asked again."""
     calls = 0
 
-    def room(flight: Flight, window: int) -> int:
+    def room(flight: Flight, window: int, sent: int, back: int) -> int:
         nonlocal calls
         calls += 1
         return 0 if calls % 2 else min(window, 4096)

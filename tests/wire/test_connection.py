@@ -558,6 +558,24 @@ def test_a_grant_is_cut_to_what_the_window_lacks_and_is_sent_in_steps() -> None:
     assert client.data_to_send() == []
 
 
+def test_what_is_on_its_way_is_known_also_when_events_and_credit_cross() -> None:
+    """Of a difference of windows it cannot be told: the one hides the other."""
+    client, server = kit.pair(window=1000)
+    client.call("m")
+    kit.deliver(client, server)
+    server.send_data(1, Kind.OUTPUT, 0, b"x" * 300)
+    kit.deliver(server, client)
+    client.grant(1, 300)
+    server.send_event(1, "n", "y" * 34)
+    kit.deliver(client, server)
+    assert server.flow(1) == (300 + 36 + EVENT_OVERHEAD, 300)
+    kit.deliver(server, client)
+    client.grant(1, 36 + EVENT_OVERHEAD + 500)
+    kit.deliver(client, server)
+    assert server.flow(1) == (400, 400)  # a window that grows gives nothing back
+    assert server.flow(2) == (0, 0)
+
+
 def test_a_window_that_began_above_the_maximum_is_not_lowered_by_a_grant() -> None:
     client, server = kit.pair(Limits(window_max=50), window=100)
     client.call("m")
