@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 FLOOR = 128 << 10  # bytes; two steps of credit of a client
 GAIN = 1.5  # over bandwidth x round trip, so that a faster line shows
+STEP = 16 << 10  # bytes; a sender may leave less than this unused
 FORGET = 10.0  # seconds after which the least round trip is measured anew
 PROBE = 0.2  # seconds without credit after which a held flight may double
 SAMPLES = 256  # sends remembered
@@ -42,7 +43,7 @@ class Flight:
         self._most = max(self._most, window)
         self.sent(sent)
         self._credit(back, now)
-        if self.size >= self.limit and now - self._since > PROBE:
+        if self.size > self.limit - STEP and now - self._since > PROBE:
             self.limit = min(self.limit * 2, self._most)
             self._since = now
         return max(min(window, self.limit - self.size), 0)

@@ -13,7 +13,7 @@ from hawse.wire import Connection, HawseError, Kind
 from hawse.wire.frames import SHARED_MAX
 from runtime.call import Call
 from runtime.company import Seen
-from runtime.flight import PROBE, Flight
+from runtime.flight import FLOOR, PROBE, STEP, Flight
 from runtime.pipes import WRITE_LIMIT
 from runtime.screen import ALL
 from runtime.sizing import Size
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 INTERRUPT = b"\x03"  # Ctrl-C
 RESEED_ROWS = 500  # of scrollback after an interrupt: the prompt is wanted at once
-STEP = 16 << 10  # bytes: viewers that have so much room go on together, at the step of the slowest of them
 BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
 
 
@@ -231,7 +230,12 @@ class Viewer:
         if size <= 0:
             return room
         beside = self._beside(min(size, STEP)) if connection.shares and len(self._terminal.viewers) > 1 else {}
-        data = self._terminal.journal.read(self.cursor, min(size, *beside.values()) if beside else size)
+        size = min(size, *beside.values()) if beside else size
+        if connection.shares and len(self._terminal.viewers) > 1 and self.cursor + size < self._terminal.journal.end:
+            size = self._even(size)
+            if not size:
+                return 0
+        data = self._terminal.journal.read(self.cursor, size)
         if beside:
             chs = [ch, *(viewer._call.ch for viewer in beside)]
             connection.send_shared(chs, Kind.OUTPUT, self.cursor, data)
@@ -241,6 +245,17 @@ class Viewer:
             viewer._took(len(data))
         self._terminal.moved()
         return room - len(data)
+
+    def _even(self, size: int) -> int:
+        """So much less of `size` that viewers stop at the same places, and go on together from there.
+
+        Never for want of a little: a reader grants when it has read a step, which must be on its way for that.
+        """
+        assert self.cursor is not None
+        even = size - (self.cursor + size) % STEP
+        if even > 0:
+            return even
+        return 0 if self._flight.size > FLOOR - STEP else size
 
     def _beside(self, least: int) -> dict["Viewer", int]:
         """The viewers on the same link that are at the same place, with their room of at least so many bytes."""
