@@ -23,6 +23,7 @@ class Journal:
         self._ring = bytearray(min(FIRST_SIZE, self.capacity))
         self.start = 0
         self.end = 0
+        self.before_limit: Callable[[int], None] | None = None  # told the new capacity: what is not read yet may go
         self.needed: Callable[[], int] | None = None  # the first offset that was promised to somebody, however full
 
     def __len__(self) -> int:
@@ -76,6 +77,8 @@ class Journal:
 
     def limit(self, capacity: int) -> None:
         """Hold at most `capacity` bytes from now on, as soon as no more are `needed`; the oldest go first."""
+        if self.before_limit is not None:
+            self.before_limit(_power_of_two(capacity))
         self.capacity = _power_of_two(capacity)
         self._shrink()
 

@@ -55,9 +55,7 @@ class Screen:
         if to <= self.fed:
             return
         to -= unfinished(journal.copy(max(self.fed, to - 3), to))
-        plain_to = min(to, self._plain_to)
-        if plain_to - self.fed >= SHORTEST and self._is_calm():
-            self.fed += skippable(journal.copy(self.fed, plain_to), self._scrollback + self.rows)
+        self.skip(journal, to)
         while self.fed < to:
             data = bytes(journal.read(self.fed, to - self.fed))
             self._emulator.feed(data)
@@ -73,6 +71,12 @@ class Screen:
             return False
         self._plain_to = to
         return True
+
+    def skip(self, journal: Journal, to: int) -> None:
+        """Pass over what would leave no trace of the plain text up to `to`. Nothing is fed."""
+        plain_to = min(to, self._plain_to)
+        if plain_to - self.fed >= SHORTEST and self._is_calm():
+            self.fed += skippable(journal.copy(self.fed, plain_to), self._scrollback + self.rows)
 
     def feed(self, data: bytes) -> None:
         """Without a journal: whole characters only."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runtime.recorder import Recorder
     from runtime.waits import Wait
 
-SCREEN_LAG = 1 << 20  # bytes the screen may be behind: what a viewer has yet to answer, or plain text
+SCREEN_LAG = 1 << 20  # bytes the screen may be behind: what a viewer has yet to answer; of plain text twice as much
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
 
@@ -83,6 +83,7 @@ class Terminal:
         pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
         self._screen = Screen(cols, rows, reply=self._answer)
+        journal.before_limit = self._keep_screen
         self._outlet = Outlet(self._fd, owned=False)
         self._teller = Teller(journal, self._tell)
         self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close)
@@ -223,6 +224,7 @@ class Terminal:
     def _release(self) -> None:
         if self._retired and not self.viewers:
             self.company.close()
+            self.journal.before_limit = None
             self._screen.close()
 
     # ---- output
@@ -244,12 +246,20 @@ class Terminal:
         """
         end, lag = self.journal.end, min(SCREEN_LAG, self.journal.capacity // 4)
         if self._screen.may_wait(self.journal, end):
-            if end - self._screen.fed >= lag:
-                self._follow(end)
+            if end - self._screen.fed >= 2 * lag:
+                if self.marks.get(self._screen_mark) is None:
+                    self._screen.skip(self.journal, end)
+                if end - self._screen.fed >= lag:
+                    self._follow(end)
         elif self.answerer is None:
             self._follow(end)
         else:
             self._follow(max(self.answerer.cursor or 0, end - lag))
+
+    def _keep_screen(self, capacity: int) -> None:
+        """The journal will hold less: the screen takes what would be gone."""
+        if self.journal.end - self._screen.fed > capacity:
+            self._follow(self.journal.end)
 
     def _wake_viewers(self) -> None:
         for viewer in list(self.viewers):

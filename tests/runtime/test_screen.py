@@ -140,6 +140,19 @@ def test_most_of_a_flood_of_short_lines_is_not_read_by_the_emulator(monkeypatch:
     emulator.close()
 
 
+def test_what_is_skipped_needs_no_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, screen = Journal(), Screen(80, 24)
+    journal.append(b"y\r\n" * 1_000_000)
+    assert screen.may_wait(journal, journal.end)
+    fed: list[int] = []
+    emulator = screen._emulator
+    monkeypatch.setattr(screen, "_emulator", Spy(emulator, fed))
+    screen.skip(journal, journal.end)
+    assert journal.end - screen.fed < 100_000
+    assert fed == []
+    emulator.close()
+
+
 class Spy:
     """An emulator that notes how much it is fed."""
 

@@ -13,6 +13,7 @@ from hawse.wire import HawseError
 from runtime import marks, reaper
 from runtime.journal import Journal
 from runtime.marks import Mark
+from runtime.screen import Screen
 from runtime.shelf import Shelf
 from runtime.terminal import Terminal
 from tests.runtime.support import children, eventually, no_fd_leaked
@@ -163,6 +164,23 @@ async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -
     assert closes.exit is not None
     assert closes.exit.code == 9
     assert output(closes) == b"bye"
+
+
+async def test_what_a_screen_has_not_read_yet_is_read_before_its_journal_forgets_it(start: Start) -> None:
+    text = b"".join(b"%d\r\n" % n for n in range(100_000))
+    flooded = start("sh", "-c", "stty -echo; echo ready; read x; seq 0 99999; cat", capacity=4 << 20)
+    await eventually(lambda: b"ready" in output(flooded))
+    flooded.write(b"\n")
+    await eventually(lambda: output(flooded).endswith(text))
+    assert flooded.journal.end - flooded._screen.fed > 256 << 10, "plain text is read late"
+    flooded.resize(90, 24)
+    flooded.journal.limit(256 << 10)
+    assert len(flooded.journal) <= 256 << 10
+    fresh = Screen(80, 24)
+    fresh.feed(b"ready\r\n" + text)
+    fresh.resize(90, 24)
+    assert flooded.snapshot().data == fresh.snapshot()
+    fresh.close()
 
 
 async def test_with_nobody_attached_the_screen_answers_queries(start: Start) -> None:
