@@ -167,8 +167,8 @@ async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -
 
 
 async def test_what_a_screen_has_not_read_yet_is_read_before_its_journal_forgets_it(start: Start) -> None:
-    text = b"".join(b"%d\r\n" % n for n in range(100_000))
-    flooded = start("sh", "-c", "stty -echo; echo ready; read x; seq 0 99999; cat", capacity=4 << 20)
+    text = b"".join(b"%062d\r\n" % n for n in range(20_000))
+    flooded = start("sh", "-c", "stty -echo; echo ready; read x; seq -f %062.0f 0 19999; cat", capacity=4 << 20)
     await eventually(lambda: b"ready" in output(flooded))
     flooded.write(b"\n")
     await eventually(lambda: output(flooded).endswith(text))
