@@ -103,6 +103,7 @@ class HawseSocket:
         self.outputs: dict[int, Output] = {}
         self._ch = 0
         self._owed: dict[int, int] = {}
+        self._opened: dict[int, asyncio.Future[str]] = {}
         self._sent: dict[int, int] = {}
         self._results: dict[int, asyncio.Future[Any]] = {}
         self._welcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -137,9 +138,14 @@ class HawseSocket:
         """Attach to a terminal; return the channel."""
         output = self.outputs[self._ch + 1] = Output()
         output.keep = keep
+        self._opened[self._ch + 1] = asyncio.get_running_loop().create_future()
         params: dict[str, object] = {"id": terminal_id, "input": f"i-{next(_INPUTS)}", "emulator": True}
         self.call("terminal.attach", params if since is None else params | {"since": since})
         return self._ch
+
+    async def opened(self, ch: int) -> str:
+        """How an attach begins: "start", "resume" or "snapshot"."""
+        return await self._opened[ch]
 
     async def ended(self) -> None:
         """Wait for the ends of all that it is attached to."""
@@ -163,6 +169,8 @@ class HawseSocket:
         match from_server.decode(text):
             case Event() as event:
                 self._owe(event.ch, len(event.value) + EVENT_OVERHEAD)
+                if event.name == "opened" and event.ch in self._opened:
+                    self._opened[event.ch].set_result(msgspec.json.decode(event.value)["start_at"])
             case Result() as result:
                 self._results.pop(result.ch).set_result(msgspec.json.decode(result.value))
             case Error(ch=int(ch)) as error:
@@ -170,6 +178,7 @@ class HawseSocket:
                 self._results.pop(ch).set_exception(exception)
                 if ch in self.outputs:
                     self.outputs[ch].fail(exception)
+                    self._opened[ch].cancel()
             case Welcome():
                 self._welcome.set_result(None)
 

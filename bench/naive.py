@@ -36,7 +36,7 @@ async def pty(websocket: WebSocket) -> None:
                     await websocket.send_bytes(data)
             except BlockingIOError:
                 continue
-            except OSError:
+            except (OSError, WebSocketDisconnect):
                 return
 
     async def receive() -> None:

@@ -17,10 +17,16 @@ LEAST_CAPACITY = 256 << 10  # less would not hold a burst of reading (runtime.pi
 class Journal:
     """A ring of bytes. `start` and `end` are absolute offsets; `[start, end)` can be read."""
 
-    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
-        """`capacity` in bytes: the most it holds, rounded up to a power of two."""
+    def __init__(
+        self, capacity: int = DEFAULT_CAPACITY, reserve: Callable[["Journal", int], None] | None = None
+    ) -> None:
+        """`capacity` in bytes: the most it holds, rounded up to a power of two.
+
+        `reserve` is told before it takes more memory, and how much in all; it may `limit` it.
+        """
         self.capacity = _power_of_two(capacity)
         self._ring = bytearray(min(FIRST_SIZE, self.capacity))
+        self._reserve = reserve
         self.start = 0
         self.end = 0
         self.before_limit: Callable[[int], None] | None = None  # told the new capacity: what is not read yet may go
@@ -88,11 +94,16 @@ class Journal:
 
     def _make_room(self, size: int) -> None:
         """Grow for `size` more bytes, and drop the oldest where the capacity does not allow it."""
-        wanted = len(self) + size
-        most = max(self.capacity, _power_of_two(self._promised + size))
-        if len(self._ring) < most:
-            self._rebuild(min(_power_of_two(wanted), most))
+        if self._reserve is not None and len(self._ring) < (ring_size := self._wanted(size)):
+            self._reserve(self, ring_size)
+        if len(self._ring) < (ring_size := self._wanted(size)):
+            self._rebuild(ring_size)
         self.start = max(self.start, self.end + size - len(self._ring))
+
+    def _wanted(self, size: int) -> int:
+        """Of what size the ring would be with `size` more bytes."""
+        most = max(self.capacity, _power_of_two(self._promised + size))
+        return min(_power_of_two(len(self) + size), most)
 
     @property
     def _promised(self) -> int:
@@ -117,10 +128,11 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and keeps their sum within `total` bytes by giving each an equal share.
+    """Makes journals and keeps what all of them hold within `total` bytes.
 
-    What lossless readers have yet to take stays where a share shrinks (they hold up the program until they have): so
-    much it may be more for a while.
+    Each may grow to `each` bytes while there is room; when there is none, all are limited to an equal share, which is
+    as large as it can be: those that hold little leave the rest to the others. What lossless readers have yet to take
+    stays where a share shrinks (they hold up the program until they have): so much it may be more for a while.
     """
 
     def __init__(self, total: int = POOL_CAPACITY, each: int = DEFAULT_CAPACITY) -> None:
@@ -134,29 +146,45 @@ class JournalPool:
         return sum(journal.memory for journal in self._journals)
 
     def journal(self) -> Journal:
-        """A new journal; the others shrink, or grow again, to the same size.
+        """A new journal; what others were limited to is thought over.
 
         Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
         """
-        sharing, small = self._count()
-        share = min(self._each, (self._total - small) // (sharing + 1))
-        if share < LEAST_CAPACITY:
+        sharing, small = self._sharing()
+        if (self._total - small) // (len(sharing) + 1) < LEAST_CAPACITY:
+            del sharing  # an error remembers what was there
             raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")
-        share = 1 << (share.bit_length() - 1)  # down to a power of two, which is what a journal holds
-        for other in self._journals:
-            if LEAST_CAPACITY <= other.capacity != share:
+        share = self._share([other.memory for other in sharing], self._total - small - FIRST_SIZE)
+        for other in sharing:
+            if other.capacity != share:
                 other.limit(share)
-        journal = Journal(share)
+        journal = Journal(share, self._reserve)
         self._journals.add(journal)
         return journal
 
-    def _count(self) -> tuple[int, int]:
-        """How many have a share, and the bytes of the others, which have ended. Of tiny ones there may be thousands."""
-        sharing = small = 0
-        tiny = []
+    def _reserve(self, journal: Journal, size: int) -> None:
+        """The ring of `journal` is to be `size` bytes: limit whoever has more than there is for each."""
+        if self.memory - journal.memory + size > self._total:
+            sharing, small = self._sharing()
+            share = self._share([size if other is journal else other.memory for other in sharing], self._total - small)
+            for other in sharing:
+                if other.capacity > share:
+                    other.limit(share)
+
+    def _share(self, sizes: list[int], total: int) -> int:
+        """The largest share with which they fit into `total` bytes: a power of two, which is what a journal holds."""
+        share = 1 << (self._each.bit_length() - 1)
+        while share > LEAST_CAPACITY and sum(min(size, share) for size in sizes) > total:
+            share >>= 1
+        return share
+
+    def _sharing(self) -> tuple[list[Journal], int]:
+        """Those that have a share, and the bytes of the others, which have ended. Tiny ones are let go."""
+        sharing, tiny = [], []
+        small = 0
         for journal in self._journals:
             if journal.capacity >= LEAST_CAPACITY:
-                sharing += 1
+                sharing.append(journal)
             elif journal.capacity > FIRST_SIZE:
                 small += journal.capacity
             else:

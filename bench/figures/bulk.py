@@ -100,6 +100,7 @@ async def reattach(lab: Lab, number: int) -> Figures:
     start = time.perf_counter()
     again = await lab.hawse()
     ch = again.attach(name, since=SEEN, keep=PRINTED)
+    assert await again.opened(ch) == "resume"
     await again.outputs[ch].until(PRINTED - SEEN)
     took = (time.perf_counter() - start) * 1e3
     right = "".join(f"{n}\n" for n in range(1, 200_000)).encode()[SEEN:PRINTED]
