@@ -34,6 +34,7 @@ class Screen:
         self.fed = 0
         self._plain_to = 0  # all from `fed` to there is plain text
         self._fancy_to = 0  # before that, something is not
+        self._whole_at = 0  # where no sequence was unfinished, when it was fed up to there
         self._scrollback = scrollback
         # Bounded by bytes alone: libghostty then uses its oldest page again. To keep to a number of rows it gives each
         # page back to the kernel and asks for a new one: that took 16 s of 100 MB of short lines, against 2.
@@ -63,13 +64,13 @@ class Screen:
 
     def may_wait(self, journal: Journal, to: int) -> bool:
         """Whether what has not been fed of the output up to `to` is plain text, so that most of it may be skipped."""
-        if self.fed < self._fancy_to:
+        if self.fed < self._fancy_to or not self._is_whole():
             return False
         at = max(self._plain_to, self.fed, journal.start)
         if not is_plain(journal.copy(at, to)):
             self._fancy_to = to
             return False
-        self._plain_to = to
+        self._plain_to = max(self._plain_to, to)
         return True
 
     def skip(self, journal: Journal, to: int) -> None:
@@ -77,6 +78,12 @@ class Screen:
         plain_to = min(to, self._plain_to)
         if plain_to - self.fed >= SHORTEST and self._is_calm():
             self.fed += skippable(journal.copy(self.fed, plain_to), self._scrollback + self.rows)
+
+    def _is_whole(self) -> bool:
+        """Whether no sequence is unfinished: the plainest letter may be the end of a query."""
+        if self._whole_at != self.fed and unfinished_sequence(self._emulator._t[0]) == b"":
+            self._whole_at = self.fed
+        return self._whole_at == self.fed
 
     def feed(self, data: bytes) -> None:
         """Without a journal: whole characters only."""

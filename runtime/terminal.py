@@ -162,7 +162,7 @@ class Terminal:
 
     def add(self, viewer: Viewer) -> None:
         if viewer.emulator and self.answerer is None:
-            self._follow(self.journal.end)  # what was asked so far, the screen answers
+            self._hear(self.journal.end)  # what was asked so far, the screen answers
         self.viewers[viewer] = None
         self.pacer.add(viewer, viewer.input_id)
         self._elect()
@@ -171,11 +171,11 @@ class Terminal:
         self.viewers.pop(viewer, None)
         self.company.part(viewer.person, viewer)
         if viewer is self.answerer and viewer.cursor is not None:
-            self._follow(viewer.cursor)  # up to there it has answered
+            self._hear(viewer.cursor)  # up to there it has answered
         self.pacer.remove(viewer)
         self._elect()
         if self.answerer is None:
-            self._follow(self.journal.end)
+            self._hear(self.journal.end)
         self._release()
 
     def add_recorder(self, recorder: "Recorder") -> None:
@@ -277,6 +277,11 @@ class Terminal:
             self._screen_mark += 1
         self._screen.catch_up(self.journal, to)
 
+    def _hear(self, to: int) -> None:
+        """Let the screen see what was asked up to `to`: who answers is about to change. Plain text asks nothing."""
+        if not self._screen.may_wait(self.journal, to):
+            self._follow(to)
+
     def _answer(self, reply: bytes) -> None:
         if self.answerer is None:
             self.write(reply)
@@ -284,10 +289,10 @@ class Terminal:
     def _handed(self) -> None:
         """Others than before may type. Whoever was to answer has answered what it has had, and nobody answers twice."""
         before = self.answerer
-        self._follow(self.journal.end if before is None else before.cursor or 0)
+        self._hear(self.journal.end if before is None else before.cursor or 0)
         self._elect()
         if self.answerer is None:
-            self._follow(self.journal.end)
+            self._hear(self.journal.end)
         self._wake_viewers()
 
     def _elect(self) -> None:
