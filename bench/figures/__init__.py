@@ -8,6 +8,7 @@ from bench.figures.many import many
 from bench.lab import Figure
 
 FIGURES: dict[str, Figure] = {
+    "many": many,  # first: memory that was never used cannot come from what others gave back
     "echo": echo,
     "flood": beside_a_flood,
     "output": output,
@@ -16,5 +17,4 @@ FIGURES: dict[str, Figure] = {
     "viewers": viewers,
     "prompt": prompt,
     "calls": calls,
-    "many": many,
 }

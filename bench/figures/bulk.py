@@ -8,14 +8,17 @@ from bench.lab import Figures, Lab, cpu
 
 BULK = 60_000_000  # bytes of output a round
 LINE = "the quick brown fox jumps over the lazy dog, and again over it"
+COLOURED = LINE.replace("brown fox", "\x1b[33mbrown\x1b[0m fox")  # so that the screen has to read all of it
 # The program waits for a key, so that everybody is there when it begins.
 GATE = "stty -echo -icanon min 1; printf ready; dd bs=1 count=1 status=none >/dev/null; "
 COMMANDS = {
     "raw": f"{GATE}stty raw; yes '{LINE}\r' | head -c {BULK}",
     "cooked": f"{GATE}yes '{LINE}' | head -c {BULK}",
+    "coloured": f"{GATE}yes '{COLOURED}' | head -c {BULK}",
 }
 READY = len("ready")
-TOTALS = {"raw": BULK, "cooked": BULK + BULK // (len(LINE) + 1)}  # each LF is CR LF
+# Each LF of a cooked terminal becomes CR LF.
+TOTALS = {"raw": BULK, "cooked": BULK + BULK // (len(LINE) + 1), "coloured": BULK + BULK // (len(COLOURED) + 1)}
 VIEWERS = 20
 SHARED = 30_000_000  # bytes that each viewer gets
 SEEN, PRINTED = 400_000, 1_000_000
