@@ -4,7 +4,6 @@ import os
 import secrets
 import signal
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from runtime.pipes import Inlet, Outlet
 from runtime.reaper import adopt
 from runtime.screen import ALL, Screen
 from runtime.shelf import Shelf, Snapshot
+from runtime.sidecar import Sidecar
 from runtime.spawn import set_size, spawn_pty
 from runtime.tally import SILENT, Tally
 from runtime.teller import Teller
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from runtime.recorder import Recorder
     from runtime.waits import Wait
 
-SCREEN_LAG = 1 << 20  # bytes the screen may be behind: what a viewer has yet to answer; of plain text twice as much
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
 
@@ -78,12 +77,9 @@ class Terminal:
         self._typed: float | None = None  # when: input without output since
         self._retired = False
         self.marks = Marks(cols, rows)
-        self._screen_mark = 1  # the number of the next one for the screen
-        self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
         pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
-        self._screen = Screen(cols, rows, reply=self._answer)
-        journal.before_limit = self._keep_screen
+        self._sidecar = Sidecar(journal, self.marks, reply=self._answer)
         self._outlet = Outlet(self._fd, owned=False)
         self._teller = Teller(journal, self._tell)
         self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close)
@@ -141,7 +137,6 @@ class Terminal:
         if self._inlet.ended or (cols, rows) == self.size:
             return
         self.marks.add(Mark(self.journal.end, cols, rows))
-        self._screen_mark = max(self._screen_mark, self.marks.first)
         set_size(self._fd, cols, rows)
         self._wake_viewers()
 
@@ -162,7 +157,7 @@ class Terminal:
 
     def add(self, viewer: Viewer) -> None:
         if viewer.emulator and self.answerer is None:
-            self._hear(self.journal.end)  # what was asked so far, the screen answers
+            self._sidecar.hear()  # what was asked so far, the screen answers
         self.viewers[viewer] = None
         self.pacer.add(viewer, viewer.input_id)
         self._elect()
@@ -171,11 +166,11 @@ class Terminal:
         self.viewers.pop(viewer, None)
         self.company.part(viewer.person, viewer)
         if viewer is self.answerer and viewer.cursor is not None:
-            self._hear(viewer.cursor)  # up to there it has answered
+            self._sidecar.hear(viewer.cursor)  # up to there it has answered
         self.pacer.remove(viewer)
         self._elect()
         if self.answerer is None:
-            self._hear(self.journal.end)
+            self._sidecar.hear()
         self._release()
 
     def add_recorder(self, recorder: "Recorder") -> None:
@@ -192,20 +187,11 @@ class Terminal:
 
     def snapshot(self, scrollback: int = ALL) -> Snapshot:
         """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
-        self._follow(self.journal.end)
-        screen = self._screen
-        key = screen.fed, self._screen_mark, scrollback
-        known = self._known and self._known[1]()
-        if known and self._known and self._known[0] == key:  # somebody still has it
-            return known
-        made = Snapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._screen_mark)
-        self._known = key, weakref.ref(made)
-        return made
+        return self._sidecar.snapshot(scrollback)
 
     def current_screen(self) -> Screen:
         """The screen, brought up to all the output there is."""
-        self._follow(self.journal.end)
-        return self._screen
+        return self._sidecar.current()
 
     def watch(self, wait: "Wait") -> None:
         """Wake `wait` with the viewers, and do not outrun it; but it makes the program no faster than they do."""
@@ -224,8 +210,7 @@ class Terminal:
     def _release(self) -> None:
         if self._retired and not self.viewers:
             self.company.close()
-            self.journal.before_limit = None
-            self._screen.close()
+            self._sidecar.close()
 
     # ---- output
 
@@ -235,31 +220,8 @@ class Terminal:
             self._typed = None
         self.observer.catch_up()
         self._wake_viewers()
-        self._keep_near()
+        self._sidecar.keep_near(None if self.answerer is None else self.answerer.cursor or 0)
         self.pacer.update()
-
-    def _keep_near(self) -> None:
-        """Feed the screen what it has to have by now: nothing of this holds up a viewer.
-
-        Of plain text it is too much for a screen to see it all. And what the viewer that answers has not had yet, the
-        screen answers if that leaves.
-        """
-        end, lag = self.journal.end, min(SCREEN_LAG, self.journal.capacity // 4)
-        if self._screen.may_wait(self.journal, end):
-            if end - self._screen.fed >= 2 * lag:
-                if self.marks.get(self._screen_mark) is None:
-                    self._screen.skip(self.journal, end)
-                if end - self._screen.fed >= lag:
-                    self._follow(end)
-        elif self.answerer is None:
-            self._follow(end)
-        else:
-            self._follow(max(self.answerer.cursor or 0, end - lag))
-
-    def _keep_screen(self, capacity: int) -> None:
-        """The journal will hold less: the screen takes what would be gone."""
-        if self.journal.end - self._screen.fed > capacity:
-            self._follow(self.journal.end)
 
     def _wake_viewers(self) -> None:
         for viewer in list(self.viewers):
@@ -269,19 +231,6 @@ class Terminal:
         for recorder in self.recorders:
             recorder.wake()
 
-    def _follow(self, to: int) -> None:
-        """Bring the screen up to `to`, through every size change on the way."""
-        while (mark := self.marks.get(self._screen_mark)) is not None and mark.offset <= to:
-            self._screen.catch_up(self.journal, mark.offset)
-            self._screen.resize(mark.cols, mark.rows)
-            self._screen_mark += 1
-        self._screen.catch_up(self.journal, to)
-
-    def _hear(self, to: int) -> None:
-        """Let the screen see what was asked up to `to`: who answers is about to change. Plain text asks nothing."""
-        if not self._screen.may_wait(self.journal, to):
-            self._follow(to)
-
     def _answer(self, reply: bytes) -> None:
         if self.answerer is None:
             self.write(reply)
@@ -289,10 +238,10 @@ class Terminal:
     def _handed(self) -> None:
         """Others than before may type. Whoever was to answer has answered what it has had, and nobody answers twice."""
         before = self.answerer
-        self._hear(self.journal.end if before is None else before.cursor or 0)
+        self._sidecar.hear(None if before is None else before.cursor or 0)
         self._elect()
         if self.answerer is None:
-            self._hear(self.journal.end)
+            self._sidecar.hear()
         self._wake_viewers()
 
     def _elect(self) -> None:
@@ -311,7 +260,7 @@ class Terminal:
         self._teller.now()
         self._outlet.close()
         self._inlet.close()
-        self._follow(self.journal.end)
+        self._sidecar.follow()
         self.exit = result
         self.pacer.close()
         self._wake_viewers()

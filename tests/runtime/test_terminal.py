@@ -13,7 +13,6 @@ from hawse.wire import HawseError
 from runtime import marks, reaper
 from runtime.journal import Journal
 from runtime.marks import Mark
-from runtime.screen import Screen
 from runtime.shelf import Shelf
 from runtime.terminal import Terminal
 from tests.runtime.support import children, eventually, no_fd_leaked
@@ -166,23 +165,6 @@ async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -
     assert output(closes) == b"bye"
 
 
-async def test_what_a_screen_has_not_read_yet_is_read_before_its_journal_forgets_it(start: Start) -> None:
-    text = b"".join(b"%062d\r\n" % n for n in range(20_000))
-    flooded = start("sh", "-c", "stty -echo; echo ready; read x; seq -f %062.0f 0 19999; cat", capacity=4 << 20)
-    await eventually(lambda: b"ready" in output(flooded))
-    flooded.write(b"\n")
-    await eventually(lambda: output(flooded).endswith(text))
-    assert flooded.journal.end - flooded._screen.fed > 256 << 10, "plain text is read late"
-    flooded.resize(90, 24)
-    flooded.journal.limit(256 << 10)
-    assert len(flooded.journal) <= 256 << 10
-    fresh = Screen(80, 24)
-    fresh.feed(b"ready\r\n" + text)
-    fresh.resize(90, 24)
-    assert flooded.snapshot().data == fresh.snapshot()
-    fresh.close()
-
-
 async def test_with_nobody_attached_the_screen_answers_queries(start: Start) -> None:
     asks = start("sh", "-c", "stty raw -echo; printf 'ab\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c")
     await eventually(lambda: asks.exit is not None)
@@ -209,4 +191,4 @@ async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
     shell = start("true")
     await eventually(lambda: shell.exit is not None)
     shell.retire()
-    assert shell._screen._emulator._t is None
+    assert shell._sidecar._screen._emulator._t is None
