@@ -22,7 +22,7 @@ class Flight:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._most = FLOOR  # the widest window seen: nothing in flight
+        self._most = FLOOR  # the widest window, were nothing in flight
         self.limit = FLOOR
         self._sent = 0  # bytes since the beginning
         self._back = 0  # of them given back
@@ -40,7 +40,7 @@ class Flight:
     def room(self, window: int, sent: int, back: int) -> int:
         """How much of `window` to use now, when so many bytes were sent in all and so many of them given back."""
         now = self._clock()
-        self._most = max(self._most, window)
+        self._most = max(self._most, window + sent - back)
         self.sent(sent)
         self._credit(back, now)
         if self.size > self.limit - STEP and now - self._since > PROBE:

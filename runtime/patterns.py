@@ -53,11 +53,15 @@ class Found(NamedTuple):
 
 
 class Stripper:
-    """Output in, text out: (text, its offset) piece by piece. CR LF becomes LF, several CR one."""
+    """Output in, text out: (text, its offset) piece by piece. CR LF becomes LF, several CR one.
+
+    A CR at the beginning of a line is none: bash prints one before what a command prints, and ^ should match there.
+    """
 
     def __init__(self) -> None:
         self._carry = b""
         self._in_string = False  # in a string too long to carry
+        self._last = b"\n"  # byte of text
 
     def feed(self, offset: int, data: bytes) -> list[tuple[bytes, int]]:
         """`data` stands at `offset`, right behind what was fed before."""
@@ -74,10 +78,12 @@ class Stripper:
             elif noise["returns"] is not None:
                 if at == len(data):
                     self._carry = b"\r"
-                elif data[at] != 0x0A:
+                elif data[at] != 0x0A and (pieces[-1][0][-1:] if pieces else self._last) != b"\n":
                     pieces.append((b"\r", offset + at - 1))
         if at < len(data):
             pieces.append((data[at:], offset + at))
+        if pieces:
+            self._last = pieces[-1][0][-1:]
         return pieces
 
     def _keep(self, tail: bytes) -> None:

@@ -3,16 +3,17 @@
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 
 def remove_tree(folder: str | Path) -> None:
     """Nothing is raised: what cannot be removed stays.
 
-    `shutil.rmtree` calls itself for every directory within one, and gives up with `RecursionError` at about a
-    thousand (Python before 3.13); `rm` does not.
+    `shutil.rmtree` calls itself, and opens a descriptor, for every directory within one: of a deep tree it leaves
+    something. `rm` does not.
     """
-    try:
+    with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
-    except RecursionError:
+    if os.path.lexists(folder):
         subprocess.run(["rm", "-rf", "--", os.fspath(folder)], check=False, stderr=subprocess.DEVNULL)

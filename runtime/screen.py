@@ -35,6 +35,7 @@ class Screen:
         self._plain_to = 0  # all from `fed` to there is plain text
         self._fancy_to = 0  # before that, something is not
         self._whole_at = 0  # where no sequence was unfinished, when it was fed up to there
+        self._ask_at = 0  # where that is asked again
         self._scrollback = scrollback
         # Bounded by bytes alone: libghostty then uses its oldest page again. To keep to a number of rows it gives each
         # page back to the kernel and asks for a new one: that took 16 s of 100 MB of short lines, against 2.
@@ -52,7 +53,7 @@ class Screen:
 
     def catch_up(self, journal: Journal, to: int) -> None:
         """Feed the journal's bytes up to `to`, short of a character that is not complete there."""
-        self.fed = max(self.fed, journal.start)  # cannot happen while the terminal keeps the screen near
+        self._forget(journal)
         if to <= self.fed:
             return
         to -= unfinished(journal.copy(max(self.fed, to - 3), to))
@@ -75,15 +76,27 @@ class Screen:
 
     def skip(self, journal: Journal, to: int) -> None:
         """Pass over what would leave no trace of the plain text up to `to`. Nothing is fed."""
+        self._forget(journal)
         plain_to = min(to, self._plain_to)
         if plain_to - self.fed >= SHORTEST and self._is_calm():
             self.fed += skippable(journal.copy(self.fed, plain_to), self._scrollback + self.rows)
 
     def _is_whole(self) -> bool:
-        """Whether no sequence is unfinished: the plainest letter may be the end of a query."""
-        if self._whole_at != self.fed and unfinished_sequence(self._emulator._t[0]) == b"":
-            self._whole_at = self.fed
+        """Whether no sequence is unfinished: the plainest letter may be the end of a query.
+
+        In one that is long (an image) it is asked less often the longer it is, since each answer is a copy of it.
+        """
+        if self._whole_at != self.fed and self.fed >= self._ask_at:
+            left = unfinished_sequence(self._emulator._t[0])
+            if left == b"":
+                self._whole_at = self.fed
+            else:
+                self._ask_at = self.fed + (SEQUENCE_BYTES if left is None else len(left)) // 8
         return self._whole_at == self.fed
+
+    def _forget(self, journal: Journal) -> None:
+        """What the journal no longer holds cannot be read. A sidecar keeps near enough that this does not happen."""
+        self.fed = max(self.fed, journal.start)
 
     def feed(self, data: bytes) -> None:
         """Without a journal: whole characters only."""

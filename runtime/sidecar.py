@@ -11,7 +11,7 @@ from runtime.marks import Marks
 from runtime.screen import ALL, Screen
 from runtime.shelf import Snapshot
 
-LAG = 1 << 20  # bytes it may be behind: what a viewer has yet to answer; of plain text twice as much
+LAG = 1 << 20  # bytes it may be behind, of what a viewer has yet to answer
 
 
 class Sidecar:
@@ -53,7 +53,7 @@ class Sidecar:
         """
         end, lag = self._journal.end, min(LAG, self._journal.capacity // 4)
         if self._screen.may_wait(self._journal, end):
-            if end - self.fed >= 2 * lag:
+            if end - self.fed >= self._journal.capacity // 8 * 3:  # what comes before the next time has to fit, too
                 if self._marks.get(max(self._mark, self._marks.first)) is None:
                     self._screen.skip(self._journal, end)
                 if end - self.fed >= lag:
@@ -90,6 +90,6 @@ class Sidecar:
         return self._screen
 
     def _keep(self, capacity: int) -> None:
-        """The journal will hold less: read what would be gone."""
-        if self._journal.end - self.fed > capacity:
+        """The journal will hold less: read what would be gone, also by what comes before the next time."""
+        if self._journal.end - self.fed > capacity // 4:
             self.follow()

@@ -62,6 +62,7 @@ class Viewer:
         self._answers = False  # what it was last told
         self._skip = False  # an interrupt: what waits is old, go to the end
         self._prober: asyncio.TimerHandle | None = None
+        self._probed = False  # for so long that its reader may wait for the little that there is room for
         self._flight = Flight(asyncio.get_running_loop().time)
 
     @property
@@ -137,6 +138,7 @@ class Viewer:
 
     def _probe(self) -> None:
         self._prober = None
+        self._probed = True
         self.wake()
 
     @property
@@ -231,10 +233,12 @@ class Viewer:
             return room
         beside = self._beside(min(size, STEP)) if connection.shares and len(self._terminal.viewers) > 1 else {}
         size = min(size, *beside.values()) if beside else size
-        if connection.shares and len(self._terminal.viewers) > 1 and self.cursor + size < self._terminal.journal.end:
-            size = self._even(size)
-            if not size:
-                return 0
+        if connection.shares and len(self._terminal.viewers) > 1 and not self._probed:
+            ends = (self._terminal.journal.end, mark.offset if mark else None)  # where all of them stop
+            if self.cursor + size not in ends:
+                size = self._even(size)
+                if not size:
+                    return 0
         data = self._terminal.journal.read(self.cursor, size)
         if beside:
             chs = [ch, *(viewer._call.ch for viewer in beside)]
@@ -249,7 +253,8 @@ class Viewer:
     def _even(self, size: int) -> int:
         """So much less of `size` that viewers stop at the same places, and go on together from there.
 
-        Never for want of a little: a reader grants when it has read a step, which must be on its way for that.
+        0 where all of it is too little, if what is on its way is a step of the readers, who grant when they have it.
+        One that wants more for that gets it when PROBE is over.
         """
         assert self.cursor is not None
         even = size - (self.cursor + size) % STEP
@@ -286,6 +291,7 @@ class Viewer:
 
     def _took(self, size: int) -> None:
         assert self.cursor is not None
+        self._probed = False
         self._flight.sent(self._call.connection.flow(self._call.ch)[0])
         self.cursor += size
 

@@ -67,7 +67,8 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
         assert "person 42" in (await agent.screen()).content
 
         # An agent presses keys as a person does.
-        await agent.send("read -s secret; echo got $secret", keys=["enter"])
+        await agent.send("printf 'your turn\\n'; read -s secret; echo got $secret", keys=["enter"])
+        await agent.expect("^your turn$")  # while a shell edits its line, Enter is another byte than for `read`
         await agent.send("abc", keys=["enter"])
         assert (await agent.expect(r"got \w+$")).text == "got abc"
         history = await agent.history()

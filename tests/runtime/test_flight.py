@@ -70,6 +70,16 @@ def test_a_reader_that_grants_in_steps_larger_than_the_flight_is_not_stuck() -> 
     assert simulate(speed=10e6, round_trip=0.001, step=512 * KIB, seconds=10).rate > 1e6
 
 
+def test_a_snapshot_larger_than_what_is_left_of_the_window_does_not_stop_the_output() -> None:
+    now = 0.0
+    flight = Flight(lambda: now)
+    room = 0
+    for _ in range(8):
+        room = max(room, flight.room(212 * KIB, 300 * KIB, 0))
+        now += 0.25
+    assert room > 0
+
+
 def test_a_window_that_grows_is_no_acknowledgement() -> None:
     flight = Flight(lambda: 0.0)
     assert flight.room(0, 0, 0) == 0

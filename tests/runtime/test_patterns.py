@@ -172,3 +172,16 @@ def test_another_text_stands_where_it_is_said_to() -> None:
     found = Matcher("b").search_in("abc", 77)
     assert found is not None
     assert (found.start, found.end) == (77, 77)
+
+
+def test_a_line_begins_where_a_cr_changes_nothing() -> None:
+    """What bash prints between a command line and the first output: CR LF, an escape sequence, CR."""
+    for cut in range(20):
+        data = b"$ cmd\r\n\x1b[?2004l\rout\r\n"
+        matcher = Matcher("^out$")
+        matcher.feed(0, data[:cut])
+        matcher.feed(cut, data[cut:])
+        assert matcher.search() is not None
+    matcher = Matcher("^20%")
+    matcher.feed(0, b"10%\r20%")
+    assert matcher.search() is None, "that is another line's beginning only on a screen"

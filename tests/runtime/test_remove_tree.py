@@ -1,12 +1,16 @@
 """What others wrote into a directory of ours is removed, whatever it is."""
 
 import os
+import resource
 from pathlib import Path
+
+import pytest
 
 from runtime.remove_tree import remove_tree
 
 
-def test_no_depth_is_too_deep(tmp_path: Path) -> None:
+@pytest.mark.parametrize("descriptors", [None, 100])
+def test_no_depth_is_too_deep(tmp_path: Path, descriptors: int | None) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     root = tmp_path / "root"
@@ -21,7 +25,13 @@ def test_no_depth_is_too_deep(tmp_path: Path) -> None:
             within = deeper
     finally:
         os.close(within)
-    remove_tree(root)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + descriptors, hard))
+    try:
+        remove_tree(root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert os.listdir(tmp_path) == ["outside"]
 
 

@@ -167,6 +167,24 @@ def test_plain_text_that_ends_a_sequence_does_not_wait() -> None:
     screen.close()
 
 
+def test_how_a_long_sequence_goes_on_is_not_asked_for_every_piece_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def unfinished(terminal: object) -> bytes:
+        found = bytes(screen.fed)
+        asked.append(len(found))
+        return found
+
+    monkeypatch.setattr("runtime.screen.unfinished_sequence", unfinished)
+    journal, screen = Journal(), Screen(80, 24)
+    for piece in [b"\x1b]1337;File=:", *[b"QUJD" * 1024] * 500]:
+        journal.append(piece)
+        assert not screen.may_wait(journal, journal.end)
+        screen.catch_up(journal, journal.end)
+    assert sum(asked) < 20 * journal.end
+    screen.close()
+
+
 class Spy:
     """An emulator that notes how much it is fed."""
 

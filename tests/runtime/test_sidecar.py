@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.journal import Journal
+from runtime.journal import DEFAULT_CAPACITY, LEAST_CAPACITY, Journal
 from runtime.marks import Mark, Marks
 from runtime.screen import Screen
 from runtime.sidecar import LAG, Sidecar
@@ -13,8 +13,8 @@ LINES = b"".join(b"%062d\r\n" % n for n in range(20_000))
 class Beside:
     """A sidecar with what it needs."""
 
-    def __init__(self) -> None:
-        self.journal = Journal()
+    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        self.journal = Journal(capacity)
         self.marks = Marks(80, 24)
         self.replies: list[bytes] = []
         self.sidecar = Sidecar(self.journal, self.marks, reply=self.replies.append)
@@ -67,12 +67,25 @@ def test_sizes_count_from_where_they_were(beside: Beside) -> None:
     assert found.data == snapshot_of(first, (40, 10), second, (90, 30), third)
 
 
-def test_what_it_has_not_read_yet_it_reads_before_the_journal_forgets_it(beside: Beside) -> None:
-    beside.print(LINES)
+@pytest.mark.parametrize("lines", [20_000, 4000, 3000, 2000, 1000])
+def test_what_it_has_not_read_yet_it_reads_before_the_journal_forgets_it(beside: Beside, lines: int) -> None:
+    text, more = LINES[: 64 * lines], LINES[: 132 << 10]  # as much as comes before it is told
+    beside.print(text)
     beside.resize(90, 24)
-    beside.journal.limit(256 << 10)
-    assert len(beside.journal) <= 256 << 10
-    assert beside.sidecar.snapshot().data == snapshot_of(LINES, (90, 24))
+    beside.journal.limit(LEAST_CAPACITY)
+    assert len(beside.journal) <= LEAST_CAPACITY
+    beside.journal.append(more)
+    beside.sidecar.keep_near(None)
+    assert beside.sidecar.snapshot().data == snapshot_of(text, (90, 24), more)
+
+
+def test_the_smallest_journal_holds_what_waits_and_what_comes_meanwhile() -> None:
+    beside = Beside(LEAST_CAPACITY)
+    for _ in range(200):
+        beside.journal.append(LINES[: (64 << 10) - 64])  # not told, since it is not enough
+        beside.journal.append(LINES[: (64 << 10) + 4096])
+        assert beside.journal.start <= beside.sidecar.fed
+        beside.sidecar.keep_near(None)
 
 
 def test_a_query_is_seen_at_once_where_no_viewer_answers(beside: Beside) -> None:

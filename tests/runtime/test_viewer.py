@@ -617,7 +617,7 @@ async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
     assert bytes(viewer.output) == b"".join(b"%d\r\n" % n for n in range(1, 3001))
 
 
-@pytest.mark.parametrize("step", [5 << 10, 64 << 10, 120 << 10, 400 << 10])
+@pytest.mark.parametrize("step", [5 << 10, 64 << 10, 120 << 10, 130 << 10, 400 << 10, 500 << 10])
 async def test_viewers_that_give_credit_in_any_steps_get_all_of_it_together(served: Served, step: int) -> None:
     async def read(viewer: Channel, step: int) -> None:
         """Give back `step` bytes at a time: what the viewer holds back must never be what it would take for that."""
@@ -628,13 +628,17 @@ async def test_viewers_that_give_credit_in_any_steps_get_all_of_it_together(serv
             client.link.flush()
             goal = len(viewer.output) + step
 
+    async def resize() -> None:
+        for cols in range(81, 120):
+            await client.ask("terminal.resize", id="t", cols=cols, rows=24)
+
     async with served.client(window=512 << 10) as client:
         first = await client.terminal("stty raw -echo; printf ready; head -c 1; seq 300000")
         viewers = [client.attach("t", generous=False, lossless=True) for _ in range(3)]
         for viewer in viewers:
             await viewer.event("live")
         await first.type(b"x")
-        await asyncio.gather(*(read(viewer, step + 100 * n) for n, viewer in enumerate(viewers)))
+        await asyncio.gather(*(read(viewer, step + 100 * n) for n, viewer in enumerate(viewers)), resize())
         text = b"".join(b"%d\n" % n for n in range(1, 300_001))
         for viewer in viewers:
             assert bytes(viewer.output).partition(b"1\n")[2] == text[2:]
