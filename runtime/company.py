@@ -14,6 +14,7 @@ from hawse.wire import HawseError
 from runtime.lease import Lease
 from runtime.presence import Cell, Person, Presence, Told
 from runtime.sizing import Size, Sizing
+from runtime.weakly import Weakly
 
 # What an emulator says by itself: reports of cursor, attributes, modes and focus, and strings. Nobody types that.
 _REPORTS = re.compile(
@@ -38,7 +39,7 @@ class Company:
         handed: Callable[[], None],
     ) -> None:
         self._handed = handed
-        self._presence = Presence(wake, self._gone)
+        self._presence = Presence(wake, Weakly(self._gone))
         self._lease = Lease()
         self._sizing = Sizing(current, resize)
 

@@ -26,6 +26,11 @@ class Marks:
     def latest(self) -> Mark:
         return self._marks[-1]
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The latest columns and rows."""
+        return self._marks[-1][1:]
+
     def add(self, mark: Mark) -> None:
         self._marks.append(mark)
         if len(self._marks) > LIMIT:

@@ -4,6 +4,7 @@ A sidecar: it reads the journal once per burst of output, and stands between nob
 """
 
 import socket
+from functools import partial
 from urllib.parse import unquote_to_bytes
 
 from runtime.commands import Commands
@@ -21,7 +22,7 @@ class Observer:
         """`integrated`: its shell was started so that it tells its commands."""
         self.title: str | None = None
         self.cwd: str | None = None
-        self.commands = Commands(self._copy)
+        self.commands = Commands(partial(_copy, journal))
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
@@ -60,8 +61,9 @@ class Observer:
         path = unquote_to_bytes(b"/" + path)
         return _printable(path) if len(path) <= PATH_LIMIT and b"\0" not in path else None
 
-    def _copy(self, start: int, stop: int) -> bytes:
-        return self._journal.copy(start, stop) if start >= self._journal.start else b""
+
+def _copy(journal: Journal, start: int, stop: int) -> bytes:
+    return journal.copy(start, stop) if start >= journal.start else b""
 
 
 def _printable(text: bytes) -> str:

@@ -8,6 +8,7 @@ from runtime.leftovers import Leftovers
 from runtime.pace import Pacer
 from runtime.pipes import Inlet
 from runtime.spill import Spill, SpillStore
+from runtime.weakly import Weakly
 
 LAST_WORDS = 1 << 20  # bytes read after the program's end: the most a pipe holds
 
@@ -25,10 +26,10 @@ class OutputStream:
     ) -> None:
         """`leftovers`: who goes on reading when the program has ended, and its children have not."""
         self.journal = journal
-        self._inlet = Inlet(fd, journal.append, self._burst_over, changed)
+        self._inlet = Inlet(fd, journal.append, Weakly(self._burst_over), changed)
         hold_room = store.each // 2 if store is not None else None  # who comes back finds it on the disk
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume, hold_room)
-        self.spill = Spill(store, journal, self.pacer.advanced) if store is not None else None
+        self.spill = Spill(store, journal, Weakly(self.pacer.advanced)) if store is not None else None
         if self.spill is not None:
             self.pacer.add(self.spill, follows=True)
         self._changed = changed

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from runtime.journal import Journal
+from runtime.weakly import Weakly
 
 ROOM = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
 PATIENCE = 2.0  # seconds without progress after which an ordinary reader counts as gone
@@ -60,7 +61,7 @@ class Pacer:
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        journal.needed = self._needed
+        journal.needed = Weakly(self._needed)
 
     def add(self, reader: Reader, resume_id: str | None = None, *, follows: bool = False) -> None:
         """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""

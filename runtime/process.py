@@ -23,6 +23,7 @@ from runtime.reaper import adopt
 from runtime.spawn import spawn_pipes
 from runtime.spill import SpillStore
 from runtime.tasks import Tasks
+from runtime.weakly import Weakly
 
 TIMED_OUT = 124  # the exit code of timeout(1)
 KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
@@ -83,8 +84,8 @@ class Process:
         pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
-        self.stdout = OutputStream(pipes.stdout, journals[0], self._wake, store, ground.leftovers)
-        self.stderr = OutputStream(pipes.stderr, journals[1], self._wake, store, ground.leftovers)
+        self.stdout = OutputStream(pipes.stdout, journals[0], Weakly(self._wake), store, ground.leftovers)
+        self.stderr = OutputStream(pipes.stderr, journals[1], Weakly(self._wake), store, ground.leftovers)
         self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
 
     @property

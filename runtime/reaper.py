@@ -15,7 +15,7 @@ class Child:
     def __init__(self, pid: int, on_exit: Callable[[Exit], None]) -> None:
         self.pid = pid
         self.exit: Exit | None = None
-        self._on_exit = on_exit
+        self._on_exit: Callable[[Exit], None] | None = on_exit
         self._pidfd = os.pidfd_open(pid)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._pidfd, self._reap)
@@ -35,7 +35,9 @@ class Child:
         os.close(self._pidfd)
         code = os.waitstatus_to_exitcode(status)
         self.exit = Exit(code=code) if code >= 0 else Exit(signal=signal_name(-code))
-        self._on_exit(self.exit)
+        on_exit, self._on_exit = self._on_exit, None
+        if on_exit is not None:
+            on_exit(self.exit)
 
 
 def adopt(pid: int, on_exit: Callable[[Exit], None], *fds: int) -> Child:

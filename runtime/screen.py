@@ -37,6 +37,7 @@ class Screen:
         self._whole_at = 0  # where no sequence was unfinished, when it was fed up to there
         self._ask_at = 0  # where that is asked again
         self._scrollback = scrollback
+        self._closed = False
         # Bounded by bytes alone: libghostty then uses its oldest page again. To keep to a number of rows it gives each
         # page back to the kernel and asks for a new one: that took 16 s of 100 MB of short lines, against 2.
         self._emulator = Emulator(cols, rows, scrollback=UNLIMITED)
@@ -127,7 +128,11 @@ class Screen:
         return paint(self._emulator._t[0], min(scrollback, self._scrollback))
 
     def close(self) -> None:
-        self._emulator.close()
+        """Also twice."""
+        if not self._closed:
+            self._closed = True
+            self._emulator.on_reply(None)  # or it would wait for the garbage collector
+            self._emulator.close()
 
     def _is_calm(self) -> bool:
         """Whether plain text has its plain meaning: no sequence is unfinished, and all of the screen scrolls."""

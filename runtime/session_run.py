@@ -21,6 +21,7 @@ from runtime.process_reader import ProcessReader, beginning
 from runtime.remove_tree import remove_tree
 from runtime.session_lines import Lines, check
 from runtime.session_stdin import Stdin
+from runtime.weakly import Weakly
 
 
 class Run:
@@ -71,8 +72,8 @@ class Run:
                 os.close(fd)
             remove_tree(folder)
             raise
-        self.stdout = OutputStream(opened[0], journals[0], self.wake, leftovers=leftovers)
-        self.stderr = OutputStream(opened[1], journals[1], self.wake, leftovers=leftovers)
+        self.stdout = OutputStream(opened[0], journals[0], Weakly(self.wake), leftovers=leftovers)
+        self.stderr = OutputStream(opened[1], journals[1], Weakly(self.wake), leftovers=leftovers)
 
     def begin(self, lines: Lines, cwd: str | None, last: int) -> str:
         """It is its turn: what to tell the shell. `cwd` is absolute. Raises `OSError`."""

@@ -10,6 +10,7 @@ from runtime.journal import Journal
 from runtime.marks import Marks
 from runtime.screen import ALL, Screen
 from runtime.shelf import Snapshot
+from runtime.weakly import Weakly
 
 LAG = 1 << 20  # bytes it may be behind, of what a viewer has yet to answer
 
@@ -24,7 +25,7 @@ class Sidecar:
         self._mark = 1  # the number of the next size change
         self._screen = Screen(marks.latest.cols, marks.latest.rows, reply=reply)
         self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
-        journal.before_limit = self._keep
+        journal.before_limit = Weakly(self._keep)
 
     def close(self) -> None:
         self._journal.before_limit = None

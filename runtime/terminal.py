@@ -25,6 +25,7 @@ from runtime.spawn import set_size, spawn_pty
 from runtime.tally import SILENT, Tally
 from runtime.teller import Teller
 from runtime.viewer import Viewer
+from runtime.weakly import Weakly
 
 if TYPE_CHECKING:
     from runtime.recorder import Recorder
@@ -76,15 +77,17 @@ class Terminal:
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
         self._retired = False
-        self.marks = Marks(cols, rows)
+        self.marks = marks = Marks(cols, rows)
         pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
-        self._sidecar = Sidecar(journal, self.marks, reply=self._answer)
+        self._sidecar = Sidecar(journal, self.marks, reply=Weakly(self._answer))
         self._outlet = Outlet(self._fd, owned=False)
-        self._teller = Teller(journal, self._tell)
+        self._teller = Teller(journal, Weakly(self._tell))
         self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
-        self.company = Company(lambda: self.size, self.resize, self._wake_viewers, self._handed)
+        self.company = Company(
+            lambda: marks.size, Weakly(self.resize), Weakly(self._wake_viewers), Weakly(self._handed)
+        )
 
     @property
     def tree_mark(self) -> str:
@@ -97,7 +100,7 @@ class Terminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.marks.latest.cols, self.marks.latest.rows
+        return self.marks.size
 
     @property
     def input_pending(self) -> int:
