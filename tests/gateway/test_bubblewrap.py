@@ -106,9 +106,14 @@ def test_names_resolve_as_they_do_outside(paths: SandboxPaths) -> None:
 def test_orphans_are_reaped(paths: SandboxPaths) -> None:
     program = """
 import os, subprocess, time
+def stat(pid):
+    try:
+        return open(f"/proc/{pid}/stat").read()
+    except (FileNotFoundError, ProcessLookupError):
+        return ") X"  # it has just gone
 subprocess.run(["sh", "-c", "for n in 1 2 3 4 5 6 7 8 9; do (true &); done"], check=True)
 def zombies():
-    stats = [open(f"/proc/{p}/stat").read() for p in os.listdir("/proc") if p.isdigit()]
+    stats = [stat(p) for p in os.listdir("/proc") if p.isdigit()]
     return [stat for stat in stats if stat.rpartition(")")[2].split()[0] == "Z"]
 end = time.monotonic() + 5
 while zombies() and time.monotonic() < end:

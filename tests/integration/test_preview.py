@@ -97,16 +97,13 @@ async def test_who_does_not_wait_for_the_answer_to_an_upgrade_leaves_nothing_beh
         previewed(tmp_path) as preview,
         preview.sandbox.process([sys.executable, peers.__file__, "deaf"]) as process,
     ):
-        async for line in process.stdout:
-            deaf = await preview.sandbox.ports.expose(int(line))
-            break
+        port = await process.wait_for_log(pattern=r"^\d+\n")
+        deaf = await preview.sandbox.ports.expose(int(port.text))
         await preview.http.get("/left")
         before = await preview.held()
         upgrade = STEPS[-1].replace(b"{path}", f"/p/local/{deaf.token}".encode())
         clients = [await dialled(preview, upgrade) for _ in range(5)]
-        async with asyncio.timeout(PATIENCE):
-            while (await preview.held())[1] < before[1] + len(clients):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await process.wait_for_log(pattern=r"(accepted\n){5}", timeout=PATIENCE)
         for client in clients:
             client.close()
         await preview.until_held(before)

@@ -41,6 +41,7 @@ async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, size
 
 async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.transport.pause_reading()  # type: ignore[attr-defined]
+    print("accepted", flush=True)
     await asyncio.Event().wait()
 
 
