@@ -26,7 +26,7 @@ class OutputStream:
     ) -> None:
         """`leftovers`: who goes on reading when the program has ended, and its children have not."""
         self.journal = journal
-        self._inlet = Inlet(fd, journal.append, Weakly(self._burst_over), changed)
+        self._inlet = Inlet(fd, journal.append, Weakly(self._burst_over), changed, journal.portion)
         hold_room = store.each // 2 if store is not None else None  # who comes back finds it on the disk
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume, hold_room)
         self.spill = Spill(store, journal, Weakly(self.pacer.advanced)) if store is not None else None

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 READ_SIZE = 64 << 10
-READ_BURST = 64 << 10  # bytes read per wake: a PTY gives about 4 KB a read, and others wait for the whole burst
+READ_BURST = 64 << 10  # bytes read per wake, of which a PTY gives about 4 KB a read: others wait for the whole burst
 SHORT = 256  # bytes: after so few there are hardly more, and what there is wakes us again
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
@@ -19,14 +19,21 @@ class Inlet:
     """
 
     def __init__(
-        self, fd: int, on_data: Callable[[bytes], None], on_burst: Callable[[], None], on_end: Callable[[], None]
+        self,
+        fd: int,
+        on_data: Callable[[bytes], None],
+        on_burst: Callable[[], None],
+        on_end: Callable[[], None],
+        portion: Callable[[], int] = lambda: READ_BURST,
     ) -> None:
+        """`portion`: how many bytes to read per wake, and at most one read more."""
         self.fd = fd
         self.ended = False  # nobody has the other end open
         self.closed = False
         self._on_data = on_data
         self._on_burst = on_burst
         self._on_end = on_end
+        self._portion = portion
         self._reading = False
         self._loop = asyncio.get_running_loop()
         self.resume()
@@ -52,7 +59,7 @@ class Inlet:
             os.close(self.fd)
 
     def _read(self) -> None:
-        self._burst(READ_BURST)
+        self._burst(self._portion())
 
     def _burst(self, limit: int, *, even_paused: bool = False) -> None:
         taken = 0

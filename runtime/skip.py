@@ -17,10 +17,13 @@ def skippable(data: bytes, lines: int) -> int:
 
     What is left begins with CR LF, so that it does not matter in which column the cursor is; 0 if all of it counts.
     """
-    size = 2 * lines  # bytes that may hold so many lines
+    size, seen, counted = 2 * lines, len(data), 0  # bytes that may hold so many lines
     while size < len(data):
-        at = data.find(b"\r\n", len(data) - size)
-        if at >= 0 and data.count(b"\n", at) > lines:
-            return at
+        at = data.find(b"\r\n", len(data) - size, seen)
+        if at >= 0:
+            counted += data.count(b"\n", at, seen)
+            seen = at
+            if counted > lines:
+                return at
         size *= 2
     return 0

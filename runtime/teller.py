@@ -1,7 +1,7 @@
 """When output is told to its readers: at once, but in a flood not more often than they gain by it.
 
 A flood comes in pieces of 2 to 4 KB, and each that is told costs all the way to the browser as much as 64 KB do. An
-echo is small, and waits for nobody.
+echo is small, and does not wait; nor does a portion of the journal.
 """
 
 import asyncio
@@ -11,8 +11,7 @@ from collections.abc import Callable
 from runtime.journal import Journal
 
 TRICKLE = 1 << 10  # bytes: less is told at once
-ENOUGH = 64 << 10  # bytes: so much is told at once too
-LULL = 0.001  # seconds between the rest, counted from the last time that something was told
+LULL = 0.002  # seconds between the rest, counted from the last time that something was told
 
 
 class Teller:
@@ -27,7 +26,7 @@ class Teller:
 
     def output_came(self) -> None:
         untold = self._journal.end - self._told
-        if TRICKLE <= untold < ENOUGH and time.monotonic() - self._told_at < LULL:
+        if TRICKLE <= untold < self._journal.portion() and time.monotonic() - self._told_at < LULL:
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(LULL, self.now)
         else:

@@ -83,7 +83,7 @@ class Terminal:
         self._sidecar = Sidecar(journal, self.marks, reply=Weakly(self._answer))
         self._outlet = Outlet(self._fd, owned=False)
         self._teller = Teller(journal, Weakly(self._tell))
-        self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close)
+        self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close, journal.portion)
         self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
         self.company = Company(
             lambda: marks.size, Weakly(self.resize), Weakly(self._wake_viewers), Weakly(self._handed)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hawse.wire import HawseError
-from runtime.journal import FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
+from runtime.journal import DEFAULT_CAPACITY, FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
 
 
 class JournalMachine(RuleBasedStateMachine):
@@ -107,6 +107,11 @@ def test_those_that_hold_little_leave_the_rest_to_the_others() -> None:
         journal.append(b"x" * LEAST_CAPACITY)
     assert pool.memory <= 64 * LEAST_CAPACITY
     assert [len(journal) for journal in idle] == [LEAST_CAPACITY] * 60
+
+
+@pytest.mark.parametrize("capacity", [4096, LEAST_CAPACITY, DEFAULT_CAPACITY])
+def test_a_portion_leaves_room_for_three_more(capacity: int) -> None:
+    assert 4 * Journal(capacity).portion() <= capacity
 
 
 def test_a_pool_that_is_used_up_refuses_and_gives_again_what_came_back() -> None:

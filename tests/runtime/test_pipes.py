@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import tty
 from collections.abc import Iterator
 from typing import Any
@@ -126,6 +127,21 @@ async def test_an_inlet_reads_to_the_end(pipe: tuple[int, int]) -> None:
     assert max(after - before for before, after in zip([0, *reads.bursts], reads.bursts, strict=False)) <= (
         READ_BURST + 65536
     )
+
+
+async def test_an_inlet_reads_a_portion_at_a_time() -> None:
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)  # a read gives no more than was written at once
+    with here, there:
+        here.setblocking(False)
+        for _ in range(50):
+            there.send(bytes(1000))
+        taken, bursts = bytearray(), list[int]()
+        inlet = Inlet(
+            os.dup(here.fileno()), taken.extend, lambda: bursts.append(len(taken)), lambda: None, lambda: 10_000
+        )
+        await eventually(lambda: len(taken) == 50_000)
+        inlet.close()
+    assert bursts == [10_000, 20_000, 30_000, 40_000, 50_000]
 
 
 async def test_a_paused_inlet_reads_nothing_until_it_goes_on(pipe: tuple[int, int]) -> None:

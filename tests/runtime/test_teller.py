@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from runtime.journal import Journal
-from runtime.teller import ENOUGH, TRICKLE, Teller
+from runtime.journal import PORTION, Journal
+from runtime.teller import TRICKLE, Teller
 from tests.runtime.support import eventually
 
 
@@ -48,12 +48,12 @@ async def test_the_first_piece_is_told_at_once_and_what_follows_it_together() ->
 
 
 @pytest.mark.usefixtures("still")
-async def test_what_is_enough_does_not_wait() -> None:
+async def test_a_portion_does_not_wait() -> None:
     told = Told()
     told.print(TRICKLE)
-    for _ in range(ENOUGH // 4096):
+    for _ in range(PORTION // 4096):
         told.print(4096)
-    assert told.ends == [TRICKLE, TRICKLE + ENOUGH]
+    assert told.ends == [TRICKLE, TRICKLE + PORTION]
 
 
 @pytest.mark.usefixtures("still")
