@@ -18,6 +18,7 @@ ROOM = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fas
 PATIENCE = 2.0  # seconds without progress after which an ordinary reader counts as gone
 LOSSLESS_PATIENCE = 30.0  # the same for a lossless one
 HOLD = 30.0  # seconds the place of a lossless reader is kept after its line was cut
+NOBODY = 1 << 62  # beyond every offset: nobody needs anything
 
 
 class Reader(Protocol):
@@ -61,7 +62,7 @@ class Pacer:
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        journal.needed = Weakly(self._needed)
+        journal.needed = Weakly(self._needed, gone=NOBODY)  # what is being written out may keep the journal longer
 
     def add(self, reader: Reader, resume_id: str | None = None, *, follows: bool = False) -> None:
         """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""

@@ -16,4 +16,5 @@ def remove_tree(folder: str | Path) -> None:
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
-        subprocess.run(["rm", "-rf", "--", os.fspath(folder)], check=False, stderr=subprocess.DEVNULL)
+        with suppress(OSError):  # neither a descriptor nor a process to be had
+            subprocess.run(["rm", "-rf", "--", os.fspath(folder)], check=False, stderr=subprocess.DEVNULL)

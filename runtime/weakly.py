@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 class Weakly(Generic[P, T]):
-    """A bound method of an object that somebody else owns. When that is gone, a call raises `ReferenceError`."""
+    """A bound method of an object that somebody else owns. When that is gone, nobody is called."""
 
-    __slots__ = ("_function", "_owner")
+    __slots__ = ("_function", "_gone", "_owner")
 
-    def __init__(self, method: Callable[P, T]) -> None:
+    def __init__(self, method: Callable[P, T], gone: Any = None) -> None:
+        """`gone`: what a call returns when the object is gone."""
         bound: Any = method
         self._owner = weakref.ref(bound.__self__)  # half the size and the time of a `WeakMethod`
         self._function: Callable[..., T] = bound.__func__
+        self._gone: T = gone
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         owner = self._owner()
-        if owner is None:
-            raise ReferenceError("who was to be called is gone")
-        return self._function(owner, *args, **kwargs)
+        return self._gone if owner is None else self._function(owner, *args, **kwargs)

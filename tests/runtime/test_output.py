@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+import threading
+import weakref
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from runtime import spill
-from runtime.journal import Journal
+from runtime.journal import Journal, JournalPool
 from runtime.output import Cursor, OutputStream
 from runtime.spill import SpillStore
 from tests.runtime.support import eventually
@@ -21,11 +23,11 @@ DATA = bytes((n * 31 + (n >> 8) * 7) & 0xFF for n in range(SIZE))
 class Printed:
     """A stream with a pipe that the test writes to."""
 
-    def __init__(self, store: SpillStore | None) -> None:
+    def __init__(self, store: SpillStore | None, journal: Journal | None = None) -> None:
         ours, self.into = os.pipe()
         os.set_blocking(ours, False)
         os.set_blocking(self.into, False)
-        self.stream = OutputStream(ours, Journal(RING), lambda: None, store)
+        self.stream = OutputStream(ours, Journal(RING) if journal is None else journal, lambda: None, store)
 
     async def print(self, data: bytes) -> None:
         end = self.stream.end + len(data)
@@ -84,8 +86,8 @@ async def test_who_is_on_the_disk_holds_nobody_up_until_it_is_about_to_be_outrun
     assert old.cursor is None
     await printed.print(DATA[300_000:400_000])
     os.write(printed.into, b"x" * 50_000)
+    await eventually(lambda: old.cursor == 0)  # it is half of what the disk holds behind
     await eventually(lambda: printed.stream.pacer.paused)
-    assert old.cursor == 0, "it is half of what the disk holds behind"
     printed.stream.pacer.remove(old)
     await eventually(lambda: not printed.stream.pacer.paused)
     printed.close()
@@ -129,3 +131,19 @@ async def test_a_closed_cursor_is_not_called_when_the_disk_answers(store: SpillS
     await again.wait()
     assert not called
     printed.close()
+
+
+async def test_what_is_forgotten_while_the_disk_is_slow_is_in_nobodys_way(store: SpillStore) -> None:
+    pool, slow = JournalPool(), threading.Event()
+    store._thread.submit(slow.wait, 20)
+    try:
+        printed = Printed(store, pool.journal())
+        journal = weakref.ref(printed.stream.journal)
+        await printed.print(bytes(700_000))
+        printed.close()
+        del printed
+        assert journal() is not None  # it is still being written out
+        assert pool.journal().capacity > 0  # which sees to what the others have
+    finally:
+        slow.set()
+    await eventually(lambda: journal() is None)

@@ -37,3 +37,15 @@ def test_no_depth_is_too_deep(tmp_path: Path, descriptors: int | None) -> None:
 
 def test_nothing_to_remove_is_no_error(tmp_path: Path) -> None:
     remove_tree(tmp_path / "missing")
+
+
+def test_without_a_descriptor_it_stays_and_nothing_is_raised(tmp_path: Path) -> None:
+    (tmp_path / "left").write_text("x")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        remove_tree(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    remove_tree(tmp_path)
+    assert not tmp_path.exists()
