@@ -1,5 +1,6 @@
 """A shell session recorded through the real stack, read in every way, and played again."""
 
+import asyncio
 import json
 import os
 import signal
@@ -115,8 +116,8 @@ async def test_a_killed_runtime_leaves_a_recording_that_can_be_played(stack: Sta
         sandbox = client.sandbox("local")
         async with sandbox.terminal("main", argv=["sh", "-c", "while :; do echo line; done"]) as term:
             recording = await term.record()
-            while (await recording.info()).size < 2_000_000:
-                pass
+            while (await recording.info()).size < 2_000_000:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         (runtime,) = stack.runtimes()
         os.kill(runtime.pid, signal.SIGKILL)
         info = await recording.info()
