@@ -23,7 +23,7 @@ class Sidecar:
         self._journal = journal
         self._marks = marks
         self._mark = 1  # the number of the next size change
-        self._screen = Screen(marks.latest.cols, marks.latest.rows, reply=reply)
+        self._screen = Screen(*marks.size, reply=reply)
         self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
         journal.before_limit = Weakly(self._keep)
 

@@ -231,14 +231,14 @@ class Viewer:
         size = min(size, self._terminal.journal.end - self.cursor)
         if size <= 0:
             return room
-        beside = self._beside(min(size, STEP)) if connection.shares and len(self._terminal.viewers) > 1 else {}
+        shared = connection.shares and len(self._terminal.viewers) > 1
+        beside = self._beside(min(size, STEP)) if shared else {}
         size = min(size, *beside.values()) if beside else size
-        if connection.shares and len(self._terminal.viewers) > 1 and not self._probed:
-            ends = (self._terminal.journal.end, mark.offset if mark else None)  # where all of them stop
-            if self.cursor + size not in ends:
-                size = self._even(size)
-                if not size:
-                    return 0
+        ends = (self._terminal.journal.end, mark.offset if mark else None)  # where all of them stop
+        if shared and not self._probed and self.cursor + size not in ends:
+            size = self._even(size)
+            if not size:
+                return 0
         data = self._terminal.journal.read(self.cursor, size)
         if beside:
             chs = [ch, *(viewer._call.ch for viewer in beside)]
