@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from hawse.client.inbox import GRANT_STEP as GRANT
+from hawse.client.calls.receive_buffer import GRANT_STEP as GRANT
 from hawse.wire import Error, Event, Result, Welcome
 from hawse.wire.frames import HEADER, HEADER_SIZE
 from hawse.wire.limits import EVENT_OVERHEAD

@@ -12,19 +12,20 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway import VERSION, rest
-from gateway.answers import error_response, json_response
-from gateway.connect import Connect
-from gateway.doors import Doors
-from gateway.downloads import PATH, Downloads
-from gateway.links import Links
-from gateway.metrics import Metrics
-from gateway.pages import SecurityHeaders, pages
-from gateway.preview import Previews
-from gateway.preview_address import Addresses
-from gateway.provider import Provider
-from gateway.rights import VIEWER
-from gateway.tickets import LIFETIME, Tickets
+from gateway import VERSION
+from gateway.auth.access_policy import Doors
+from gateway.auth.roles import VIEWER
+from gateway.auth.tickets import LIFETIME, Tickets
+from gateway.connection.endpoint import Connect
+from gateway.http import methods as rest
+from gateway.http.recordings import PATH, Downloads
+from gateway.http.responses import error_response, json_response
+from gateway.metrics.endpoint import Metrics
+from gateway.preview.addresses import Addresses
+from gateway.preview.proxy import Previews
+from gateway.providers.base import Provider
+from gateway.static import SecurityHeaders, pages
+from gateway.upstream.links import Links
 from hawse.wire import HawseError, Limits
 
 

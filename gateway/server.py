@@ -18,16 +18,17 @@ import uvicorn
 import uvloop
 from starlette.applications import Starlette
 
-from gateway import logs, sockets
+from gateway import log_config as logs
 from gateway.app import create_app
-from gateway.connect import Connect
-from gateway.doors import Doors
-from gateway.http import HttpProtocol
-from gateway.local import RUNTIME, LocalProvider, choose_isolation
-from gateway.preview import AT_ONCE
+from gateway.auth.access_policy import Doors
+from gateway.connection.endpoint import Connect
+from gateway.preview.proxy import AT_ONCE
+from gateway.providers.local import RUNTIME, LocalProvider, choose_isolation
+from gateway.providers.state_directory import State, StateError
 from gateway.settings import Settings, SettingsError
-from gateway.state import State, StateError
-from gateway.websocket import WebSocketProtocol
+from gateway.transport import listener as sockets
+from gateway.transport.uvicorn_http import HttpProtocol
+from gateway.transport.uvicorn_websocket import WebSocketProtocol
 from hawse.api.gateway import Isolation, Sandbox
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway.doors import split_origin
-from gateway.local import Wanted
+from gateway.auth.access_policy import split_origin
+from gateway.providers.local import Wanted
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 

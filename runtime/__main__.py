@@ -17,9 +17,9 @@ from pathlib import Path
 import uvloop
 
 from hawse.logs import FORMS, handler
-from runtime.records import Keep
-from runtime.runtime import running
-from runtime.spawn import keep_descriptors
+from runtime.app import running
+from runtime.posix.spawn import keep_descriptors
+from runtime.process.registry import Keep
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 BAD_ARGUMENTS = 2

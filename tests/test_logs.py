@@ -21,7 +21,7 @@ def written() -> tuple[logging.Logger, io.StringIO]:
     made = handler("json")
     assert isinstance(made, logging.StreamHandler)
     made.setStream(paper)
-    logger = logging.Logger("gateway.connect")
+    logger = logging.Logger("gateway.connection.endpoint")
     logger.addHandler(made)
     return logger, paper
 
@@ -34,7 +34,7 @@ def test_a_line_is_an_object_with_the_fields_that_are_known(written: tuple[loggi
     assert abs(datetime.now(UTC) - then) < timedelta(minutes=1)
     assert said == {
         "level": "warning",
-        "logger": "gateway.connect",
+        "logger": "gateway.connection.endpoint",
         "message": "< peer:1 refused",
         "peer": "peer:1",
         "code": "unauthenticated",

@@ -5,7 +5,7 @@ A new surface is a module here with its structs and its `METHODS`, added to the 
 """
 
 from hawse.api import (
-    agents,
+    automation,
     files,
     gateway,
     git,
@@ -25,7 +25,7 @@ METHODS: dict[str, Spec] = {
     **runtime.METHODS,
     **terminals.METHODS,
     **people.METHODS,
-    **agents.METHODS,
+    **automation.METHODS,
     **recordings.METHODS,
     **processes.METHODS,
     **sessions.METHODS,

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.fields import InputId, Length, Mode, Offset, Path, Pattern
 from hawse.api.spec import Nothing, Spec
+from hawse.api.types import InputId, Length, Mode, Offset, Path, Pattern
 
 FileType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 Glob = Annotated[str, Meta(min_length=1, max_length=1024)]

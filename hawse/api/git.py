@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.fields import Path
 from hawse.api.spec import Nothing, Spec
+from hawse.api.types import Path
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
 Name = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.fields import (
+from hawse.api.spec import Nothing, Spec
+from hawse.api.types import (
     Argv,
     Env,
     Exit,
@@ -20,8 +21,7 @@ from hawse.api.fields import (
     Signal,
     StreamName,
 )
-from hawse.api.fields import Wait as Patience
-from hawse.api.spec import Nothing, Spec
+from hawse.api.types import Wait as Patience
 
 Status = Annotated[int, Meta(ge=100, le=599)]
 

@@ -5,9 +5,9 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from hawse.api.fields import Id, Offset
 from hawse.api.files import FileDone, FileOpened
 from hawse.api.spec import Nothing, Reply, Spec
+from hawse.api.types import Id, Offset
 
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
 Part = Literal["cast", "screens", "index"]

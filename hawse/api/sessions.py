@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api import processes
-from hawse.api.fields import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
 from hawse.api.processes import Offsets, ProcessInfo, Since, Truncated
 from hawse.api.spec import Nothing, Spec
+from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
 
 # ---- what goes in
 

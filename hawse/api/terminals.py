@@ -4,9 +4,9 @@ from typing import Literal
 
 import msgspec
 
-from hawse.api.fields import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 from hawse.api.people import Guest, Key, LeaseTold, Person, PersonLeft, WithPerson, WriterLease
 from hawse.api.spec import Nothing, Reply, Spec
+from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 
 StartAt = Literal["start", "resume", "snapshot"]
 

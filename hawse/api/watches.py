@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.fields import Id, Path
 from hawse.api.spec import Nothing, Spec
+from hawse.api.types import Id, Path
 
 Glob = Annotated[str, Meta(min_length=1, max_length=1000)]
 Globs = Annotated[list[Glob], Meta(max_length=100)]

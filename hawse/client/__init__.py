@@ -1,16 +1,14 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
-from hawse.api.agents import CommandInfo, History, Match, ScreenView, Sent, Waited
-from hawse.api.fields import Exit
+from hawse.api.automation import CommandInfo, History, Match, ScreenView, Sent, Waited
 from hawse.api.files import FileDone, FileEntry, FileStat
 from hawse.api.git import Author, Credentials
 from hawse.api.ports import OpenPort
 from hawse.api.processes import LogMatch, ProcessInfo
 from hawse.api.recordings import Recording as RecordingInfo
+from hawse.api.types import Exit
 from hawse.api.watches import Change, Rescan, WatchState
-from hawse.client.agent import Ran
-from hawse.client.client import Client, connect
-from hawse.client.errors import (
+from hawse.client.base.errors import (
     BusyError,
     ClientClosedError,
     CommandError,
@@ -18,12 +16,8 @@ from hawse.client.errors import (
     RefusedError,
     TruncatedError,
 )
-from hawse.client.filesystem import Files
-from hawse.client.options import Options
-from hawse.client.ports import Preview
-from hawse.client.process import Process
-from hawse.client.recording import Recording
-from hawse.client.results import (
+from hawse.client.base.options import Options
+from hawse.client.base.results import (
     Answers,
     Attached,
     ExecResult,
@@ -42,9 +36,15 @@ from hawse.client.results import (
     TerminalEvent,
     Viewer,
 )
+from hawse.client.client import Client, connect
+from hawse.client.files.files import Files
+from hawse.client.ports import Preview
+from hawse.client.process.process import Process
+from hawse.client.process.session import Session, SessionResult
 from hawse.client.sandbox import Sandbox
-from hawse.client.session import Session, SessionResult
-from hawse.client.terminal import Terminal
+from hawse.client.terminal.automation import Ran
+from hawse.client.terminal.recording import Recording
+from hawse.client.terminal.terminal import Terminal
 from hawse.client.watch import Watch
 from hawse.wire import HawseError
 

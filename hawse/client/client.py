@@ -5,13 +5,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from hawse.client.call import Call
-from hawse.client.calls import Calls
-from hawse.client.dial import address, base, token_in
-from hawse.client.options import Options
-from hawse.client.results import State
+from hawse.client.base.options import Options
+from hawse.client.base.results import State
+from hawse.client.calls.call import Call
+from hawse.client.calls.call_table import Calls
+from hawse.client.connection.dial import address, base, token_in
+from hawse.client.connection.reconnect import Supervisor, Token
 from hawse.client.sandbox import Sandbox
-from hawse.client.supervisor import Supervisor, Token
 from hawse.wire import Welcome
 
 RAW_WINDOW = 64 * 1024  # bytes of events that a raw call may be sent ahead; they are dropped

@@ -18,10 +18,10 @@ from hawse.api.git import (
     State,
 )
 from hawse.api.paths import from_text
-from hawse.client.call import Call, event_cost, new_key
-from hawse.client.calls import Calls
-from hawse.client.filesystem import PathLike, wire_path
-from hawse.client.replies import parse
+from hawse.client.calls.call import Call, event_cost, new_key
+from hawse.client.calls.call_table import Calls
+from hawse.client.calls.decode import parse
+from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
 
 T = TypeVar("T")

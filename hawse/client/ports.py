@@ -10,14 +10,14 @@ import msgspec
 
 from hawse.api.gateway import PreviewName
 from hawse.api.ports import Carried, Exposed, ExposedPorts, Opened, OpenPort, OpenPorts
-from hawse.client.call import Call, event_cost, new_key
-from hawse.client.calls import Calls
-from hawse.client.cursor import Cursor
-from hawse.client.errors import ClientClosedError
-from hawse.client.feed import BytesLike, Feed
-from hawse.client.inbox import Chunk, Inbox
-from hawse.client.reader import Reader
-from hawse.client.replies import parse
+from hawse.client.base.errors import ClientClosedError
+from hawse.client.calls.call import Call, event_cost, new_key
+from hawse.client.calls.call_table import Calls
+from hawse.client.calls.decode import parse
+from hawse.client.calls.input_stream import BytesLike, Feed
+from hawse.client.calls.iterators import Reader
+from hawse.client.calls.offset_cursor import Cursor
+from hawse.client.calls.receive_buffer import Chunk, Inbox
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "port"

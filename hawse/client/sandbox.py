@@ -8,17 +8,17 @@ from typing import Literal
 
 from hawse.api.files import FileDone, FileStat
 from hawse.api.paths import to_text
-from hawse.client.calls import Calls
-from hawse.client.feed import BytesLike
-from hawse.client.files import FileReader, FileWriter
-from hawse.client.filesystem import LIMIT, Files, PathLike
+from hawse.client.calls.call_table import Calls
+from hawse.client.calls.input_stream import BytesLike
+from hawse.client.files.files import LIMIT, Files, PathLike
+from hawse.client.files.transfer_streams import FileReader, FileWriter
 from hawse.client.git import Git
 from hawse.client.ports import Ports
-from hawse.client.programs import Env, Programs
-from hawse.client.recording import Recording
-from hawse.client.session import Session
-from hawse.client.terminal import Terminal
-from hawse.client.viewer import TerminalCall
+from hawse.client.process.execution import Env, Programs
+from hawse.client.process.session import Session
+from hawse.client.terminal.attach import TerminalCall
+from hawse.client.terminal.recording import Recording
+from hawse.client.terminal.terminal import Terminal
 from hawse.client.watch import Watches
 
 

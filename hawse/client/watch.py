@@ -8,13 +8,13 @@ import msgspec
 
 from hawse.api.paths import from_text, to_text
 from hawse.api.watches import Change, Changes, Rescan, Watching, WatchState
-from hawse.client.call import Call, event_cost, new_key
-from hawse.client.calls import Calls
-from hawse.client.errors import ClientClosedError
-from hawse.client.filesystem import PathLike, wire_path
-from hawse.client.inbox import Inbox
-from hawse.client.reader import Reader
-from hawse.client.replies import parse
+from hawse.client.base.errors import ClientClosedError
+from hawse.client.calls.call import Call, event_cost, new_key
+from hawse.client.calls.call_table import Calls
+from hawse.client.calls.decode import parse
+from hawse.client.calls.iterators import Reader
+from hawse.client.calls.receive_buffer import Inbox
+from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
 
 LANE = "watch"

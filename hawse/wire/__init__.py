@@ -6,6 +6,7 @@ whose turn it is, `StreamDecoder` frames messages on a plain byte stream.
 
 from hawse.wire.connection import Connection, Role
 from hawse.wire.errors import ERRORS, Admitted, HawseError, LocalProtocolError, RemoteProtocolError
+from hawse.wire.fair_writer import FairWriter, Source
 from hawse.wire.frames import Data, Kind
 from hawse.wire.limits import Limits
 from hawse.wire.messages import (
@@ -24,7 +25,6 @@ from hawse.wire.messages import (
     Welcome,
 )
 from hawse.wire.stream import StreamDecoder, encode_stream
-from hawse.wire.turns import FairWriter, Source
 
 __all__ = [
     "ERRORS",

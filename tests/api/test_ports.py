@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hawse.api.ports import METHODS, Connect, Expose
-from runtime.ports import Ports
+from runtime.ports.methods import Ports
 
 
 def test_a_port_is_1_to_65535() -> None:

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from hawse.api.fields import Exit
 from hawse.api.processes import METHODS, Exec, ExecEnd, Offsets, ProcessInfo, ProcessOpened, Since, Truncated
+from hawse.api.types import Exit
 
 
 def test_what_a_command_is_given_is_decoded_whole() -> None:

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from hawse.api.recordings import PARTS, ReadRecording, Recording
-from runtime import castfile
-from runtime.archive import Info
+from runtime.recording import cast_writer as castfile
+from runtime.recording.storage import Info
 from tests.support.examples import RECORDING
 
 

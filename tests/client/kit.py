@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from hawse.client.calls import Calls
+from hawse.client.calls.call_table import Calls
 from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
 from hawse.wire.messages import from_raw
 

@@ -10,7 +10,7 @@ import pytest
 import hawse
 from hawse.api.git import Progress
 from hawse.client import Author, Change, Credentials, HawseError, Options
-from hawse.client.calls import Calls
+from hawse.client.calls.call_table import Calls
 from hawse.client.git import CloneCall, Git
 from tests.client.kit import MemoryLine
 from tests.support.git_server import GitServer, commit, git

@@ -8,7 +8,7 @@ import pytest
 
 import hawse
 from hawse.client import Change, HawseError, Options, Rescan
-from hawse.client.calls import Calls
+from hawse.client.calls.call_table import Calls
 from hawse.client.watch import Watch, WatchCall
 from tests.client.kit import MemoryLine
 from tests.support.proxy import CuttingProxy

@@ -12,10 +12,10 @@ from typing import Any, Self
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_app
-from gateway.doors import Doors
+from gateway.auth.access_policy import Doors
 from gateway.server import GatewayServer
 from gateway.settings import Settings
-from gateway.sockets import listen
+from gateway.transport.listener import listen
 from hawse.api.gateway import Sandbox
 from hawse.link import StreamLink
 from hawse.wire import (

@@ -2,7 +2,7 @@ import httpx
 import pytest
 
 from gateway import VERSION
-from gateway.tickets import OUTSTANDING
+from gateway.auth.tickets import OUTSTANDING
 from tests.gateway.fakes import TOKEN, Gateway
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

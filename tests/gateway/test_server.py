@@ -21,9 +21,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from gateway.server import GatewayServer
-from gateway.sockets import answers
+from gateway.transport.listener import answers
 from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually
-from tests.gateway.test_local import pid_behind
+from tests.gateway.providers.test_local import pid_behind
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import hawse
 from hawse.client import Sandbox
-from hawse.client.errors import CommandError
+from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
 from tests.support.stack import Stack, free_port
 

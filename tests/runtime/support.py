@@ -20,7 +20,7 @@ import psutil
 
 from hawse.link import StreamLink
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Result, Role, Welcome
-from runtime.runtime import Runtime, running
+from runtime.app import Runtime, running
 from tests.support.typed import mistake
 
 WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come

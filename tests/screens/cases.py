@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from runtime.journal import Journal
-from runtime.screen import Screen
+from runtime.journal.journal import Journal
+from runtime.screen.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.raw"))

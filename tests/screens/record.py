@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pexpect
 
-from runtime.screen import Screen, unfinished
+from runtime.screen.screen import Screen, unfinished
 from tests.screens import showpieces
 
 HOME = Path("/tmp/hawse-rec")

@@ -1,7 +1,7 @@
 // Calls that are a question and an answer. One with a key runs once however often it is asked, so it is asked again
 // after every broken line; one without is never asked twice (docs/wire.md section 6).
 
-import { Backoff } from "../line/backoff";
+import { Backoff } from "../connection/backoff";
 import type { CallOptions } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import type { Channel, ChannelHandlers } from "./channels";

@@ -2,7 +2,7 @@
 // is made of these.
 
 import type { Disposable } from "../base/disposables";
-import { Line, type LineOptions, type LineState } from "../line/line";
+import { Line, type LineOptions, type LineState } from "../connection/reconnecting";
 import type { CallOptions, Connection } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import type { Welcome } from "../wire/protocol";

@@ -1,8 +1,8 @@
 // The recordings of the sandbox, in a dialog: to play, to download, to delete.
 
+import { downloadRecording } from "../base/download";
+import { formatSize, formatTime } from "../base/format";
 import type { HawseClient } from "../client/client";
-import { downloadRecording } from "../playback/download";
-import { formatSize, formatTime } from "../playback/format";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo, Recordings } from "../wire/methods";
 

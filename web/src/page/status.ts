@@ -1,6 +1,6 @@
 // One word for the state of things, from the line's and the terminal's. Pure: the page only shows what is said here.
 
-import type { LineState } from "../line/line";
+import type { LineState } from "../connection/reconnecting";
 import type { TerminalState } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
 import type { Exit } from "../wire/methods";

@@ -1,8 +1,8 @@
 // The bar under a recording: what the player says is shown, what the user does is told to it.
 
 import { DisposableList } from "../base/disposables";
+import { formatTime } from "../base/format";
 import { byId, setText } from "../page/dom";
-import { formatTime } from "./format";
 import type { Player } from "./player";
 
 /** Seconds that an arrow key goes. */

@@ -4,6 +4,8 @@ import "../page/style/base.css";
 import "../page/style/header.css";
 import "../page/style/overlays.css";
 import "../page/style/playback.css";
+import { downloadRecording } from "../base/download";
+import { formatSize } from "../base/format";
 import { DisposableList, HawseClient } from "../index";
 import { readAddress, withoutToken } from "../page/address";
 import { byId, setText } from "../page/dom";
@@ -12,8 +14,6 @@ import { Layout } from "../page/layout";
 import { loadSettings, loadToken, saveToken } from "../page/settings";
 import { HawseError } from "../wire/errors";
 import { Controls } from "./controls";
-import { downloadRecording } from "./download";
-import { formatSize } from "./format";
 import { Player } from "./player";
 import { RemoteRecording } from "./source";
 

@@ -8,7 +8,7 @@
 
 import { type Disposable, Emitter } from "../base/disposables";
 import type { Channel, ChannelHandlers } from "../client/channels";
-import { Backoff } from "../line/backoff";
+import { Backoff } from "../connection/backoff";
 import type { CallOptions } from "../wire/connection";
 import type { HawseError } from "../wire/errors";
 import { MAX_PAYLOAD, SCREEN } from "../wire/frames";

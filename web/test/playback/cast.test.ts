@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { formatSize, formatTime } from "../../src/base/format";
 import { Lines, parseEvent, parseHeader, parseIndex, parseSize, placeBefore } from "../../src/playback/cast";
-import { formatSize, formatTime } from "../../src/playback/format";
 
 const encoder = new TextEncoder();
 

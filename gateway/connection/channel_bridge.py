@@ -1,0 +1,170 @@
+"""One channel of a client and the channel of a link that it is tied to: forwards both ways, rewriting `ch`.
+
+What can be sent at once is; what can't waits in the channel's own queue, toward the client bounded by its
+credit, toward the runtime by the input window. It reads nothing of what it forwards.
+"""
+
+from typing import Final, Protocol
+
+from gateway.connection.credit_budget import Budget
+from gateway.connection.output_queue import Outbox, send_message
+from gateway.upstream.input_queue import Inbox, send
+from hawse.link import StreamLink
+from hawse.wire import Call, Cancel, Connection, Credit, Data, End, Error, Event, FairWriter, HawseError, Result
+
+SECONDS_MIN: Final = 0.001  # of a timeout that is as good as over
+SECONDS_MAX: Final = 1e9  # of an age, as the wire has it
+
+
+class Front(Protocol):
+    """What a bridge needs of the session of its client."""
+
+    connection: Connection
+    writer: FairWriter
+    budget: Budget
+    role: str  # the client's
+
+    def flush(self) -> None:
+        """There is something to write."""
+
+    def count_input(self, change: int) -> None:
+        """So many bytes more (or less) wait toward a runtime."""
+
+    def forget(self, ch: int) -> None:
+        """The channel `ch` is closed."""
+
+
+class Bridge:
+    """Tied to a link by `start`; before that, what the client sends waits."""
+
+    def __init__(self, front: Front, call: Call) -> None:
+        self.ch = call.ch
+        self.call = call
+        self.role = front.role
+        self.link: StreamLink | None = None  # from `start` until the last word from there
+        self.link_ch = 0
+        self.done = False  # the last word came, or nobody wants it any more
+        self._front = front
+        self._inbox = Inbox(front.count_input)
+        self._outbox = Outbox()
+
+    # ---- the link
+
+    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+        """Make the call on `link`, `waited` seconds after it came, and return its channel there.
+
+        Raises `HawseError` if the link has no channel left, or the call would be too large for it.
+        """
+        call = self.call
+        self.link_ch = link.connection.call(
+            call.method,
+            call.params,
+            key=call.key,
+            timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
+            age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
+            role=self.role,  # never what the client says
+            window=self._front.budget.more(self.ch, self._front.connection.window(self.ch)),
+        )
+        self.link = link
+        if self._inbox:
+            link.writer.attach(self.link_ch, self._inbox)
+        link.flush()
+        return self.link_ch
+
+    def receive_data(self, data: Data) -> None:
+        front = self._front
+        if not data.payload:
+            return  # says nothing, and costs no credit: it must not cost memory
+        if not self._outbox and front.writer.idle:
+            front.connection.send_data(self.ch, data.kind, data.offset, data.payload)
+            self._sent(len(data.payload))
+        else:
+            self._outbox.put_data(data, front.connection.limits.payload)
+            self._wake()
+        front.flush()
+
+    def receive_message(self, message: Event | Result | Error) -> None:
+        """An event, or the last word on the channel."""
+        if not isinstance(message, Event):
+            self._finish()
+        if self._outbox:
+            self._outbox.put(message)
+            self._wake()
+        else:
+            self._sent(send_message(message, self._front.connection, self.ch))
+        self._front.flush()
+
+    def receive_credit(self, credit: Credit) -> None:
+        if self.link is not None:
+            self._front.connection.grant(self.ch, credit.bytes)
+            self._front.flush()
+            self.link.wake(self.link_ch)
+
+    def fail(self, error: HawseError) -> None:
+        """There is no link, or no longer one: the channel ends with `error` after what has come."""
+        self.receive_message(Error.from_exception(error, self.ch))
+
+    # ---- the client
+
+    def send(self, item: Data | End | Cancel) -> None:
+        """Input, `end` or `cancel` from the client, in their order."""
+        link = self.link
+        if self.done:
+            return
+        if link is None and isinstance(item, Cancel):
+            self.fail(HawseError("cancelled", "before it was begun"))
+        elif link is None:
+            self._inbox.put(item)
+        elif not self._inbox and link.writer.idle and self._fits(item, link):
+            send(item, link.connection, self.link_ch)
+            link.flush()
+        else:
+            self._inbox.put(item)
+            link.attach(self.link_ch, self._inbox)
+
+    def grant(self) -> None:
+        """Pass on what the budget allows of what the client granted."""
+        if self.link is not None:
+            size = self._front.budget.more(self.ch, self._front.connection.window(self.ch))
+            if size > 0:
+                self.link.connection.grant(self.link_ch, size)
+                self.link.flush()
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """The client's writer takes what waits: this is the channel's `Source`."""
+        self._sent(self._outbox.send(connection, ch, size))
+        return bool(self._outbox)
+
+    def abandon(self) -> None:
+        """The client is gone. What its runtime still says on the channel is for nobody."""
+        link = self.link
+        self._finish()
+        self._outbox.clear()
+        if link is not None:
+            link.connection.cancel(self.link_ch)
+            link.flush()
+
+    # ---- both
+
+    def _fits(self, item: Data | End | Cancel, link: StreamLink) -> bool:
+        return not isinstance(item, Data) or len(item.payload) <= link.connection.window(self.link_ch)
+
+    def _finish(self) -> None:
+        self.done = True
+        self._inbox.clear()
+        if self.link is not None:
+            self.link.writer.detach(self.link_ch)
+            self.link = None
+
+    def _wake(self) -> None:
+        self._front.writer.attach(self.ch, self)
+
+    def _sent(self, size: int) -> None:
+        """So much went to the client: that makes room for more."""
+        front = self._front
+        front.budget.sent(self.ch, size)
+        if self.ch not in front.connection.channels:
+            front.writer.detach(self.ch)
+            front.forget(self.ch)
+        else:
+            self.grant()  # of what the budget kept back

@@ -1,0 +1,120 @@
+"""`GET /v1/connect`: who may come in (docs/wire.md section 1)."""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.auth.access_policy import Doors
+from gateway.auth.roles import VIEWER
+from gateway.auth.tickets import Tickets
+from gateway.connection.client_connection import Carrier, Closing, Counts, Method, Session
+from gateway.http.responses import error_response
+from gateway.transport.uvicorn_websocket import SOCKET
+from gateway.upstream.links import Links
+from hawse.wire import HawseError, Limits
+from hawse.wire.limits import SUBPROTOCOL
+
+log = logging.getLogger(__name__)
+
+
+class Connect:
+    """The ASGI application behind the route. It knows who is connected."""
+
+    def __init__(
+        self,
+        doors: Doors,
+        tickets: Tickets,
+        methods: dict[str, Method],
+        limits: Limits,
+        max_connections: int,
+    ) -> None:
+        self.links: Links | None = None  # set while the application runs
+        self._doors = doors
+        self.tickets = tickets
+        self._methods = methods
+        self._limits = limits
+        self._max_connections = max_connections
+        self.open: set[Session] = set()  # those that were let in
+        self.let_in = 0  # ever
+        self._gone = Counts()  # of those that have left
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if SUBPROTOCOL not in scope["subprotocols"]:
+            denied: HawseError | None = HawseError("protocol_error", f"offer the subprotocol {SUBPROTOCOL}")
+        elif not self._doors.origin_allowed(scope["headers"], scope["scheme"]):
+            denied = HawseError("origin_denied", "this page is of a foreign origin")
+        else:
+            denied = None
+        await receive()  # websocket.connect
+        if denied is not None:
+            peer = _peer(scope)
+            log.info("< %s refused: %s", peer, denied.code, extra={"peer": peer, "code": denied.code})
+            await error_response(denied)(scope, receive, send)
+            return
+        await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL, "headers": []})
+        try:
+            await self._serve(scope, scope["extensions"][SOCKET])
+        except OSError:
+            pass  # gone while we spoke
+
+    def go_away(self, reason: str, retry_after: float) -> None:
+        """Ask all clients to reconnect later, and let them go."""
+        for session in list(self.open):
+            session.go_away(reason, retry_after)
+
+    @property
+    def sessions(self) -> int:
+        return len(self.open)
+
+    @property
+    def counts(self) -> Counts:
+        """Of everybody who ever came."""
+        return _sum([self._gone, *(session.counts for session in self.open)])
+
+    async def _serve(self, scope: Scope, carrier: Carrier) -> None:
+        name = _peer(scope)
+        assert self.links is not None, "the application's lifespan has not begun"
+        role = self._role(scope)
+        session = Session(carrier, self.links, self._methods, self._limits, name, role or VIEWER)
+        refused = self._refusal(role)
+        if refused is not None:
+            log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
+            await session.say(refused)
+            return
+        self.open.add(session)
+        self.let_in += 1
+        known = {"peer": name, "role": role}
+        log.info("< %s connected as %s, %d now", name, role, len(self.open), extra=known)
+        try:
+            closing = await session.run()
+            code = closing.code or ""
+            log.info("= %s closed: %s %s", name, code, closing.reason, extra={**known, "code": closing.reason})
+        finally:
+            self.open.discard(session)
+            self._gone = _sum([self._gone, session.counts])
+
+    def _role(self, scope: Scope) -> str | None:
+        """By token or ticket; None without one that holds."""
+        tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
+        return self._doors.role(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
+
+    def _refusal(self, role: str | None) -> Closing | None:
+        """Said after the upgrade, so that a browser can tell it from a dead network."""
+        if role is None:
+            error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
+            return Closing(4401, "unauthenticated", error)
+        if len(self.open) >= self._max_connections:
+            return Closing(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
+        return None
+
+
+def _sum(counts: Iterable[Counts]) -> Counts:
+    return Counts(*map(sum, zip(*counts, strict=True)))
+
+
+def _peer(scope: Scope) -> str:
+    client: Any = scope.get("client")
+    return f"{client[0]}:{client[1]}" if client else "?"

@@ -1,0 +1,67 @@
+"""A channel as one JSON answer: its result, and with it what it sent, as far as that is not too much."""
+
+import base64
+from typing import Any, Final
+
+import msgspec
+
+from gateway.http.upstream_call import Piece, Request
+from hawse.api import Spec
+from hawse.wire import Event, Kind
+
+OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream that an answer holds: the first; others are read and left out
+EVENTS_LIMIT: Final = 1 << 20  # bytes of events
+
+
+class Gathered:
+    """What has come on one channel."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._output = {name: bytearray() for name in spec.output if name}
+        self._events: list[dict[str, Any]] = []
+        self._room = EVENTS_LIMIT
+        self._truncated = False
+
+    def add(self, item: Piece | Event) -> None:
+        if isinstance(item, Event):
+            self._add_event(item)
+            return
+        kept = self._output[self._spec.output[item.kind - Kind.OUTPUT]]
+        room = OUTPUT_LIMIT - len(kept)
+        kept += item.payload[:room]
+        self._truncated |= len(item.payload) > room
+
+    def _add_event(self, event: Event) -> None:
+        if event.name == "opened":
+            return  # says what a stream needs to know
+        self._room -= len(event.value)
+        if self._room >= 0:
+            self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})
+        self._truncated |= self._room < 0 or event.name == "truncated"
+
+    def answer(self, result: Any) -> dict[str, Any]:
+        """`result`, with each stream under its name; `encoding` says whether as text or as base64."""
+        answer: dict[str, Any] = dict(result or {})
+        if self._events:
+            answer["events"] = self._events
+        if self._output:
+            answer |= _encoded(self._output)
+        if self._output or self._events:
+            answer["truncated"] = self._truncated
+        return answer
+
+
+async def gather(request: Request, spec: Spec) -> dict[str, Any]:
+    """Raises `HawseError`."""
+    gathered = Gathered(spec)
+    while (item := await request.next()) is not None:
+        gathered.add(item)
+    return gathered.answer(await request.result())
+
+
+def _encoded(output: dict[str, bytearray]) -> dict[str, str]:
+    try:
+        return {name: data.decode() for name, data in output.items()} | {"encoding": "utf-8"}
+    except UnicodeDecodeError:
+        return {name: base64.b64encode(data).decode() for name, data in output.items()} | {"encoding": "base64"}

@@ -1,0 +1,123 @@
+"""What the doors over HTTP share: who may come in, what goes wrong, and what becomes of calls whose client has gone."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, TypeVar, cast
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from gateway.auth.access_policy import Doors
+from gateway.http.responses import error_response
+from gateway.http.upstream_call import Request
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+PATIENT: Final = "hawse.patient"  # the server's: this answer may take as long as both sides want
+
+Handler = Callable[[HttpRequest, str, Send], Awaitable[Response | None]]
+T = TypeVar("T")
+
+
+class GoneError(Exception):
+    """The client is not there any more."""
+
+
+class Endpoint:
+    """An ASGI application around a handler: who may come in, what goes wrong, and what if the client goes away.
+
+    The handler gets the request, the caller's role, and `send`. It returns an answer, or None if it has sent one.
+    """
+
+    def __init__(self, doors: Doors, handle: Handler) -> None:
+        self._doors = doors
+        self._handle = handle
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def send_on(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            role = self._doors.admit(scope["headers"], scope["scheme"])
+            response = await self._handle(HttpRequest(scope, receive), role, send_on)
+        except HawseError as error:
+            response = error_response(error)
+        except GoneError:
+            return
+        except Exception:  # a bug here: the log tells, the client is not told
+            log.exception("! %s %s", scope["method"], scope["path"])
+            if begun:
+                raise  # an answer that is cut short is no answer
+            response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
+        if response is not None:
+            await response(scope, receive, send)
+
+
+async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
+    """The body as it comes. Raises `GoneError`."""
+    while True:
+        message = await http.receive()
+        if message["type"] == "http.disconnect":
+            raise GoneError
+        if message.get("body"):
+            yield message["body"]
+        if not message.get("more_body"):
+            return
+
+
+async def feed(http: HttpRequest, request: Request) -> None:
+    """The body becomes the input of the call, as fast as the sandbox takes it. A call that is over wants no more."""
+    async for part in parts(http):
+        if not await request.send(part):
+            return
+    request.end()
+
+
+async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Request | None = None) -> T:
+    """The value of `work`, unless the client goes away: then it is cancelled. What is `fed` gets the request's body.
+
+    Raises `HawseError` as `work` does, and `GoneError`.
+    """
+    value: T | None = None
+    failure: HawseError | None = None
+
+    async def watch() -> None:
+        with suppress(GoneError):
+            if fed is not None:
+                await feed(http, fed)
+            patience(http.scope)
+            while (await http.receive())["type"] != "http.disconnect":
+                pass
+        until_gone.reschedule(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        try:
+            async with asyncio.timeout(None) as until_gone:
+                watching = tasks.create_task(watch(), name="is it still there?")
+                value = await work
+        except HawseError as error:
+            failure = error
+        except TimeoutError:
+            pass
+        finally:
+            watching.cancel()
+    if until_gone.expired():
+        raise GoneError
+    if failure is not None:
+        raise failure
+    return cast(T, value)
+
+
+def patience(scope: Scope) -> None:
+    """Ask the server to let this answer take its time: what is waited for may come in hours."""
+    extension = scope.get("extensions", {}).get(PATIENT)
+    if extension is not None:
+        extension["begin"]()

@@ -1,0 +1,193 @@
+"""The HTTP door: every method as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
+
+The answer is the result as JSON, or for whom accepts it the channel as server-sent events. What a request may be is
+here; the methods and their types are those of `hawse.api`.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Send
+
+from gateway.auth.access_policy import Doors
+from gateway.auth.roles import check
+from gateway.http import openapi
+from gateway.http.collect import gather
+from gateway.http.endpoint import Endpoint, parts, while_there
+from gateway.http.files import FILES_PATH, FileDoor, idempotency_key
+from gateway.http.responses import json_response
+from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, Encoder, since
+from gateway.http.upstream_call import Piece, Request
+from gateway.upstream.links import Links
+from hawse.api import METHODS, Spec
+from hawse.wire import HawseError
+
+PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
+GATEWAY_PATH: Final = "/v1/{method}"
+BODY_LIMIT: Final = 1 << 20  # bytes of parameters: as much as a control message may have
+HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a comment says that it is still there
+BYTES: Final = "application/octet-stream"
+
+
+def routes(doors: Doors, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> list[Route]:
+    """The routes of this door. `methods` are the gateway's own, `links` are there while the application runs."""
+    rest, files = Rest(methods, links), FileDoor(links)
+    return [
+        Route("/v1/openapi.json", Endpoint(doors, _describe), methods=["GET"]),
+        Route(FILES_PATH, Endpoint(doors, files.read), methods=["GET", "HEAD"]),
+        Route(FILES_PATH, Endpoint(doors, files.write), methods=["PUT"]),
+        Route(PATH, Endpoint(doors, rest.call), methods=["POST"]),
+        Route(GATEWAY_PATH, Endpoint(doors, rest.ask_gateway), methods=["POST"]),
+        Route("/v1/{rest:path}", Endpoint(doors, _nowhere)),
+    ]
+
+
+async def _nowhere(http: HttpRequest, role: str, send: Send) -> Response:
+    raise HawseError("not_found", "nothing is here; methods are called with POST")
+
+
+async def _describe(http: HttpRequest, role: str, send: Send) -> Response:
+    return json_response(openapi.document())
+
+
+class Rest:
+    """The handlers. `methods` are the gateway's own, `links` are there while the application runs."""
+
+    def __init__(self, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> None:
+        self._methods = methods
+        self._links = links
+
+    async def ask_gateway(self, http: HttpRequest, role: str, _: Send) -> Response:
+        method = http.path_params["method"]
+        if method not in self._methods:
+            raise HawseError("unknown_method", f"{method[:128]!r}, without a sandbox")
+        check(role, method)
+        await _params(http)
+        return json_response(self._methods[method]())
+
+    async def call(self, http: HttpRequest, role: str, send: Send) -> Response | None:
+        method = http.path_params["method"]
+        link = self._links().get(http.path_params["sandbox"])
+        spec = METHODS.get(method)
+        if spec is None:
+            raise HawseError("unknown_method", f"{method[:128]!r}")
+        streamed = _accepts_events(http)
+        feeds = _content_type(http) == BYTES
+        params = await self._parameters(http, spec, feeds=feeds)
+        key, timeout = idempotency_key(http), _timeout(http)
+        async with Request(link, method, params, role=role, key=key, timeout=timeout) as request:
+            fed = request if feeds else None
+            if not streamed:
+                return json_response(await while_there(http, gather(request, spec), fed))
+            await while_there(http, events(send, request, spec), fed)
+            return None
+
+    async def _parameters(self, http: HttpRequest, spec: Spec, *, feeds: bool) -> dict[str, Any]:
+        if not feeds:
+            params = await _params(http)
+        elif spec.input:
+            params = _object(http.query_params.get("params", "").encode() or b"{}")
+            params.setdefault("input", "body")
+            if "stdin" in spec.params.__struct_fields__:
+                params.setdefault("stdin", True)
+        else:
+            raise HawseError("invalid_params", "this method takes no bytes: send its parameters as JSON")
+        last = http.headers.get("last-event-id")
+        return params | {"since": since(spec, last)} if last else params
+
+
+# ---- what comes in
+
+
+def _content_type(http: HttpRequest) -> str:
+    return http.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _accepts_events(http: HttpRequest) -> bool:
+    return any(part.partition(";")[0].strip() == MEDIA_TYPE for part in http.headers.get("accept", "").split(","))
+
+
+async def _params(http: HttpRequest) -> dict[str, Any]:
+    """The JSON object in the body; without a body an empty one. Raises `invalid_params`, `too_large`."""
+    body = await _body(http)
+    if not body:
+        return {}
+    if _content_type(http) != "application/json":
+        raise HawseError("invalid_params", "send parameters as `content-type: application/json`")
+    return _object(body)
+
+
+async def _body(http: HttpRequest) -> bytes:
+    body = bytearray()
+    async for part in parts(http):
+        body += part
+        if len(body) > BODY_LIMIT:
+            raise HawseError("too_large", f"a body of more than {BODY_LIMIT} bytes")
+    return bytes(body)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = msgspec.json.decode(data, type=dict[str, Any])
+    except (ValueError, RecursionError) as error:
+        raise HawseError("invalid_params", f"not a JSON object: {error}", details={"path": "$"}) from None
+    return found
+
+
+def _timeout(http: HttpRequest) -> float | None:
+    text = http.query_params.get("timeout")
+    if text is None:
+        return None
+    try:
+        timeout = float(text)
+    except ValueError:
+        timeout = math.nan
+    if not 0 < timeout <= 1e9:
+        raise HawseError("invalid_params", "`timeout` is a number of seconds", details={"path": "timeout"})
+    return timeout
+
+
+# ---- what goes out
+
+
+async def events(send: Send, request: Request, spec: Spec) -> None:
+    """Send the channel as it comes. Nothing is taken from it before what came has been sent."""
+    encoder = Encoder(spec)
+    first = await _next(request)  # an error that comes at once has its status
+    headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    item: Any = first
+    try:
+        while item is not None:
+            await _send(send, HEARTBEAT if item is _SILENCE else _encode(encoder, item))
+            item = await _next(request)
+        last = encoder.result(await request.result())
+    except HawseError as error:
+        last = encoder.error(error)
+    await _send(send, last, more=False)
+
+
+_SILENCE: Final = object()
+
+
+async def _next(request: Request) -> Any:
+    try:
+        async with asyncio.timeout(HEARTBEAT_SECONDS):
+            return await request.next()
+    except TimeoutError:
+        return _SILENCE
+
+
+def _encode(encoder: Encoder, item: Any) -> bytes:
+    return encoder.piece(item) if isinstance(item, Piece) else encoder.event(item)
+
+
+async def _send(send: Send, data: bytes, *, more: bool = True) -> None:
+    if data or not more:
+        await send({"type": "http.response.body", "body": data, "more_body": more})

@@ -1,0 +1,194 @@
+"""The HTTP door as an OpenAPI 3.1 document, made of the types of `hawse.api`: what they say is what it says."""
+
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from gateway import VERSION
+from gateway.http.responses import Problem
+from gateway.http.sse import MEDIA_TYPE, marks
+from hawse.api import GATEWAY, METHODS, Spec
+from hawse.api.files import FileDone
+from hawse.wire.errors import ERRORS
+
+REF: Final = "#/components/schemas/{name}"
+JSON: Final = "application/json"
+BYTES: Final = "application/octet-stream"
+SANDBOX: Final = {"name": "sandbox", "in": "path", "required": True, "schema": {"type": "string"}, "example": "local"}
+TIMEOUT: Final = {
+    "name": "timeout",
+    "in": "query",
+    "description": "Seconds after which the answer is `deadline_exceeded`.",
+    "schema": {"type": "number", "exclusiveMinimum": 0},
+}
+KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "The same key again joins the same call, or gets its outcome: it runs once.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+}
+LAST: Final = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "description": "Goes on behind the event of that `id`, exactly.",
+    "schema": {"type": "string"},
+}
+SAID: Final = {
+    "Chunk": {
+        "description": "Bytes of a stream: as `text` if they are UTF-8, else as base64 `data`.",
+        "type": "object",
+        "properties": {
+            "offset": {"type": "integer", "minimum": 0},
+            "text": {"type": "string"},
+            "data": {"type": "string", "contentEncoding": "base64"},
+        },
+        "required": ["offset"],
+    },
+    "Told": {
+        "description": "An event, in an answer that is no stream.",
+        "type": "object",
+        "properties": {"event": {"type": "string"}, "data": {}},
+        "required": ["event", "data"],
+    },
+}
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The whole of it, as JSON values."""
+    # Through JSON, since a default may be a tuple.
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
+    return built
+
+
+def _built() -> dict[str, Any]:
+    names, schemas = _schemas()
+    paths: dict[str, Any] = {f"/v1/{name}": {"post": _operation(name, spec, names)} for name, spec in GATEWAY.items()}
+    for name, spec in METHODS.items():
+        paths[f"/v1/sandboxes/{{sandbox}}/{name}"] = {"parameters": [SANDBOX], "post": _operation(name, spec, names)}
+    paths["/v1/sandboxes/{sandbox}/files/{path}"] = _files(names)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "hawse",
+            "version": VERSION,
+            "description": "Everything a person or an agent does with a sandbox, over HTTP. See docs/wire.md.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas | SAID,
+            "responses": {f"E{status}": _problem(status, names) for status in sorted(_by_status())},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
+    """A reference for each of our types, and what they refer to."""
+    types: dict[Any, None] = {Problem: None}
+    for spec in (METHODS | GATEWAY).values():
+        types |= dict.fromkeys((spec.params, spec.result, *spec.events.values()))
+    references, schemas = msgspec.json.schema_components(types, ref_template=REF)
+    return dict(zip(types, references, strict=True)), schemas
+
+
+def _operation(name: str, spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
+    keyed = [KEY, *([LAST] if marks(spec) else [])]
+    content: dict[str, Any] = {JSON: {"schema": names[spec.params]}}
+    if spec.input:
+        content[BYTES] = {"schema": {"description": "The call's input; its parameters are the query's `params`, JSON."}}
+        keyed.append({"name": "params", "in": "query", "content": {JSON: {"schema": names[spec.params]}}})
+    required = any(field.required for field in msgspec.structs.fields(spec.params))
+    return {
+        "operationId": name,
+        "summary": spec.summary,
+        "description": _paragraphs(spec.params.__doc__ or ""),
+        "tags": [name.partition(".")[0]],
+        "parameters": [TIMEOUT, *keyed] if name in METHODS else [],
+        "requestBody": {"required": required, "content": content},
+        "responses": {"200": {"description": _text(spec.result), "content": _answers(spec, names)}} | _problems(),
+    }
+
+
+def _answers(spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
+    outputs = [name for name in spec.output if name]
+    if not spec.stream:
+        return {JSON: {"schema": names[spec.result]}}
+    gathered: dict[str, Any] = {name: {"type": "string"} for name in outputs}
+    if outputs:
+        gathered["encoding"] = {"enum": ["utf-8", "base64"]}
+    gathered |= {"events": {"type": "array", "items": {"$ref": REF.format(name="Told")}}}
+    gathered |= {"truncated": {"type": "boolean"}}
+    told = {name: names[event] for name, event in spec.events.items()}
+    told |= {name: {"$ref": REF.format(name="Chunk")} for name in outputs}
+    told |= {"result": names[spec.result], "error": names[Problem]}
+    kept = names[spec.result] if not outputs else {"type": "object"}  # final offsets give way to the bytes
+    return {
+        JSON: {"schema": {"allOf": [kept, {"type": "object", "properties": gathered}]}},
+        MEDIA_TYPE: {"schema": {"type": "string", "description": f"Events: {', '.join(told)}."}, "x-events": told},
+    }
+
+
+def _files(names: dict[Any, Any]) -> dict[str, Any]:
+    path = {
+        "name": "path",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "string"},
+        "description": "Relative to the workspace; absolute if it begins with a slash. Slashes are slashes.",
+    }
+    ranged = {"name": "Range", "in": "header", "schema": {"type": "string"}}
+    mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
+    parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
+    whole = {"200": {"description": "The file.", "content": {BYTES: {}}}}
+    part = {"206": {"description": "A part of it.", "content": {BYTES: {}}}, "416": {"description": "No such part."}}
+    done = {"200": {"description": _text(FileDone), "content": {JSON: {"schema": names[FileDone]}}}}
+
+    def operation(name: str, summary: str, parameters: list[Any], responses: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "operationId": name,
+            "summary": summary,
+            "tags": ["files"],
+            "parameters": parameters,
+            "responses": responses | _problems(),
+        }
+
+    return {
+        "parameters": [SANDBOX, path],
+        "get": operation("files.get", "Download a file, or a part of it.", [ranged], whole | part),
+        "head": operation(
+            "files.head", "A file's size and version.", [ranged], {"200": {"description": "It is there."}}
+        ),
+        "put": operation("files.put", "Replace a file with the body, atomically.", [mode, parents, KEY], done)
+        | {"requestBody": {"required": True, "content": {BYTES: {}}}},
+    }
+
+
+def _by_status() -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for code, kind in ERRORS.items():
+        found.setdefault(kind.status, []).append(code)
+    return found
+
+
+def _problems() -> dict[str, Any]:
+    return {str(status): {"$ref": f"#/components/responses/E{status}"} for status in sorted(_by_status())}
+
+
+def _problem(status: int, names: dict[Any, Any]) -> dict[str, Any]:
+    codes = _by_status()[status]
+    schema = {"allOf": [names[Problem], {"properties": {"code": {"enum": codes}}}]}
+    return {"description": ", ".join(f"`{code}`" for code in codes), "content": {JSON: {"schema": schema}}}
+
+
+def _text(shape: Any) -> str:
+    return _paragraphs(shape.__doc__ or "") or "Done."
+
+
+def _paragraphs(text: str) -> str:
+    """A docstring without its line ends."""
+    return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))

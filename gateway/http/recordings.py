@@ -1,0 +1,114 @@
+"""`GET /v1/sandboxes/{sandbox}/recordings/{id}.cast`: a recording as a file, streamed as it is read."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any, Final, NamedTuple
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from gateway.auth.access_policy import Doors
+from gateway.auth.tickets import Tickets
+from gateway.http.responses import error_response
+from gateway.http.upstream_call import Request
+from gateway.upstream.links import Links, SandboxLink
+from hawse.wire import HawseError
+
+MEDIA_TYPE: Final = "application/x-asciicast"
+PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
+ANSWER_TIME: Final = 15.0  # s for the sandbox to say what there is
+_RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
+
+
+class Part(NamedTuple):
+    """Bytes `start` to `stop` of a recording."""
+
+    start: int
+    stop: int
+    size: int  # of the whole
+    asked: bool  # it is the answer to a `Range`
+
+    @property
+    def headers(self) -> dict[str, str]:
+        headers = {"accept-ranges": "bytes", "content-length": str(self.stop - self.start), "cache-control": "no-store"}
+        if self.asked:
+            headers["content-range"] = f"bytes {self.start}-{self.stop - 1}/{self.size}"
+        return headers
+
+
+def part_of(size: int, header: str | None) -> Part | None:
+    """What a `Range` asks for (RFC 9110, 14.2); None if there is no such part. What is no single range means all."""
+    found = _RANGE.fullmatch(header.strip()) if header else None
+    if found is None or found[0] == "bytes=-":
+        return Part(0, size, size, False)
+    first, last = found.groups()
+    if not first:
+        return Part(max(size - int(last), 0), size, size, True) if int(last) and size else None
+    start, stop = int(first), min(int(last) + 1, size) if last else size
+    if last and int(last) < start:
+        return Part(0, size, size, False)  # invalid: as if it were not there
+    return Part(start, stop, size, True) if start < size else None
+
+
+class Download(StreamingResponse):
+    """Leaves the call by `exits` when the reader has gone, or got all."""
+
+    def __init__(self, request: Request, exits: AsyncExitStack, part: Part, headers: dict[str, str]) -> None:
+        self._request = request
+        self._exits = exits
+        super().__init__(self._body(), 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._exits:
+            await super().__call__(scope, receive, send)
+
+    async def _body(self) -> AsyncIterator[bytes]:
+        # An error after the first byte cuts the answer short of its length: no reader takes it for the whole.
+        async for data in self._request.data():
+            yield data
+
+
+class Downloads:
+    """The endpoint behind `PATH`. `links` are there while the application runs."""
+
+    def __init__(self, doors: Doors, tickets: Tickets, links: Callable[[], Links]) -> None:
+        self._doors = doors
+        self._tickets = tickets
+        self._links = links
+
+    async def __call__(self, http: HttpRequest) -> Response:
+        try:
+            role = self._role(http)
+            name = http.path_params["name"]
+            link = self._links().get(http.path_params["sandbox"])
+            return await self._answer(http, link, name, role)
+        except HawseError as error:
+            return error_response(error)
+
+    def _role(self, http: HttpRequest) -> str:
+        headers = http.scope["headers"]
+        if not self._doors.origin_allowed(headers, http.scope["scheme"]):
+            raise HawseError("origin_denied", "this page is of a foreign origin")
+        ticket = http.query_params.get("ticket")
+        role = self._doors.role(headers) or (self._tickets.take(ticket) if ticket else None)
+        if role is None:
+            raise HawseError("unauthenticated", "no token or ticket, or one that does not hold")
+        return role
+
+    async def _answer(self, http: HttpRequest, link: SandboxLink, name: str, role: str) -> Response:
+        async with Request(link, "recording.get", {"id": name}, role=role, timeout=ANSWER_TIME) as request:
+            info: dict[str, Any] = await request.result()
+        size = info["size"]
+        part = part_of(size, http.headers.get("range"))
+        if part is None:
+            return Response(status_code=416, headers={"content-range": f"bytes */{size}"})
+        headers = {"content-disposition": f'attachment; filename="{info["id"]}.cast"'}
+        if http.method == "HEAD":
+            return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
+        params = {"id": name, "offset": part.start, "length": part.stop - part.start}
+        async with AsyncExitStack() as exits:
+            reading = await exits.enter_async_context(Request(link, "recording.read", params, role=role))
+            await reading.begun()  # who may not read it is told so, instead of an answer that is cut short
+            return Download(reading, exits.pop_all(), part, headers)

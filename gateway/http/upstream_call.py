@@ -1,0 +1,181 @@
+"""A call that the gateway itself makes on a link, for an HTTP door: its bytes and events come as one reads them.
+
+To a link it is what a client's `Bridge` is. What is on its way is bounded by the window; nothing is granted that has
+not been taken from here.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, Final, NamedTuple
+
+from gateway.upstream.input_queue import Inbox
+from gateway.upstream.links import SandboxLink
+from hawse.link import StreamLink
+from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Result
+from hawse.wire.limits import EVENT_OVERHEAD
+from hawse.wire.messages import from_raw, to_raw
+
+WINDOW: Final = 256 << 10  # bytes on their way: what a slow reader costs
+PIECE: Final = 64 << 10  # bytes of input in one frame
+
+
+class Piece(NamedTuple):
+    """Some bytes of an output stream, of which the first is at `offset`."""
+
+    kind: Kind
+    offset: int
+    payload: bytes
+
+
+class Request:
+    """Use it in `async with`; leaving cancels what is not over."""
+
+    def __init__(
+        self,
+        link: SandboxLink,
+        method: str,
+        params: Any,
+        *,
+        role: str,
+        key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
+        self.role = role
+        self.link_ch = 0
+        self._sandbox = link
+        self._link: StreamLink | None = None
+        self._items: deque[Piece | Event] = deque()
+        self._inbox = Inbox(self._count_input)
+        self._input_waiting = 0  # bytes that the runtime has not granted yet
+        self._input_offset = 0
+        self._result: Any = None
+        self._error: HawseError | None = None
+        self._done = False
+        self._changed = asyncio.Event()
+
+    async def __aenter__(self) -> "Request":
+        self._sandbox.open(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._sandbox.close(self)
+
+    async def result(self) -> Any:
+        """The call's value. Raises `HawseError`."""
+        while await self.next() is not None:
+            pass
+        return self._result
+
+    async def begun(self) -> None:
+        """Return when the first of it is there. Raises `HawseError` if it was refused instead."""
+        while not self._items and not self._done:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._error is not None and not self._items:
+            raise self._error
+
+    async def data(self) -> AsyncIterator[bytes]:
+        """Its bytes, in order. Raises `HawseError`, also if it ends with an error after some of them."""
+        while (item := await self.next()) is not None:
+            if isinstance(item, Piece):
+                yield item.payload
+
+    async def next(self) -> Piece | Event | None:
+        """What comes next, None at the end. Raises `HawseError` if that is an error. May be cancelled."""
+        while not self._items and not self._done:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._items:
+            item = self._items.popleft()
+            self._grant(len(item.payload) if isinstance(item, Piece) else len(item.value) + EVENT_OVERHEAD)
+            return item
+        if self._error is not None:
+            raise self._error
+        return None
+
+    # ---- input
+
+    async def send(self, data: bytes) -> bool:
+        """Send input; waits until the runtime has room for it. False if the call is over and wants no more."""
+        for at in range(0, len(data), PIECE):
+            part = memoryview(data)[at : at + PIECE]
+            self._put(Data(Kind.INPUT, self.call.ch, self._input_offset, part))
+            self._input_offset += len(part)
+            while self._input_waiting and not self._done:
+                self._changed.clear()
+                await self._changed.wait()
+        return not self._done
+
+    def end(self) -> None:
+        """There is no more input."""
+        self._put(End(ch=self.call.ch))
+
+    def _put(self, item: Data | End) -> None:
+        if not self._done:
+            self._inbox.put(item)
+            if self._link is not None:
+                self._link.attach(self.link_ch, self._inbox)
+
+    def _count_input(self, change: int) -> None:
+        self._input_waiting += change
+        self._changed.set()
+
+    def _grant(self, size: int) -> None:
+        if self._link is not None and not self._done and size:
+            self._link.connection.grant(self.link_ch, size)
+            self._link.flush()
+
+    # ---- for the link
+
+    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+        call = self.call
+        timeout = None if call.timeout is None else max(call.timeout - waited, 0.001)
+        self.link_ch = link.connection.call(
+            call.method, call.params, key=call.key, timeout=timeout, role=self.role, window=WINDOW
+        )
+        self._link = link
+        if self._inbox:
+            link.writer.attach(self.link_ch, self._inbox)
+        link.flush()
+        return self.link_ch
+
+    def receive_data(self, data: Data) -> None:
+        if data.payload:  # an empty one costs no credit: it must not cost memory
+            self._items.append(Piece(data.kind, data.offset, bytes(data.payload)))
+        self._changed.set()
+
+    def receive_message(self, message: Event | Result | Error) -> None:
+        match message:
+            case Event():
+                self._items.append(message)
+            case Result():
+                self._result = from_raw(message.value)
+                self._finish()
+            case Error():
+                self._error = message.to_exception()
+                self._finish()
+        self._changed.set()
+
+    def receive_credit(self, credit: Credit) -> None:
+        if self._link is not None:
+            self._link.wake(self.link_ch)
+
+    def fail(self, error: HawseError) -> None:
+        self.receive_message(Error.from_exception(error, self.call.ch))
+
+    def abandon(self) -> None:
+        link, over = self._link, self._done
+        self._finish()
+        if link is not None and not over:
+            link.connection.cancel(self.link_ch)
+            link.flush()
+        self._items.clear()
+
+    def _finish(self) -> None:
+        link, self._link = self._link, None
+        self._done = True
+        self._inbox.clear()
+        if link is not None:
+            link.writer.detach(self.link_ch)

@@ -1,0 +1,137 @@
+"""`GET /metrics`, for Prometheus: what the gateway has counted, and what the runtimes say when they are asked.
+
+Nothing is measured for it while bytes go through: the numbers are there anyway, and are read when somebody asks.
+A sandbox that there is no link to is not asked, since that could start it.
+"""
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import msgspec
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from gateway import VERSION
+from gateway.auth.access_policy import Doors
+from gateway.auth.roles import OWNER
+from gateway.connection.endpoint import Connect
+from gateway.http.responses import error_response
+from gateway.http.upstream_call import Request
+from gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
+from gateway.providers.base import Provider
+from gateway.upstream.links import Links, SandboxLink
+from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetrics
+from hawse.wire import HawseError
+
+ANSWER_TIME: Final = 1.0  # s for a runtime to answer; it is reported as not up after it
+STATES: Final = ("running", "stopped", "failed")
+
+# By the name of the number in `RuntimeMetrics`.
+RUNTIME: Final = {
+    "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
+    "processes": Family("hawse_processes", "gauge", "Processes that run, beside those in terminals and sessions."),
+    "sessions": Family("hawse_sessions", "gauge", "Sessions whose shell runs."),
+    "recordings": Family("hawse_recordings", "gauge", "Recordings that go on."),
+    "viewers": Family("hawse_viewers", "gauge", "Viewers of terminals."),
+    "lag": Family("hawse_viewer_lag_bytes", "gauge", "Output that viewers have yet to be sent, all together."),
+    "lag_max": Family("hawse_viewer_lag_max_bytes", "gauge", "The same, of the viewer that is furthest behind."),
+    "reseeds": Family("hawse_reseeds_total", "counter", "Snapshots given to viewers instead of output they missed."),
+    "output": Family("hawse_output_bytes_total", "counter", "Bytes that programs have written to terminals."),
+    "journals": Family("hawse_journal_bytes", "gauge", "Memory that output is kept in."),
+    "snapshots": Family("hawse_snapshot_shelf_bytes", "gauge", "Memory of snapshots that are on their way."),
+    "cpu": Family("hawse_runtime_cpu_seconds_total", "counter", "Processor time of the runtime."),
+    "memory": Family("hawse_runtime_resident_memory_bytes", "gauge", "Resident memory of the runtime."),
+    "open_fds": Family("hawse_runtime_open_fds", "gauge", "Open file descriptors of the runtime."),
+    "started": Family("hawse_runtime_start_time_seconds", "gauge", "When the runtime was started, since 1970."),
+}
+ECHO: Final = Family("hawse_echo_seconds", "histogram", "From input to a terminal's next output, in the runtime.")
+UP: Final = Family("hawse_sandbox_up", "gauge", "Whether the runtime has answered; only of those with a link.")
+CHANNELS: Final = Family("hawse_link_channels", "gauge", "Calls on the link to a sandbox.")
+
+
+class Answer(NamedTuple):
+    """What one runtime said; None if nothing, in time."""
+
+    link: SandboxLink
+    metrics: RuntimeMetrics | None
+
+
+class Metrics:
+    """The endpoint. `links` are there while the application runs."""
+
+    def __init__(self, doors: Doors, provider: Provider, connect: Connect, links: Callable[[], Links]) -> None:
+        self._doors = doors
+        self._provider = provider
+        self._connect = connect
+        self._links = links
+        self._started = time.time()
+
+    async def __call__(self, http: HttpRequest) -> Response:
+        try:
+            role = self._doors.admit(http.scope["headers"], http.scope["scheme"])
+            if role != OWNER:
+                raise HawseError("forbidden", f"metrics are not for the role {role!r}")
+        except HawseError as error:
+            return error_response(error)
+        answers = await asyncio.gather(*map(ask, self._links().ready()))
+        out = Exposition()
+        self._add_gateway(out)
+        add_runtimes(out, answers)
+        self._add_process(out)
+        return Response(out.text(), headers={"content-type": MEDIA_TYPE, "cache-control": "no-store"})
+
+    def _add_gateway(self, out: Exposition) -> None:
+        connect, counts = self._connect, self._connect.counts
+        states = [sandbox.state for sandbox in self._provider.sandboxes()]
+        channels = sum(len(session.connection.channels) for session in connect.open)
+        out.add(Family("hawse_info", "gauge", "The version of the gateway."), [({"version": VERSION}, 1)])
+        out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.sessions)])
+        out.add(Family("hawse_connections_total", "counter", "Clients that were let in."), [({}, connect.let_in)])
+        out.add(Family("hawse_channels", "gauge", "Calls of clients that are open."), [({}, channels)])
+        out.add(Family("hawse_calls_total", "counter", "Calls of clients."), [({}, counts.calls)])
+        out.add(
+            Family("hawse_bytes_total", "counter", "Bytes of WebSocket messages, from clients and to them."),
+            [({"direction": "in"}, counts.bytes_in), ({"direction": "out"}, counts.bytes_out)],
+        )
+        out.add(
+            Family("hawse_sandboxes", "gauge", "Sandboxes by state."),
+            [({"state": state}, states.count(state)) for state in STATES],
+        )
+
+    def _add_process(self, out: Exposition) -> None:
+        """Of the gateway, by the names that all exporters use."""
+        with open("/proc/self/statm") as statm:
+            memory = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        files, most = len(os.listdir("/proc/self/fd")), resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        cpu, since = time.process_time(), self._started
+        out.add(Family("process_cpu_seconds_total", "counter", "Processor time of the gateway."), [({}, cpu)])
+        out.add(Family("process_resident_memory_bytes", "gauge", "Its resident memory."), [({}, memory)])
+        out.add(Family("process_open_fds", "gauge", "Its open file descriptors."), [({}, files)])
+        out.add(Family("process_max_fds", "gauge", "How many it may have."), [({}, most)])
+        out.add(Family("process_start_time_seconds", "gauge", "When it was started, since 1970."), [({}, since)])
+
+
+async def ask(link: SandboxLink) -> Answer:
+    """Ask a runtime, unless that would start it. Never raises, and takes no longer than `ANSWER_TIME`."""
+    said = None
+    try:
+        async with asyncio.timeout(ANSWER_TIME):
+            if link.ready:  # still: others were asked before
+                async with Request(link, "runtime.metrics", {}, role=OWNER) as request:
+                    said = msgspec.convert(await request.result(), RuntimeMetrics)
+    except (TimeoutError, HawseError, msgspec.MsgspecError):
+        pass  # it is stuck, lost, older than this method, or not one of ours
+    return Answer(link, said)
+
+
+def add_runtimes(out: Exposition, answers: list[Answer]) -> None:
+    out.add(UP, [({"sandbox": link.sandbox}, int(said is not None)) for link, said in answers])
+    out.add(CHANNELS, [({"sandbox": link.sandbox}, link.channels) for link, _ in answers])
+    known = [({"sandbox": link.sandbox}, said) for link, said in answers if said is not None]
+    for name, family in RUNTIME.items():
+        out.add(family, [(labels, getattr(said, name)) for labels, said in known])
+    out.add(ECHO, [(labels, Histogram(ECHO_BOUNDS, said.echo.counts, said.echo.seconds)) for labels, said in known])

@@ -1,0 +1,70 @@
+"""The addresses of previews, and what a request asks for (docs/decisions/0038). No I/O.
+
+http://{port}-{sandbox}-{token}.{preview host}/…    an origin of its own
+http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, so its pages are put in a sandbox
+"""
+
+import re
+from typing import Any, Final, NamedTuple
+
+from gateway.auth.access_policy import Headers, header, split_host
+
+PREFIX: Final = "/p/"
+_PATH = re.compile(
+    rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
+)
+_LABEL = re.compile(r"(?P<port>[1-9][0-9]{0,4})-(?P<sandbox>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-(?P<token>[a-z0-9]{20,})")
+
+
+class Place(NamedTuple):
+    """What a request is for."""
+
+    sandbox: str
+    token: str
+    target: bytes  # path and query, as the program is to see them
+    prefix: str  # of the path, that the program does not see; empty if the preview has a name of its own
+    port: int | None  # as the address says, if it does
+    host: str  # as the browser has it, with its port
+
+    @property
+    def by_path(self) -> bool:
+        return bool(self.prefix)
+
+
+class Addresses:
+    """Knows previews from other requests. `host`: the name below which they are; None: by path only."""
+
+    def __init__(self, host: str | None) -> None:
+        self._suffix = f".{host.lower()}" if host else None
+
+    def find(self, scope: Any) -> Place | None:
+        """What an HTTP or WebSocket request is for; None if it is for the gateway itself."""
+        host = _host(scope["headers"])
+        query = b"?" + scope["query_string"] if scope["query_string"] else b""
+        path = scope.get("raw_path") or scope["path"].encode()
+        label = self._label(host)
+        if label is not None and (found := _LABEL.fullmatch(label)):
+            port = int(found["port"])
+            return Place(found["sandbox"], found["token"], (path or b"/") + query, "", port, host)
+        if (match := _PATH.fullmatch(path)) is None:
+            return None
+        sandbox, token = match["sandbox"].decode(), match["token"].decode()
+        rest = match["rest"] or b""
+        return Place(sandbox, token, rest + query, f"{PREFIX}{sandbox}/{token}", None, host)
+
+    def _label(self, host: str) -> str | None:
+        if self._suffix is None:
+            return None
+        try:
+            name, _ = split_host(host, "http")
+        except ValueError:
+            return None
+        label = name.removesuffix(self._suffix)
+        return label if label != name and len(label) <= 63 else None
+
+
+def _host(headers: Headers) -> str:
+    try:
+        return header(headers, b"host") or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,145 @@
+"""What of a message's headers passes between a browser and a previewed program. No I/O.
+
+The program believes itself at `http://localhost:PORT`, as a development server wants it, and is told the rest by
+X-Forwarded-*. A page by path shares the gateway's origin, so it is put in a sandbox (an origin of its own that equals
+no other: it reads no storage of ours), and its cookies have names that no other preview's have.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from gateway.auth.access_policy import Doors
+from gateway.preview.addresses import Place
+
+Pairs = list[tuple[bytes, bytes]]
+
+HOP: Final = frozenset(
+    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
+    b"upgrade".split()
+)
+# Of a request: framing and what only a proxy may say, which nobody else is believed.
+OURS: Final = frozenset(b"host expect forwarded x-real-ip".split())
+# Of an answer: what would speak for the whole machine, or for more than this preview.
+REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to".split())
+# The same, where the origin is the gateway's.
+REFUSED_BY_PATH: Final = frozenset(b"clear-site-data service-worker-allowed".split())
+SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
+COOKIE_MARK: Final = 8  # characters of a token that begin the names of its cookies by path: 40 bits
+_LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?=[/?#]|$)", re.IGNORECASE)
+
+
+class Front(NamedTuple):
+    """The connection a request came by, and the port it goes to."""
+
+    port: int
+    scheme: str  # http or https
+    client: str  # an address; empty if unknown
+
+
+def upstream_host(port: int) -> bytes:
+    return b"localhost:%d" % port
+
+
+def request_headers(given: Iterable[tuple[bytes, bytes]], place: Place, front: Front, doors: Doors) -> Pairs:
+    """Of a browser's request, for the program. Framing (`content-length`, `transfer-encoding`) is the caller's."""
+    given = list(given)
+    dropped = HOP | OURS | _named(given)
+    result: Pairs = [(b"host", upstream_host(front.port))]
+    for name, value in given:
+        if name in dropped or name.startswith(b"x-forwarded-"):
+            continue
+        if name == b"authorization" and doors.role([(name, value)]) is not None:
+            continue  # it is for us
+        if name == b"cookie" and place.by_path:
+            value = _own_cookies(value, place)
+            if not value:
+                continue
+        result.append((name, value))
+    result.append((b"x-forwarded-host", place.host.encode("latin-1")))
+    result.append((b"x-forwarded-proto", front.scheme.encode()))
+    if front.client:
+        result.append((b"x-forwarded-for", front.client.encode()))
+    if place.prefix:
+        result.append((b"x-forwarded-prefix", place.prefix.encode()))
+    return result
+
+
+def response_headers(given: Iterable[tuple[bytes, bytes]], place: Place, front: Front) -> Pairs:
+    """Of a program's answer, for the browser."""
+    given = [(name.lower(), value) for name, value in given]
+    dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if place.by_path else frozenset())
+    if any(name == b"transfer-encoding" for name, _ in given):
+        dropped |= {b"content-length"}  # it does not count beside the other (RFC 9112, 6.3)
+    result: Pairs = []
+    for name, value in given:
+        if name in dropped or name == b"referrer-policy":
+            continue
+        if name in (b"location", b"content-location"):
+            value = _location(value, place, front)
+        elif name == b"set-cookie":
+            value = _cookie(value, place)
+        result.append((name, value))
+    # An address holds its token: it is told to nobody else.
+    result.append((b"referrer-policy", b"same-origin"))
+    if place.by_path:
+        result.append((b"content-security-policy", SANDBOX))
+        if not any(name == b"access-control-allow-origin" for name, _ in result):
+            result.append((b"access-control-allow-origin", b"*"))  # in a sandbox its own scripts are another origin's
+    return result
+
+
+def _named(pairs: Pairs) -> frozenset[bytes]:
+    """What `Connection` names is for one hop as well (RFC 9110, 7.6.1)."""
+    values = b",".join(value for name, value in pairs if name.lower() == b"connection")
+    return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
+
+
+def _location(value: bytes, place: Place, front: Front) -> bytes:
+    """A place of the program's as the browser finds it: relative to the preview's origin, below its prefix."""
+    text = value.decode("latin-1")
+    local = _LOCAL.match(text)
+    own = f"{front.scheme}://{place.host}"
+    if local is not None and int(local[1] or 80) == front.port:
+        text = text[local.end() :] or "/"
+    elif text == own or text.startswith((f"{own}/", f"{own}?")):
+        text = text[len(own) :] or "/"
+        if place.prefix and text.startswith(f"{place.prefix}/"):
+            return text.encode("latin-1")
+    elif text.startswith("//") or not text.startswith("/"):
+        return value
+    if not text.startswith("/"):
+        text = f"/{text}"
+    return f"{place.prefix}{text}".encode("latin-1")
+
+
+def _cookie(value: bytes, place: Place) -> bytes:
+    """A cookie for this preview alone: for no domain above its own name, and by path below its prefix."""
+    first, *attributes = [part.strip() for part in value.split(b";")]
+    kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
+    if place.by_path:
+        path = next((part.partition(b"=")[2].strip() for part in kept if _is_path(part)), b"")
+        kept = [part for part in kept if not _is_path(part)]
+        kept.append(b"Path=" + place.prefix.encode() + (path if path.startswith(b"/") else b"/"))
+        first = _mark(place) + first
+    return b"; ".join([first, *kept])
+
+
+def _own_cookies(value: bytes, place: Place) -> bytes:
+    mark = _mark(place)
+    return b"; ".join(_unmarked(value, mark))
+
+
+def _unmarked(value: bytes, mark: bytes) -> Iterator[bytes]:
+    for pair in value.split(b";"):
+        pair = pair.strip()
+        if pair.startswith(mark):
+            yield pair[len(mark) :]
+
+
+def _mark(place: Place) -> bytes:
+    return f"p-{place.token[:COOKIE_MARK]}-".encode()
+
+
+def _is_path(part: bytes) -> bool:
+    return part.partition(b"=")[0].strip().lower() == b"path"

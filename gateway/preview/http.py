@@ -1,0 +1,134 @@
+"""An HTTP request to a previewed program: forwarded and answered as it streams, both ways at once.
+
+h11 speaks HTTP/1.1 over the tunnel, one request on each: a connection costs a message each way, and nothing of a
+request is left when its tunnel is. Nothing is collected: a slow end is waited for, whichever it is.
+"""
+
+import asyncio
+import logging
+import re
+from typing import Any, Final
+
+import h11
+from starlette.types import Receive, Scope, Send
+
+from gateway.auth.access_policy import Doors
+from gateway.preview.addresses import Place
+from gateway.preview.headers import Front, Pairs, request_headers, response_headers
+from gateway.preview.tunnel import Tunnel
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+HEADERS_SIZE: Final = 64 << 10  # bytes of an answer's headers, as far as h11 has not understood them
+STALL_TIME: Final = 120.0  # s for a program to read what a browser has sent, as a browser has for an answer
+BODILESS: Final = (204, 304)
+STATUS_MAX: Final = 599
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 lets some of them pass
+
+
+class GoneError(Exception):
+    """The browser is."""
+
+
+async def forward(
+    scope: Scope, receive: Receive, send: Send, tunnel: Tunnel, place: Place, front: Front, doors: Doors
+) -> None:
+    """Raises `HawseError` if there was no answer; one that breaks off is cut short for the browser as well."""
+    exchange = Exchange(tunnel)
+    try:
+        request = h11.Request(method=scope["method"], target=place.target, headers=_headers(scope, place, front, doors))
+    except h11.LocalProtocolError as error:
+        raise HawseError("invalid_params", f"not to be forwarded: {error}") from None
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            await exchange.send(request)
+            upload = tasks.create_task(_upload(receive, exchange), name="preview upload")
+            await _download(send, exchange, place, front)
+            upload.cancel()
+    except* GoneError:
+        pass
+    except* (HawseError, h11.RemoteProtocolError) as errors:
+        trouble = _typed(_first(errors))
+        if not exchange.answered:
+            raise trouble from None
+        log.info("! a preview's answer broke off: %s", trouble)
+
+
+class Exchange:
+    """One request and its answer. `send` and `receive` are for one task each."""
+
+    def __init__(self, tunnel: Tunnel) -> None:
+        self.answered = False  # the headers of the answer went to the browser
+        self._tunnel = tunnel
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
+
+    async def send(self, event: Any) -> None:
+        await self._tunnel.write(self._http.send(event) or b"")
+
+    async def receive(self) -> Any:
+        """The next event of the answer. Raises `h11.RemoteProtocolError`, and what reading raises."""
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            data = await self._tunnel.read()
+            if not data and self._http.their_state is h11.SEND_RESPONSE:
+                raise h11.RemoteProtocolError("the program closed the connection without an answer")
+            self._http.receive_data(data)
+        return event
+
+
+def _headers(scope: Scope, place: Place, front: Front, doors: Doors) -> Pairs:
+    headers = request_headers(scope["headers"], place, front, doors)
+    if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
+        headers.append((b"transfer-encoding", b"chunked"))
+    headers.append((b"connection", b"close"))
+    return headers
+
+
+async def _upload(receive: Receive, exchange: Exchange) -> None:
+    """Pass the body on, then see whether the browser leaves: raises `GoneError`."""
+    more = True
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise GoneError
+        if not more:
+            continue
+        more = message.get("more_body", False)
+        try:
+            async with asyncio.timeout(STALL_TIME):
+                if message.get("body"):
+                    await exchange.send(h11.Data(data=message["body"]))
+                if not more:
+                    await exchange.send(h11.EndOfMessage())
+        except TimeoutError:  # while it is waited for, nobody sees whether the browser is still there
+            raise HawseError("interrupted", "the program does not read", admitted="unknown") from None
+        except (HawseError, h11.LocalProtocolError):
+            more = False  # it does not read any more; what it answers says why
+
+
+async def _download(send: Send, exchange: Exchange, place: Place, front: Front) -> None:
+    while not isinstance(event := await exchange.receive(), h11.Response):
+        pass  # 1xx: for us alone
+    headers = response_headers(event.headers.raw_items(), place, front)
+    if event.status_code in BODILESS:
+        headers = [(name, value) for name, value in headers if name != b"content-length"]
+    if event.status_code > STATUS_MAX or any(_CONTROL.search(value) for _, value in headers):
+        raise h11.RemoteProtocolError("a status or a header that cannot be passed on")
+    exchange.answered = True
+    await send({"type": "http.response.start", "status": event.status_code, "headers": headers})
+    while isinstance(event := await exchange.receive(), h11.Data):
+        await send({"type": "http.response.body", "body": bytes(event.data), "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _typed(error: BaseException) -> HawseError:
+    if isinstance(error, HawseError):
+        return error
+    return HawseError("interrupted", f"the program's answer is not HTTP: {error}", admitted="unknown")

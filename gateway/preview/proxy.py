@@ -1,0 +1,134 @@
+"""Previews: what a program in a sandbox serves on an exposed port, shown to whoever has its address.
+
+It stands before the rest of the application: a request for a preview sees none of the gateway's own routes, headers and
+checks, and one that is for none goes on as if this were not here. Whether a token holds, the runtime says each time
+(docs/decisions/0037).
+"""
+
+import html
+import logging
+from collections import Counter
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.auth.access_policy import Doors
+from gateway.http.responses import error_response
+from gateway.preview.addresses import Addresses, Place
+from gateway.preview.headers import SANDBOX, Front
+from gateway.preview.http import forward
+from gateway.preview.tunnel import Tunnel
+from gateway.preview.websocket import Relay
+from gateway.providers.base import Provider
+from gateway.transport.uvicorn_http import PATIENT
+from gateway.upstream.links import Links, SandboxLink
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 512  # requests in previews, WebSockets included: each is a socket here and a channel of a link
+AT_ONCE_EACH: Final = 256  # in one preview
+PAGE: Final = """<!doctype html><meta charset="utf-8"><title>{title}</title>
+<body style="font:16px/1.5 system-ui;max-width:40rem;margin:15vh auto;padding:0 1rem;color:#333">
+<h1 style="font-size:1.4rem">{title}</h1><p>{text}</p>
+"""
+TITLES: Final = {
+    "not_found": "No such preview",
+    "stale_handle": "This preview is over",
+    "unavailable": "Nothing answers here yet",
+    "forbidden": "Not to be seen",
+}
+
+
+class Previews:
+    """ASGI middleware, the outermost. `links` are there while the application runs."""
+
+    def __init__(
+        self, app: ASGIApp, *, doors: Doors, provider: Provider, links: Callable[[], Links], addresses: Addresses
+    ) -> None:
+        self._app = app
+        self._doors = doors
+        self._provider = provider
+        self._links = links
+        self._addresses = addresses
+        self._open: Counter[str] = Counter()  # requests, by token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        place = None if scope["type"] == "lifespan" else self._addresses.find(scope)
+        if place is None or (place.by_path and not self._doors.host_allowed(scope["headers"])):
+            await self._app(scope, receive, send)
+        elif not place.target.startswith(b"/"):
+            query = place.target.decode("latin-1")
+            await _plain(Response(status_code=308, headers={"location": f"{place.prefix}/{query}"}))(
+                scope, receive, send
+            )
+        else:
+            await self._serve(place, scope, receive, send)
+
+    async def _serve(self, place: Place, scope: Scope, receive: Receive, send: Send) -> None:
+        self._open[place.token] += 1
+        try:
+            if scope["type"] == "websocket":
+                await receive()  # websocket.connect comes once, whatever becomes of it
+            await self._forward(place, scope, receive, send)
+        except HawseError as error:
+            log.info("! preview of %s: %s", place.sandbox, error, extra={"sandbox": place.sandbox, "code": error.code})
+            await _problem(error, scope)(scope, receive, send)
+        finally:
+            self._open[place.token] -= 1
+            if not self._open[place.token]:
+                del self._open[place.token]
+
+    async def _forward(self, place: Place, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._open[place.token] > AT_ONCE_EACH or self._open.total() > AT_ONCE:
+            raise HawseError("limit_exceeded", "too many requests at once in this preview")
+        async with Tunnel(self._link(place.sandbox), place.token) as tunnel:
+            if place.port not in (None, tunnel.port):
+                raise HawseError("not_found", "no such preview")
+            secure = scope["scheme"] in ("https", "wss")
+            client = scope["client"][0] if scope.get("client") else ""
+            front = Front(tunnel.port, "https" if secure else "http", client)
+            if scope["type"] == "websocket":
+                await Relay(scope, receive, send, tunnel, place, front, self._doors).run()
+            else:
+                if patient := scope.get("extensions", {}).get(PATIENT):
+                    patient["begin"]()
+                await forward(scope, receive, send, tunnel, place, front, self._doors)
+
+    def _link(self, sandbox: str) -> SandboxLink:
+        """Raises `HawseError`. A sandbox that does not run is not started: whatever it showed is over."""
+        try:
+            link = self._links().get(sandbox)
+        except HawseError:
+            raise HawseError("not_found", "no such preview") from None
+        running = link.ready or any(s.id == sandbox and s.state == "running" for s in self._provider.sandboxes())
+        if not running:
+            raise HawseError("stale_handle", "the sandbox does not run")
+        return link
+
+
+def _problem(error: HawseError, scope: Scope) -> Response:
+    """A page for people, JSON for programs. A port on which nobody listens is a bad gateway: 502."""
+    status = HTTPStatus.BAD_GATEWAY if error.code == "unavailable" and error.details else HTTPStatus(error.status)
+    accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    if b"text/html" not in accepts:
+        response = error_response(error)
+        response.status_code = status
+        return _plain(response)
+    title = TITLES.get(error.code, status.phrase)
+    page = PAGE.format(title=html.escape(title), text=html.escape(error.message))
+    return _plain(HTMLResponse(page, status))
+
+
+def _plain(response: Response) -> Response:
+    """What we say ourselves, on whatever origin it is."""
+    response.headers["cache-control"] = "no-store"
+    response.headers["content-security-policy"] = (
+        f"{SANDBOX.split()[0].decode()}; default-src 'none'; style-src 'unsafe-inline'"
+    )
+    response.headers["x-content-type-options"] = "nosniff"
+    response.headers["referrer-policy"] = "same-origin"
+    return response

@@ -1,0 +1,185 @@
+"""A connection into a sandbox, for the gateway's own use: `port.connect` by a preview's token, read and written.
+
+To a link it is what a client's `Bridge` is. What is on its way is bounded by the window toward us, and by what the
+runtime acknowledges toward the program; nothing is granted that has not been taken from here.
+"""
+
+import asyncio
+from collections import deque
+from typing import Final
+
+import msgspec
+
+from gateway.upstream.links import SandboxLink
+from hawse.api.ports import Opened
+from hawse.link import StreamLink
+from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError, Kind, Result
+from hawse.wire.limits import EVENT_OVERHEAD
+from hawse.wire.messages import to_raw
+
+ROLE: Final = "preview"  # may connect by a token, and nothing else: docs/wire.md section 10
+WINDOW: Final = 256 << 10  # bytes on their way to us: what a slow reader costs
+CONNECT_TIME: Final = 20.0  # s for the link (10 s) and the connection (10 s)
+GRANT_STEP: Final = 32 << 10  # bytes taken before they are granted anew: an eighth of the window
+
+
+class Tunnel:
+    """Use it in `async with`: it is entered when the connection is made, and leaving breaks what is left of it.
+
+    Entering, `read` and `write` raise `HawseError`.
+    """
+
+    def __init__(self, link: SandboxLink, token: str) -> None:
+        self.call = Call(ch=1, method="port.connect", params=to_raw({"token": token}))
+        self.role = ROLE
+        self.link_ch = 0
+        self.port = 0  # since it was entered
+        self._sandbox = link
+        self._link: StreamLink | None = None
+        self._chunks: deque[bytes] = deque()
+        self._taken = 0  # bytes taken from here and not granted yet
+        self._eof = False  # the program sends no more
+        self._unsent: deque[memoryview] = deque()
+        self._offset = 0  # of the next byte to the program
+        self._ended = False  # we send no more
+        self._end_sent = False
+        self._error: HawseError | None = None
+        self._changed = asyncio.Event()  # something came
+        self._written = asyncio.Event()  # something went, or never will
+
+    async def __aenter__(self) -> "Tunnel":
+        self._sandbox.open(self)
+        try:
+            async with asyncio.timeout(CONNECT_TIME):
+                while not self.port:
+                    self._check()
+                    await self._change()
+        except TimeoutError:
+            self._sandbox.close(self)
+            raise HawseError("unavailable", "the port did not answer in time") from None
+        except BaseException:
+            self._sandbox.close(self)
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._sandbox.close(self)
+
+    async def read(self) -> bytes:
+        """Some bytes from the program; none when it has closed its side. For one task at a time."""
+        while not self._chunks:
+            if self._eof:
+                return b""
+            self._check()
+            await self._change()
+        chunk = self._chunks.popleft()
+        self._taken += len(chunk)
+        if self._taken >= GRANT_STEP or not self._chunks:
+            self._grant()
+        return chunk
+
+    async def write(self, *parts: bytes) -> None:
+        """Send to the program; returns when all of it went to the link. Calls of several tasks keep their order."""
+        self._check()
+        self._unsent.extend(memoryview(part) for part in parts if part)
+        self._wake()
+        while self._unsent:
+            self._written.clear()
+            await self._written.wait()
+            self._check()
+
+    def end(self) -> None:
+        """No more bytes from us: the program sees the end after what was written."""
+        self._ended = True
+        self._wake()
+
+    # ---- for the link
+
+    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+        self.link_ch = link.connection.call(self.call.method, self.call.params, role=self.role, window=WINDOW)
+        self._link = link
+        link.attach(self.link_ch, self)
+        return self.link_ch
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """The link's writer takes what we send: this is the channel's `Source`."""
+        if self._unsent:
+            part = self._unsent[0][: min(size, connection.window(ch))]
+            if not part:
+                return False
+            connection.send_data(ch, Kind.INPUT, self._offset, part)
+            self._offset += len(part)
+            rest = self._unsent.popleft()[len(part) :]
+            if rest:
+                self._unsent.appendleft(rest)
+            self._written.set()
+            return bool(self._unsent) or self._ended
+        if self._ended and not self._end_sent:
+            self._end_sent = True
+            connection.end(ch)
+        return False
+
+    def receive_data(self, data: Data) -> None:
+        self._chunks.append(bytes(data.payload))
+        self._changed.set()
+
+    def receive_message(self, message: Event | Result | Error) -> None:
+        match message:
+            case Event(name="opened"):
+                self.port = msgspec.json.decode(message.value, type=Opened).port
+            case Event(name="end"):
+                self._eof = True
+            case Result():
+                self._over(None)
+            case Error():
+                self._over(message.to_exception())
+        if isinstance(message, Event):
+            self._taken += len(message.value) + EVENT_OVERHEAD
+        self._changed.set()
+
+    def receive_credit(self, credit: Credit) -> None:
+        self._wake()
+
+    def fail(self, error: HawseError) -> None:
+        self._over(error)
+        self._changed.set()
+
+    def abandon(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            link.writer.detach(self.link_ch)
+            link.connection.cancel(self.link_ch)
+            link.flush()
+        self._chunks.clear()
+        self._unsent.clear()
+
+    # ---- inside
+
+    def _over(self, error: HawseError | None) -> None:
+        """The channel has had its last word."""
+        if self._link is not None:
+            self._link.writer.detach(self.link_ch)
+            self._link = None
+        self._eof = self._eof or error is None
+        self._error = error or HawseError("exited", "the connection is closed")
+        self._unsent.clear()
+        self._written.set()
+
+    def _check(self) -> None:
+        if self._error is not None:
+            error = self._error
+            raise HawseError(error.code, error.message, admitted=error.admitted, details=error.details)
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
+
+    def _wake(self) -> None:
+        if self._link is not None:
+            self._link.wake(self.link_ch)
+
+    def _grant(self) -> None:
+        if self._link is not None and self._taken:
+            self._link.connection.grant(self.link_ch, self._taken)
+            self._taken = 0
+            self._link.flush()

@@ -1,0 +1,237 @@
+"""A WebSocket to a previewed program: messages, subprotocol, close codes and refusals pass both ways.
+
+`websockets` speaks to the program over the tunnel, without I/O of its own; uvicorn speaks to the browser. A message is
+collected before it is passed on, up to a bound, since ASGI knows no fragments.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+from websockets.client import ClientProtocol
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import OPEN, SEND_EOF
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+from gateway.auth.access_policy import Doors
+from gateway.preview.addresses import Place
+from gateway.preview.headers import Front, Pairs, request_headers, response_headers
+from gateway.preview.tunnel import Tunnel
+from hawse.wire import HawseError
+
+MESSAGE_SIZE: Final = 4 << 20  # bytes of one message of a program
+FRAGMENTS: Final = 1024  # of one message: empty ones cost no bytes of it
+HANDSHAKE_TIME: Final = 30.0  # s for a program to answer an upgrade
+CLOSE_TIME: Final = 5.0  # s for a program to answer a close
+SWITCHING: Final = 101
+SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that are never sent
+OWN: Final = (b"sec-websocket-", b"content-length")  # headers that each of the two connections has of its own
+
+
+class Relay:
+    """One WebSocket of a browser, and one of a program. Use `run` once."""
+
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, tunnel: Tunnel, place: Place, front: Front, doors: Doors
+    ) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._tunnel = tunnel
+        self._place = place
+        self._front = front
+        self._doors = doors
+        offered = [Subprotocol(name) for name in scope["subprotocols"]]
+        uri = parse_uri(f"ws://localhost:{front.port}/")
+        self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
+        self._parts: list[bytes] = []  # of the message that is coming
+        self._text = False  # it is text
+        self._early: list[Frame] = []  # what came with the answer to the upgrade
+        self._left = False  # the browser has closed, or was told to
+        self._deadline: asyncio.Timeout  # of a program that is to answer a close
+
+    async def run(self) -> None:
+        """Until either side ends it; `websocket.connect` was received. Raises `HawseError` if there was no answer to
+        the upgrade."""
+        response = await self._ask()
+        if response is None:
+            return
+        if response.status_code != SWITCHING:
+            await self._refuse(response)
+            return
+        await self._accept(response)
+        try:
+            async with asyncio.timeout(None) as self._deadline, asyncio.TaskGroup() as tasks:
+                up = tasks.create_task(self._up(), name="preview socket")
+                await self._down()
+                up.cancel()
+        except* OSError:
+            pass  # the browser went while we spoke, or the program did not answer its close in time
+        except* HawseError as errors:
+            await self._end(errors)
+
+    async def _end(self, errors: ExceptionGroup[HawseError]) -> None:
+        error = errors.exceptions[0]
+        code = error.code if isinstance(error, HawseError) else "internal"
+        with suppress(OSError):
+            await self._close(CloseCode.INTERNAL_ERROR, code)
+
+    # ---- the handshake
+
+    async def _ask(self) -> Response | None:
+        """Shake hands while the browser is there and the program has time. None: the browser left."""
+        response: Response | None = None
+        trouble: BaseException | None = None
+        try:
+            async with asyncio.timeout(HANDSHAKE_TIME), asyncio.TaskGroup() as tasks:
+                watch = tasks.create_task(self._watch(), name="preview socket")
+                response = await self._shake_hands()
+                watch.cancel()
+        except* TimeoutError:
+            trouble = HawseError("interrupted", "the upgrade was not answered in time", admitted="unknown")
+        except* HawseError as errors:
+            trouble = errors.exceptions[0]
+        except* ConnectionResetError:
+            pass
+        if trouble is not None:
+            raise trouble from None
+        return response
+
+    async def _watch(self) -> None:
+        """Raises `OSError` when the browser leaves; before it was accepted it can do nothing else."""
+        await self._receive()
+        raise ConnectionResetError
+
+    async def _shake_hands(self) -> Response:
+        """What the program answers. Raises `HawseError` if that is neither a WebSocket nor a refusal in HTTP."""
+        request = self._program.connect()
+        request.path = (self._place.target or b"/").decode("latin-1")
+        del request.headers["Host"]
+        for name, value in request_headers(self._scope["headers"], self._place, self._front, self._doors):
+            if not name.startswith(OWN):
+                request.headers[name.decode("latin-1")] = value.decode("latin-1")
+        self._program.send_request(request)
+        await self._flush()
+        while True:
+            events = self._program.events_received()
+            response = events[0] if events else None
+            if isinstance(response, Response):
+                if self._program.handshake_exc is not None and response.status_code == SWITCHING:
+                    break
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # even its close
+                return response
+            if self._program.handshake_exc is not None:
+                break
+            await self._feed()
+        raise HawseError("interrupted", f"not a WebSocket: {self._program.handshake_exc}", admitted="unknown")
+
+    async def _accept(self, response: Response) -> None:
+        headers = [(name, value) for name, value in self._answered(response) if name == b"set-cookie"]
+        await self._send(
+            {"type": "websocket.accept", "subprotocol": self._program.subprotocol, "headers": headers},
+        )
+
+    async def _refuse(self, response: Response) -> None:
+        headers = [(name, value) for name, value in self._answered(response) if not name.startswith(OWN)]
+        await self._send(
+            {"type": "websocket.http.response.start", "status": response.status_code, "headers": headers},
+        )
+        await self._send({"type": "websocket.http.response.body", "body": bytes(response.body or b"")})
+
+    def _answered(self, response: Response) -> Pairs:
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers.raw_items()]
+        return response_headers(raw, self._place, self._front)
+
+    # ---- browser to program
+
+    async def _up(self) -> None:
+        while (message := await self._receive())["type"] == "websocket.receive":
+            if self._program.state is not OPEN:
+                continue  # it has closed, and what it said before that is still on its way to the browser
+            if (text := message.get("text")) is not None:
+                self._program.send_text(text.encode())
+            else:
+                self._program.send_binary(message["bytes"])
+            with suppress(HawseError):  # it is gone: how it went is seen where it is read
+                await self._flush()
+        code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
+        if self._program.state is OPEN:
+            if code in SILENT:
+                self._program.send_close()
+            else:
+                self._program.send_close(code, reason)
+            with suppress(HawseError):
+                await self._flush()
+        self._left = True
+        self._deadline.reschedule(asyncio.get_running_loop().time() + CLOSE_TIME)
+
+    # ---- program to browser
+
+    async def _down(self) -> None:
+        """Until the program has closed. Its end without a close is told as 1011: something broke."""
+        frames = self._early
+        while True:
+            for frame in frames:
+                if frame.opcode is Opcode.CLOSE:
+                    await self._close_as_the_program()
+                    return
+                await self._pass_on(frame)
+            if self._program.parser_exc is not None:
+                await self._close(CloseCode.INTERNAL_ERROR, "the program broke the connection")
+                return
+            await self._feed()
+            frames = [event for event in self._program.events_received() if isinstance(event, Frame)]
+
+    async def _pass_on(self, frame: Frame) -> None:
+        if frame.opcode in (Opcode.TEXT, Opcode.BINARY):
+            self._text, self._parts = frame.opcode is Opcode.TEXT, []
+        elif frame.opcode is not Opcode.CONT:
+            return  # a ping was answered when it was fed
+        self._parts.append(bytes(frame.data))
+        if len(self._parts) > FRAGMENTS:
+            raise HawseError("too_large", "a message of too many fragments", admitted="yes")
+        if not frame.fin or self._left:
+            return
+        data, self._parts = b"".join(self._parts), []
+        if not self._text:
+            await self._send({"type": "websocket.send", "bytes": data})
+            return
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise HawseError("invalid_message", "text that is not UTF-8", admitted="yes") from None
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def _close_as_the_program(self) -> None:
+        close = self._program.close_rcvd
+        if close is None or close.code in SILENT:
+            await self._close(CloseCode.NORMAL_CLOSURE, "")
+        else:
+            await self._close(close.code, close.reason)
+
+    async def _close(self, code: int, reason: str) -> None:
+        if not self._left:
+            self._left = True
+            await self._send({"type": "websocket.close", "code": int(code), "reason": reason})
+
+    # ---- the tunnel
+
+    async def _feed(self) -> None:
+        data = await self._tunnel.read()
+        if data:
+            self._program.receive_data(data)
+        else:
+            self._program.receive_eof()
+        await self._flush()
+
+    async def _flush(self) -> None:
+        """Send what is due. What a program takes no more is dropped: it may have left something to be read, and
+        reading to the end tells how it ended."""
+        parts = self._program.data_to_send()
+        with suppress(HawseError):
+            await self._tunnel.write(*parts)
+            if parts and parts[-1] == SEND_EOF:
+                self._tunnel.end()

@@ -1,0 +1,48 @@
+"""Whole files between the local disk and a sandbox. The local disk is touched in threads."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from hawse.api.files import FileDone, FileStat
+from hawse.client.files.transfer_streams import FileReader, FileWriter
+
+Progress = Callable[[int, int], object]  # bytes so far, bytes in all
+CHUNK = 1 << 20  # bytes read from the local disk at a time
+
+
+async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> FileDone:
+    """Send a local file."""
+    file = await asyncio.to_thread(open, local, "rb")
+    try:
+        size, sent = os.fstat(file.fileno()).st_size, 0
+        async with remote:
+            while chunk := await asyncio.to_thread(file.read, CHUNK):
+                await remote.write(chunk)
+                sent += len(chunk)
+                if progress is not None:
+                    progress(sent, size)
+        return remote.result
+    finally:
+        file.close()
+
+
+async def download(
+    info: FileStat, open_read: Callable[[int], FileReader], local: Path, progress: Progress | None
+) -> int:
+    """Fetch a file as `info` says it is; `open_read` opens it at an offset. What came stays beside it if this fails."""
+    part = local.with_name(f"{local.name}.{info.version}.part")
+    file = await asyncio.to_thread(open, part, "ab")
+    try:
+        come = file.tell()
+        async with open_read(come) as source:
+            async for chunk in source:
+                await asyncio.to_thread(file.write, chunk)
+                come += len(chunk)
+                if progress is not None:
+                    progress(come, info.size)
+    finally:
+        await asyncio.to_thread(file.close)
+    await asyncio.to_thread(os.replace, part, local)
+    return come

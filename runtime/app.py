@@ -1,0 +1,190 @@
+"""The runtime of one sandbox, put together: its terminals, processes and files behind one server."""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from hawse.api.runtime import AskMetrics, AskRuntime, RuntimeMetrics
+from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import Disk
+from runtime.files.methods import Files
+from runtime.git.methods import Gits
+from runtime.journal.journal import JournalPool
+from runtime.journal.spill import SpillStore
+from runtime.ports.methods import Ports
+from runtime.posix.environment import Environment
+from runtime.posix.oom import OomCounter
+from runtime.posix.orphaned_pipes import Leftovers
+from runtime.process.exec import Execs
+from runtime.process.launcher import Launcher
+from runtime.process.methods import Processes
+from runtime.process.process import Ground
+from runtime.process.registry import Keep
+from runtime.recording.methods import Recordings
+from runtime.rpc.dispatcher import Dispatcher, Method
+from runtime.rpc.idempotency import Outcomes
+from runtime.rpc.server import Server
+from runtime.session.methods import Sessions
+from runtime.terminal.automation import Agents
+from runtime.terminal.methods import Terminals
+from runtime.watch.methods import Watches
+
+log = logging.getLogger(__name__)
+
+
+def package_version() -> str:
+    try:
+        return version("hawse")
+    except PackageNotFoundError:  # a bundle without metadata
+        return "unknown"
+
+
+class Runtime:
+    """What lives as long as the sandbox. `id` names this incarnation."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        tasks: Tasks,
+        disk: Disk,
+        *,
+        token: str | None = None,
+        recordings: Path | None = None,
+        spill: Path | None = None,
+        keep: Keep | None = None,
+        root: Path | None = None,
+        quota: int | None = None,
+    ) -> None:
+        self.id = secrets.token_hex(8)
+        workspace.mkdir(parents=True, exist_ok=True)
+        self._started = time.time()
+        journals = self._journals = JournalPool()
+        outcomes = Outcomes()
+        environment = Environment(workspace, mark=self.id)
+        self._terminals = Terminals(environment, journals)
+        leftovers = self._leftovers = Leftovers()
+        launcher = Launcher(environment, Ground(tasks, journals.journal, OomCounter(), leftovers))
+        execs = self._execs = Execs(launcher, outcomes)
+        self._processes = Processes(launcher, execs, SpillStore(spill), keep)
+        self._sessions = Sessions(environment, journals, outcomes, tasks, self._processes, leftovers)
+        self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
+        self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
+        self._watches = Watches(environment, tasks, self.id)
+        self._gits = Gits(environment, tasks, outcomes)
+        dispatcher = Dispatcher(tasks, outcomes)
+        self._agents = Agents(self._terminals)
+        ports = Ports(self.id, tasks)
+        programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
+        for part in (*programs, self._files, self._recordings, ports, self._watches, self._gits):
+            dispatcher.add(part.methods())
+        dispatcher.add(
+            {
+                "runtime.info": Method(AskRuntime, lambda call, p: self.info()),
+                "runtime.metrics": Method(AskMetrics, lambda call, p: self.metrics()),
+            }
+        )
+        self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
+
+    def info(self) -> dict[str, Any]:
+        """What it is and what it holds; `memory` is the resident size in bytes."""
+        return {
+            "runtime": self.id,
+            "pid": os.getpid(),
+            "version": package_version(),
+            "started": self._started,
+            "terminals": len(self._terminals),
+            "processes": len(self._processes) + len(self._execs),
+            "sessions": len(self._sessions),
+            "open_fds": _open_fds(),
+            "tasks": len(asyncio.all_tasks()),
+            "memory": _memory(),
+        }
+
+    def metrics(self) -> RuntimeMetrics:
+        """What it holds now and what it has counted. Looks at every viewer, so it is for who asks seldom."""
+        terminals = self._terminals
+        lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
+        return RuntimeMetrics(
+            started=self._started,
+            cpu=time.process_time(),
+            memory=_memory(),
+            open_fds=_open_fds(),
+            terminals=sum(terminal.exit is None for terminal in terminals),
+            processes=sum(process.exit is None for process in self._processes.records) + len(self._execs),
+            sessions=len(self._sessions),
+            viewers=len(lags),
+            lag=sum(lags),
+            lag_max=max(lags, default=0),
+            journals=self._journals.memory,
+            snapshots=terminals.shelf.held,
+            recordings=self._recordings.active,
+            output=terminals.output,
+            reseeds=terminals.tally.reseeds,
+            echo=terminals.tally.echoes(),
+        )
+
+    async def close(self) -> None:
+        """End everything that runs here."""
+        self.server.close()
+        self._files.close()
+        self._watches.close()
+        await asyncio.gather(self._terminals.close(), self._sessions.close(), self._gits.close())
+        await self._processes.close()  # and what the others have left behind
+        self._leftovers.close()
+        await self._recordings.close()
+        self._agents.close()
+
+
+def _memory() -> int:
+    """Resident bytes."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _open_fds() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@asynccontextmanager
+async def running(
+    workspace: Path,
+    *,
+    token: str | None = None,
+    recordings: Path | None = None,
+    spill: Path | None = None,
+    keep: Keep | None = None,
+    root: Path | None = None,
+    quota: int | None = None,
+) -> AsyncIterator[Runtime]:
+    """A runtime with its task group; at the end nothing it started is left.
+
+    `recordings`: where to keep them. `spill`: where output goes that is too much for memory. `keep`: how long processes
+    that have ended are kept. `root`: a directory that the file methods do not leave; `quota`: see `Quota`.
+    """
+    disk = Disk()
+    try:
+        async with asyncio.TaskGroup() as group:
+            runtime = Runtime(
+                workspace,
+                Tasks(group),
+                disk,
+                token=token,
+                recordings=recordings,
+                spill=spill,
+                keep=keep,
+                root=root,
+                quota=quota,
+            )
+            try:
+                yield runtime
+            finally:
+                await runtime.close()
+    finally:
+        disk.close()  # when the last task has ended

@@ -1,0 +1,124 @@
+"""A file that appears whole or not at all: written beside its place, and put there in one step."""
+
+import ctypes
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+
+from hawse.wire import HawseError
+from runtime.files.rooted_path import Place
+
+MARK = ".hawse-"  # names of what is not yet whole begin with it
+_LINKS_LIMIT = 40  # of symlinks to symlinks, as the kernel has it
+_RENAME_NOREPLACE = 1
+_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system, or the kernel, does not know renameat2
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Replacement:
+    """Open for writing from the start; `commit` or `discard` ends it. All of it is for threads."""
+
+    def __init__(self, place: Place, *, parents: bool = False) -> None:
+        """`place`: that of a regular file, of none, or of a symlink to one, which stays. Raises what is in the way."""
+        self._folder, self._name, self._old = _target(place, parents)
+        self._temporary = temporary_name()
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+            self.fd = os.open(self._temporary, flags, 0o666, dir_fd=self._folder)
+        except BaseException:
+            os.close(self._folder)
+            raise
+
+    def commit(self, mode: int | None = None) -> os.stat_result:
+        """Take the place. It gets `mode`, or keeps that of the old file, and its owner where that is allowed."""
+        if self._old is not None:
+            with suppress(PermissionError):
+                os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
+            mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
+        if mode is not None:
+            os.fchmod(self.fd, mode)  # after the owner, which clears bits
+        os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        status = os.fstat(self.fd)
+        self._close()
+        return status
+
+    def discard(self) -> None:
+        """The old file stays. Raises `OSError` if the new one cannot be removed."""
+        try:
+            os.unlink(self._temporary, dir_fd=self._folder)
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        os.close(self.fd)
+        os.close(self._folder)
+
+
+def temporary_name() -> str:
+    return MARK + secrets.token_hex(8)
+
+
+def make_parents(place: Place) -> None:
+    """Make the directories above it that are missing."""
+    missing = []
+    head = os.path.dirname(place.path)
+    while head not in ("/", *place.roots):
+        try:
+            os.close(place.at(head).open(os.O_PATH | os.O_DIRECTORY))
+            break
+        except FileNotFoundError:
+            missing.append(head)
+            head = os.path.dirname(head)
+    for head in reversed(missing):
+        with place.at(head).parent() as (fd, name), suppress(FileExistsError):
+            os.mkdir(name, dir_fd=fd)
+
+
+def rename(source: tuple[int, str], target: tuple[int, str], *, overwrite: bool) -> None:
+    """Rename from one (directory, name) to another. Unless `overwrite`, raises `FileExistsError` if that is taken."""
+    (from_fd, name), (to_fd, to) = source, target
+    if overwrite:
+        os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
+    elif _libc.renameat2(from_fd, os.fsencode(name), to_fd, os.fsencode(to), _RENAME_NOREPLACE) < 0:
+        number = ctypes.get_errno()
+        if number not in _NOT_THERE:
+            raise OSError(number, os.strerror(number))
+        rename_by_steps(source, target)
+
+
+def rename_by_steps(source: tuple[int, str], target: tuple[int, str]) -> None:
+    """The same without renameat2: what takes the place first fails if it is taken, and then only itself is replaced."""
+    (from_fd, name), (to_fd, to) = source, target
+    if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
+        os.mkdir(to, dir_fd=to_fd)
+        try:
+            os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
+        except OSError:
+            os.rmdir(to, dir_fd=to_fd)
+            raise
+    else:
+        os.link(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd, follow_symlinks=False)
+        os.unlink(name, dir_fd=from_fd)
+
+
+def _target(place: Place, parents: bool) -> tuple[int, str, os.stat_result | None]:
+    """The directory (open), the name and the state of the regular file to replace, behind all symlinks."""
+    for _ in range(_LINKS_LIMIT):
+        if parents:
+            make_parents(place)
+        with place.parent() as (fd, name):
+            try:
+                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            except FileNotFoundError:
+                return os.dup(fd), name, None
+            if stat.S_ISREG(status.st_mode):
+                return os.dup(fd), name, status
+            if stat.S_ISDIR(status.st_mode):
+                raise HawseError("is_directory", "it is a directory")
+            if not stat.S_ISLNK(status.st_mode):
+                raise HawseError("invalid_params", "it is no regular file", details={"path": "$.path"})
+            link = os.readlink(name, dir_fd=fd)
+        place = place.at(os.path.join(os.path.dirname(place.path), link))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

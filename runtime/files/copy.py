@@ -1,0 +1,205 @@
+"""`file.copy`, `file.rename`, `file.move`: a copy is made beside its place and put there when it is whole."""
+
+import errno
+import os
+import stat
+from collections.abc import Generator
+from contextlib import ExitStack, closing, suppress
+
+from hawse.api import Nothing
+from hawse.api.files import Copied, Copy, Move, Rename
+from hawse.api.paths import to_text
+from hawse.wire import HawseError
+from runtime.files.atomic_replace import rename, temporary_name
+from runtime.files.delete import delete_at
+from runtime.files.listing import DIRECTORY
+from runtime.files.quota import Quota
+from runtime.files.read import open_regular
+from runtime.files.rooted_path import Place
+from runtime.files.walk import Found, Leave, Trouble, Turns, walk
+
+BLOCK = 8 << 20  # bytes copied in a step
+_ELSEWHERE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)  # copy_file_range cannot
+
+Spot = tuple[int, str]  # a directory and a name in it
+
+
+def rename_(source: Place, target: Place, params: Rename | Move) -> Nothing:
+    """Raises `conflict` if there is something, `invalid_params` into itself or to another file system."""
+    with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
+        try:
+            rename((from_fd, name), (to_fd, to), overwrite=params.overwrite)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EXDEV):
+                raise
+            why = "into itself" if error.errno == errno.EINVAL else "to another file system: that is a move"
+            raise HawseError("invalid_params", why, details={"errno": error.errno}) from error
+    return Nothing()
+
+
+def move(source: Place, target: Place, params: Move, quota: Quota) -> Generator[None, None, Nothing]:
+    try:
+        return rename_(source, target, params)
+    except HawseError as error:
+        if (error.details or {}).get("errno") != errno.EXDEV:
+            raise
+    copy_ = Copy(path=params.path, to=params.to, recursive=True, overwrite=params.overwrite)
+    copied = yield from copy(source, target, copy_, quota)
+    if copied.skipped:
+        raise HawseError("invalid_params", "sockets and devices cannot be moved; the rest was copied", admitted="yes")
+    with source.parent() as (folder, name):
+        yield from delete_at(folder, name, recursive=True)
+    return Nothing()
+
+
+def copy(source: Place, target: Place, params: Copy, quota: Quota) -> Generator[None, None, Copied]:
+    """Raises `is_directory` without `recursive`, `conflict` if there is something at `target`, `no_space`."""
+    with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
+        status = os.stat(name, dir_fd=from_fd, follow_symlinks=False)
+        directory = stat.S_ISDIR(status.st_mode)
+        if directory and not params.recursive:
+            raise HawseError("is_directory", "it is a directory: only with `recursive`")
+        overwrite = params.overwrite and not directory
+        if not overwrite:
+            _check_free(to_fd, to)
+        copier = _Copier(quota)
+        temporary = temporary_name()
+        try:
+            if directory:
+                yield from copier.tree((from_fd, name), (to_fd, temporary), status)
+            elif not (yield from copier.one((from_fd, name), (to_fd, temporary), status)):
+                raise HawseError("invalid_params", "a socket or a device is not copied", details={"path": "$.path"})
+            rename((to_fd, temporary), (to_fd, to), overwrite=overwrite)
+        except BaseException:
+            quota.add(-copier.bytes)
+            with suppress(FileNotFoundError):
+                for _ in delete_at(to_fd, temporary, recursive=True):
+                    pass
+            raise
+        return Copied(files=copier.files, bytes=copier.bytes, skipped=copier.skipped)
+
+
+class _Copier:
+    """Counts as it copies."""
+
+    def __init__(self, quota: Quota) -> None:
+        self.files = self.bytes = self.skipped = 0
+        self._quota = quota
+        self._turns = Turns()
+
+    def tree(self, source: Spot, target: Spot, status: os.stat_result) -> Generator[None, None, None]:
+        with ExitStack() as stack:
+            into: list[int] = []
+            stack.callback(_close_all, into)
+            into.append(_made(target))
+            top = _opened(source)
+            stack.callback(os.close, top)
+            own = os.fstat(into[0])
+            found = stack.enter_context(closing(walk(top, skip=(own.st_dev, own.st_ino))))
+            for item in found:
+                if isinstance(item, Trouble):
+                    details = {"path": to_text(item.path)}
+                    raise HawseError(item.error.code, item.error.message, admitted="yes", details=details)
+                if isinstance(item, Leave):
+                    _finish(into[-1], item.status)
+                    os.close(into.pop())
+                elif isinstance(item, Found):
+                    name = item.names[-1]
+                    if item.is_directory:
+                        into.append(_made((into[-1], name)))
+                    elif not (yield from self.one((item.folder, name), (into[-1], name), item.status)):
+                        self.skipped += 1
+                if self._turns.due():
+                    yield
+            _finish(into[0], status)
+
+    def one(self, source: Spot, target: Spot, status: os.stat_result) -> Generator[None, None, bool]:
+        """Whether it is of a kind that can be copied."""
+        (from_fd, name), (to_fd, to) = source, target
+        if stat.S_ISLNK(status.st_mode):
+            os.symlink(os.readlink(name, dir_fd=from_fd), to, dir_fd=to_fd)
+        elif stat.S_ISFIFO(status.st_mode):
+            os.mkfifo(to, stat.S_IMODE(status.st_mode), dir_fd=to_fd)
+        elif stat.S_ISREG(status.st_mode):
+            yield from self._content(source, target)
+        else:
+            return False
+        self.files += 1
+        return True
+
+    def _content(self, source: Spot, target: Spot) -> Generator[None, None, None]:
+        (from_fd, name), (to_fd, to) = source, target
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        read, status = open_regular(lambda mode: os.open(name, mode | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=from_fd))
+        try:
+            write = os.open(to, flags, 0o600, dir_fd=to_fd)
+            try:
+                while size := self._block(read, write, status.st_size):
+                    self.bytes += size
+                    if self._turns.due():
+                        yield
+                _finish(write, status)
+            finally:
+                os.close(write)
+        finally:
+            os.close(read)
+
+    def _block(self, read: int, write: int, size: int) -> int:
+        """Copy the next block; 0 at the end. The kernel copies where it can, or shares the blocks of the disk."""
+        room = min(max(size - os.lseek(read, 0, os.SEEK_CUR), 0), BLOCK)
+        self._quota.add(room)
+        copied = _copy_range(read, write, room) or _copy_by_hand(read, write)
+        self._quota.add(copied - room)
+        return copied
+
+
+def _copy_range(read: int, write: int, size: int) -> int:
+    try:
+        return os.copy_file_range(read, write, size) if size else 0
+    except OSError as error:
+        if error.errno not in _ELSEWHERE:
+            raise
+        return 0
+
+
+def _copy_by_hand(read: int, write: int) -> int:
+    """Also what has no size, as in /proc."""
+    data = memoryview(os.read(read, 1 << 20))
+    written = 0
+    while written < len(data):
+        written += os.write(write, data[written:])
+    return written
+
+
+def _check_free(folder: int, name: str) -> None:
+    """Before the work; `rename` sees to it in the end."""
+    with suppress(FileNotFoundError):
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+
+def _opened(spot: Spot) -> int:
+    folder, name = spot
+    return os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+
+
+def _made(spot: Spot) -> int:
+    folder, name = spot
+    os.mkdir(name, 0o700, dir_fd=folder)
+    return _opened(spot)
+
+
+def _close_all(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)
+
+
+def _finish(fd: int, status: os.stat_result) -> None:
+    """Owner where that is allowed, mode, times. Who is not the owner's does not get the owner's rights."""
+    mode = stat.S_IMODE(status.st_mode)
+    try:
+        os.fchown(fd, status.st_uid, status.st_gid)
+    except PermissionError:
+        mode &= ~(stat.S_ISUID | stat.S_ISGID)
+    os.fchmod(fd, mode)
+    os.utime(fd, ns=(status.st_atime_ns, status.st_mtime_ns))

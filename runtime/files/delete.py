@@ -1,0 +1,60 @@
+"""`file.delete`: what is at a place, and with `recursive` all in it. By descriptors, as `shutil.rmtree` does."""
+
+import os
+import stat
+from collections.abc import Generator
+from contextlib import closing
+
+from hawse.api.files import Delete, Deleted
+from hawse.api.paths import to_text
+from hawse.wire import HawseError
+from runtime.files.listing import DIRECTORY
+from runtime.files.rooted_path import Place
+from runtime.files.walk import DEPTH_LIMIT, Leave, Trouble, Turns, walk
+
+LIMIT = 2 * DEPTH_LIMIT  # more than what any other method goes down, so that what they made can be deleted
+
+Steps = Generator[None, None, Deleted]
+
+
+def delete(place: Place, params: Delete) -> Steps:
+    """Raises `is_directory` without `recursive`; if something in it cannot be deleted, the error says where."""
+    with place.parent() as (folder, name):
+        return (yield from delete_at(folder, name, recursive=params.recursive))
+
+
+def delete_at(folder: int, name: str, *, recursive: bool) -> Steps:
+    """The same for a `name` in the directory `folder`."""
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if not stat.S_ISDIR(status.st_mode):
+        os.unlink(name, dir_fd=folder)
+        return Deleted(deleted=1)
+    if not recursive:
+        raise HawseError("is_directory", "it is a directory: only with `recursive`")
+    deleted = yield from _empty(folder, name)
+    os.rmdir(name, dir_fd=folder)
+    return Deleted(deleted=deleted + 1)
+
+
+def _empty(folder: int, name: str) -> Generator[None, None, int]:
+    """Delete all that is in a directory; return how much it was."""
+    deleted = 0
+    turns = Turns()
+    top = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        with closing(walk(top, limit=LIMIT)) as found:
+            for item in found:
+                if isinstance(item, Trouble):
+                    details = {"path": to_text(item.path)}
+                    raise HawseError(item.error.code, item.error.message, admitted="yes", details=details)
+                if isinstance(item, Leave):
+                    os.rmdir(item.names[-1], dir_fd=item.folder)
+                    deleted += 1
+                elif item is not None and not item.is_directory:
+                    os.unlink(item.names[-1], dir_fd=item.folder)
+                    deleted += 1
+                if turns.due():
+                    yield
+        return deleted
+    finally:
+        os.close(top)

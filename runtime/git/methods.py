@@ -1,0 +1,231 @@
+"""The `git.*` methods (docs/wire.md section 9)."""
+
+import asyncio
+import os
+from typing import Any
+
+import msgspec
+
+from hawse.api import git as api
+from hawse.api.paths import to_text
+from hawse.wire import HawseError
+from runtime.core.tasks import Tasks
+from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
+from runtime.git.clone import CloneReader, Cloning
+from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, pushed, status
+from runtime.git.runner import Access, Git, Ran
+from runtime.posix.environment import Environment
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import Method
+from runtime.rpc.idempotency import Outcomes, fingerprint
+
+PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control message
+
+
+class Gits:
+    """The methods, and the clones that are under way."""
+
+    def __init__(self, environment: Environment, tasks: Tasks, outcomes: Outcomes) -> None:
+        self._environment = environment
+        self._tasks = tasks
+        self._outcomes = outcomes
+        self._git = Git(environment)
+        self._cloning: dict[str, Cloning] = {}  # those with a key that go on
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "git.clone": Method(api.Clone, self._clone, stream=True),
+            "git.cancel": Method(api.CancelClone, lambda call, p: self._cancel(p.key)),
+            "git.status": Method(api.Status, lambda call, p: self._status(p)),
+            "git.diff": Method(api.Diff, lambda call, p: self._diff(p)),
+            "git.add": Method(api.Add, lambda call, p: self._add(p)),
+            "git.commit": Method(api.Commit, lambda call, p: self._commit(p)),
+            "git.branch": Method(api.Branch, lambda call, p: self._branch(p)),
+            "git.checkout": Method(api.Checkout, lambda call, p: self._checkout(p)),
+            "git.log": Method(api.Log, lambda call, p: self._log(p)),
+            "git.pull": Method(api.Pull, lambda call, p: self._pull(p)),
+            "git.push": Method(api.Push, lambda call, p: self._push(p)),
+        }
+
+    async def close(self) -> None:
+        await self._git.close()
+
+    # ---- clone
+
+    def _clone(self, call: Call, params: api.Clone) -> None:
+        mark = fingerprint("git.clone", msgspec.json.encode(params))
+        known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
+        if known is not None:
+            assert isinstance(known.work, Cloning)
+            call.serve(CloneReader(known.work, call, self._tasks.start))
+            return
+        checked_source = source(params.url, checked(params.credentials))
+        target = self._environment.path(params.path or to_text(directory_of(checked_source.url)))
+        if target == "/":
+            raise HawseError("invalid_params", "a clone needs a name", details={"path": "$.path"})
+        cloning = Cloning(self._git, params, checked_source, target, self._head, keyed=call.key is not None)
+        if call.key is not None:
+            cloning.outcome = self._outcomes.begin(call.key, mark, cloning)
+            self._cloning[call.key] = cloning
+        reader = CloneReader(cloning, call, self._tasks.start)
+        self._tasks.start(self._run_clone(cloning, call.key))
+        call.serve(reader)
+
+    async def _run_clone(self, cloning: Cloning, key: str | None) -> None:
+        try:
+            await cloning.run()
+        finally:
+            if key is not None:
+                del self._cloning[key]
+
+    async def _cancel(self, key: str) -> dict[str, Any]:
+        if key in self._cloning:
+            await self._cloning[key].cancel()
+        return {}
+
+    # ---- what is there
+
+    async def _status(self, params: api.Status) -> api.State:
+        words = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all"]
+        if params.ignored:
+            words.append("--ignored")
+        return status((await self._run(params, *words)).stdout)
+
+    async def _diff(self, params: api.Diff) -> api.Patch:
+        await self._head(await self._where(params))  # where there is no repository, `git diff` would compare any files
+        words = ["diff", "--no-ext-diff", "--no-textconv"]
+        if params.staged:
+            words.append("--cached")
+        if params.target is not None and params.base is None:
+            raise HawseError("invalid_params", "`target` without `base`", details={"path": "$.target"})
+        named = [("$.base", params.base), ("$.target", params.target)]
+        words += ["--end-of-options", *(revision(text, field) for field, text in named if text is not None)]
+        ran = await self._run(params, *words, *paths(params.paths), limit=params.limit)
+        return _patch(ran)
+
+    async def _log(self, params: api.Log) -> api.Commits:
+        where = await self._where(params)
+        if params.ref is None and (await self._head(where)).commit is None:
+            return api.Commits(commits=[])
+        words = ["log", "-z", "--encoding=UTF-8", f"--format=tformat:{LOG_FORMAT}"]
+        words += [f"--max-count={params.limit}", f"--skip={params.skip}", "--end-of-options"]
+        ref = revision(params.ref, "$.ref") if params.ref is not None else "HEAD"
+        ran = await self._run(params, *words, ref, *paths(params.paths))
+        commits, truncated = log(ran.stdout)
+        return api.Commits(commits=commits, truncated=truncated or ran.truncated)
+
+    async def _head(self, where: str) -> api.Head:
+        commit = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=where, accept=(0, 1))
+        name = await self._git.run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=where, accept=(0, 1))
+        return api.Head(path=to_text(where), commit=_line(commit), branch=_line(name))
+
+    # ---- what changes it
+
+    async def _add(self, params: api.Add) -> dict[str, Any]:
+        if params.all == (params.paths is not None):
+            raise HawseError("invalid_params", "give either `paths` or `all`", details={"path": "$.paths"})
+        await self._run(params, "add", *(["--all"] if params.all else paths(params.paths)))
+        return {}
+
+    async def _commit(self, params: api.Commit) -> api.Head:
+        words = ["commit", "--quiet", "--file=-"]
+        if params.all:
+            words.append("--all")
+        if params.allow_empty:
+            words.append("--allow-empty")
+        author = params.author
+        env = {}
+        if author is not None:
+            if any(char in author.name + author.email for char in "<>\n\0"):
+                raise HawseError("invalid_params", "`<`, `>` or a control in a name", details={"path": "$.author"})
+            who = {"NAME": author.name, "EMAIL": author.email}
+            env = {f"GIT_{role}_{what}": text for role in ("AUTHOR", "COMMITTER") for what, text in who.items()}
+        await self._run(params, *words, stdin=params.message.encode(), env=env)
+        return await self._head(await self._where(params))
+
+    async def _branch(self, params: api.Branch) -> api.Branches:
+        if params.create is not None:
+            start = [revision(params.start, "$.start")] if params.start is not None else []
+            force = ["--force"] if params.force else []
+            await self._run(params, "branch", *force, "--end-of-options", branch(params.create, "$.create"), *start)
+        if params.delete is not None:
+            force = ["--force"] if params.force else []
+            await self._run(params, "branch", "--delete", *force, "--", branch(params.delete, "$.delete"))
+        ran = await self._run(params, "for-each-ref", f"--format={BRANCH_FORMAT}", "refs/heads", "refs/remotes")
+        found, truncated = branches(ran.stdout)
+        head = await self._head(await self._where(params))
+        return api.Branches(current=head.branch, branches=found, truncated=truncated or ran.truncated)
+
+    async def _checkout(self, params: api.Checkout) -> api.Head:
+        words = ["checkout", "--quiet"]
+        ref = None if params.ref is None else revision(params.ref, "$.ref")
+        if params.paths is not None:
+            words += [*([] if ref is None else [ref]), *paths(params.paths)]
+        elif ref is None:
+            raise HawseError("invalid_params", "give `ref` or `paths`", details={"path": "$.ref"})
+        elif params.create:
+            start = [] if params.start is None else [revision(params.start, "$.start")]
+            words += ["-b", branch(ref, "$.ref"), *start, "--"]
+        else:
+            words += [ref, "--"]
+        await self._run(params, *words)
+        return await self._head(await self._where(params))
+
+    # ---- the network
+
+    async def _pull(self, params: api.Pull) -> api.Head:
+        words = ["pull", "--quiet", "--no-edit"]
+        if params.rebase and params.ff_only:
+            raise HawseError("invalid_params", "either `rebase` or `ff_only`", details={"path": "$.rebase"})
+        words += ["--rebase"] if params.rebase else ["--no-rebase", "--ff-only" if params.ff_only else "--ff"]
+        if params.branch is not None or params.remote is not None:
+            words += ["--", remote(params.remote or "origin")]
+            words += [] if params.branch is None else [branch(params.branch, "$.branch")]
+        access = await self._access(params, remote(params.remote or "origin"), params.credentials)
+        await self._run(params, *words, access=access, timeout=params.timeout)
+        return await self._head(await self._where(params))
+
+    async def _push(self, params: api.Push) -> api.Pushed:
+        words = ["push", "--porcelain"]
+        if params.force:
+            words.append("--force-with-lease")
+        if params.set_upstream:
+            words.append("--set-upstream")
+        name = branch(params.branch, "$.branch") if params.branch is not None else "HEAD"
+        access = await self._access(params, remote(params.remote), params.credentials, "--push")
+        ran = await self._run(params, *words, "--", params.remote, name, access=access, timeout=params.timeout)
+        return api.Pushed(refs=pushed(ran.stdout))
+
+    async def _access(
+        self, params: api.Repository, name: str, credentials: api.Credentials | None, *options: str
+    ) -> Access | None:
+        """For whom the credentials are: for where that remote is, and nobody else."""
+        if checked(credentials) is None:
+            return None
+        assert credentials is not None
+        url = (await self._run(params, "remote", "get-url", *options, "--", name)).stdout.decode(errors="replace")
+        return Access(scope(url.strip()), credentials)
+
+    # ---- inside
+
+    async def _run(self, params: api.Repository, *words: str, **more: Any) -> Ran:
+        return await self._git.run(*words, cwd=await self._where(params), **more)
+
+    async def _where(self, params: api.Repository) -> str:
+        where = self._environment.path(params.path)
+        if not await asyncio.to_thread(os.path.isdir, where):
+            raise HawseError("not_found", f"no directory {to_text(where)}", details={"reason": "not_a_repository"})
+        return where
+
+
+def _line(ran: Ran) -> str | None:
+    text = ran.stdout.decode(errors="replace").strip()
+    return text if ran.code == 0 and text else None
+
+
+def _patch(ran: Ran) -> api.Patch:
+    text = ran.stdout.decode(errors="replace")
+    truncated = ran.truncated
+    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # controls take six bytes each
+        text, truncated = text[: len(text) * 3 // 4], True
+    return api.Patch(text=text, truncated=truncated)

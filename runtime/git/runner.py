@@ -1,0 +1,247 @@
+"""Runs git: its environment, its credentials, its time, and the end of its whole tree.
+
+Credentials go by a descriptor of memory that has no name (docs/decisions/0036).
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from hawse.api.git import Credentials
+from hawse.api.types import Exit
+from hawse.wire import HawseError
+from runtime.git.arguments import redacted
+from runtime.git.errors import failure
+from runtime.posix import process_tree as tree
+from runtime.posix.child import adopt
+from runtime.posix.environment import Environment
+from runtime.posix.fd_streams import Inlet, Outlet
+from runtime.posix.spawn import EXTRA_FD, spawn_pipes
+
+RUNNING_LIMIT = 64  # gits at a time
+LOCAL_TIMEOUT = 120.0  # seconds for what needs no network
+OUTPUT_LIMIT = 8 << 20  # bytes of stdout that are kept
+STDERR_LIMIT = 64 << 10  # bytes of stderr that are kept: the last ones
+GRACE = 2.0  # seconds from TERM to KILL
+LAST_WORDS = 1 << 20  # bytes read after git's end: the most a pipe holds
+
+_KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
+_ENV = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",  # nobody is there to ask
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # of remotes and of what they redirect to as well
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_EDITOR": ":",
+    "GIT_MERGE_AUTOEDIT": "no",
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C.UTF-8",
+    "LANGUAGE": "C",  # its words are read
+}
+_CONFIG = (
+    ("color.ui", "false"),
+    ("core.quotePath", "false"),
+    ("core.fsmonitor", "false"),  # a program, or a daemon that stays
+    ("gc.auto", "0"),  # it would go on in the background
+    ("maintenance.auto", "false"),
+    ("http.lowSpeedLimit", "1"),  # bytes in a second, for
+    ("http.lowSpeedTime", "60"),  # so many seconds: nothing comes any more
+    ("protocol.ext.allow", "never"),
+    ("advice.detachedHead", "false"),
+    ("log.showSignature", "false"),
+)
+_HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
+
+
+class Ran(NamedTuple):
+    """A git that has ended. `truncated`: it had more to say than was asked for, and was ended for that."""
+
+    code: int | None
+    stdout: bytes
+    stderr: bytes
+    truncated: bool
+
+
+class Access(NamedTuple):
+    """Credentials, and for whom: scheme, host and port."""
+
+    scope: str
+    credentials: Credentials
+
+
+class Output:
+    """What is kept of stdout: the first `limit` bytes."""
+
+    def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
+        self.data = bytearray()
+        self.full = False  # there was more
+        self._limit = limit
+        self._on_full = on_full
+
+    def append(self, data: bytes) -> None:
+        room = self._limit - len(self.data)
+        self.data += data[:room]
+        if len(data) > room:
+            self.full = True
+            self._on_full()
+
+
+class Running:
+    """One git. Whoever started it calls `close`."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str,
+        stdin: bytes | None,
+        extra: int | None,
+        on_stdout: Callable[[bytes], None],
+        on_stderr: Callable[[bytes], None],
+        enough: asyncio.Event,
+    ) -> None:
+        """`enough` is set when it has ended."""
+        self.exit: Exit | None = None
+        self.stopped: HawseError | None = None  # why we ended it
+        pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
+        child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
+        self.pid = child.pid
+        self._enough = enough
+        self._inlets = [Inlet(pipes.stdout, on_stdout, _nothing, _nothing)]
+        self._inlets.append(Inlet(pipes.stderr, on_stderr, _nothing, _nothing))
+        self._stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
+        if self._stdin is not None:
+            self._stdin.write(stdin or b"")
+            self._stdin.end()
+
+    async def kill(self) -> None:
+        """End the whole tree; return when nothing is left of it."""
+        if self.exit is None:
+            await tree.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
+
+    def close(self) -> None:
+        """It has ended: take its last words."""
+        for inlet in self._inlets:
+            inlet.drain(LAST_WORDS)
+            inlet.close()
+        if self._stdin is not None:
+            self._stdin.close()
+
+    def _exited(self, exit: Exit) -> None:
+        self.exit = exit
+        self._enough.set()
+
+
+class Git:
+    """Starts gits, and ends those that run when the runtime does."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self._running: dict[Running, None] = {}
+        self._closed = False
+
+    async def close(self) -> None:
+        self._closed = True
+        await asyncio.gather(*(self.stop(running) for running in list(self._running)), return_exceptions=True)
+
+    async def stop(self, running: Running) -> None:
+        """End one from outside; whoever waits for it gets `cancelled`."""
+        running.stopped = running.stopped or HawseError("cancelled", "git was ended", admitted="yes")
+        await running.kill()
+
+    async def run(
+        self,
+        *words: str,
+        cwd: str,
+        access: Access | None = None,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = LOCAL_TIMEOUT,
+        limit: int = OUTPUT_LIMIT,
+        on_stderr: Callable[[bytes], None] | None = None,
+        on_start: Callable[[Running], None] | None = None,
+        accept: tuple[int, ...] = (0,),
+    ) -> Ran:
+        """Run git to its end in `cwd`. More than `limit` bytes of stdout end it, too.
+
+        Raises `spawn_failed` if there is no git, `deadline_exceeded`, `cancelled`, and what its failure means: an exit
+        code that is not one of `accept`.
+        """
+        if self._closed or len(self._running) >= RUNNING_LIMIT:
+            raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} gits are running")
+        secret = None if access is None else _memory(access.credentials)
+        enough = asyncio.Event()
+        output, errors = Output(limit, enough.set), bytearray()
+
+        def hear(data: bytes) -> None:
+            errors.extend(data)
+            del errors[:-STDERR_LIMIT]
+            if on_stderr is not None:
+                on_stderr(data)
+
+        try:
+            running = Running(
+                _argv(words, access),
+                env=self._env(cwd, env),
+                cwd=cwd,
+                stdin=stdin,
+                extra=secret,
+                on_stdout=output.append,
+                on_stderr=hear,
+                enough=enough,
+            )
+            try:
+                self._running[running] = None
+                if on_start is not None:
+                    on_start(running)
+                await asyncio.wait_for(enough.wait(), timeout)
+            except TimeoutError:
+                running.stopped = HawseError("deadline_exceeded", f"git took more than {timeout} s", admitted="yes")
+            finally:
+                try:
+                    await running.kill()
+                finally:
+                    running.close()
+                    del self._running[running]
+        finally:
+            if secret is not None:
+                os.ftruncate(secret, 0)  # for whatever git may have left behind
+                os.close(secret)
+        if running.stopped is not None:
+            raise running.stopped
+        code = running.exit.code if running.exit is not None else None
+        if code not in accept and not output.full:
+            said = (bytes(output.data[-STDERR_LIMIT:]) + b"\n" + errors).decode(errors="replace")
+            raise failure(redacted(said, access and access.credentials), code)
+        return Ran(code, bytes(output.data), bytes(errors), output.full)
+
+    def _env(self, cwd: str, more: Mapping[str, str] | None) -> dict[str, str]:
+        env = self.environment.build(None, cwd=cwd)
+        inherited = {k: v for k, v in env.items() if not k.startswith("GIT_") or k.startswith(_KEPT_NAMES)}
+        return {**inherited, **_ENV, **(more or {})}
+
+
+def _argv(words: Sequence[str], access: Access | None) -> list[str]:
+    config = list(_CONFIG)
+    if access is not None:  # no other helper: one might keep them
+        config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
+    return ["git", "--no-pager", *(word for name, value in config for word in ("-c", f"{name}={value}")), *words]
+
+
+def _memory(credentials: Credentials) -> int:
+    """A descriptor from which `credential.helper` reads, any number of times (git-credential(1))."""
+    fd = os.memfd_create("git", os.MFD_CLOEXEC)
+    try:
+        os.write(fd, f"username={credentials.username}\npassword={credentials.password}\n".encode())
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _nothing() -> None:
+    pass

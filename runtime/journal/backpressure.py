@@ -1,0 +1,166 @@
+"""How fast a program's output is read: by its fastest reader, never by its slowest, except where one asks for it.
+
+- Reading pauses when even the reader furthest ahead is ROOM behind, or half of a small journal.
+- A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For HOLD seconds after it was
+  cut off, its place is held so that it can come back.
+- A reader that makes no progress for its patience while reading is paused counts as gone until it does.
+- With nobody there, everything is read: a program never blocks because its viewer left.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from runtime.core.weak_callback import Weakly
+from runtime.journal.journal import Journal
+
+ROOM = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
+PATIENCE = 2.0  # seconds without progress after which an ordinary reader counts as gone
+LOSSLESS_PATIENCE = 30.0  # the same for a lossless one
+HOLD = 30.0  # seconds the place of a lossless reader is kept after its line was cut
+NOBODY = 1 << 62  # beyond every offset: nobody needs anything
+
+
+class Reader(Protocol):
+    @property
+    def cursor(self) -> int | None:
+        """The offset of the next byte it will take; None while it has not begun."""
+        ...
+
+    @property
+    def lossless(self) -> bool: ...
+
+
+class Place:
+    """What the pacer knows of one reader."""
+
+    def __init__(self, resume_id: str | None, follows: bool) -> None:
+        self.resume_id = resume_id
+        self.follows = follows  # it never leads: what it has read makes room for no more
+        self.gone_at: int | None = None  # the offset it stalled at, while it counts as gone
+        self.seen_at: int | None = None  # the offset it was last seen at while reading was paused
+        self.since = 0.0  # when it was first seen there
+
+
+class Pacer:
+    """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        pause: Callable[[], None],
+        resume: Callable[[], None],
+        hold_room: int | None = None,
+    ) -> None:
+        """`hold_room`: bytes that a place which is held may be behind; half a journal by default."""
+        self._journal = journal
+        self._hold_room = hold_room
+        self._pause = pause
+        self._resume = resume
+        self._readers: dict[Reader, Place] = {}
+        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id: the cursor it left at
+        self._watch: asyncio.TimerHandle | None = None
+        self._closed = False
+        self.paused = False
+        journal.needed = Weakly(self._needed, gone=NOBODY)  # what is being written out may keep the journal longer
+
+    def add(self, reader: Reader, resume_id: str | None = None, *, follows: bool = False) -> None:
+        """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""
+        self._readers[reader] = Place(resume_id, follows)
+        if resume_id in self._holds:
+            self._holds.pop(resume_id)[1].cancel()
+        self.update()
+
+    def remove(self, reader: Reader) -> None:
+        """It was cut off: keep its place, if it is lossless and has not come back by another line already."""
+        resume_id = self._readers.pop(reader).resume_id
+        back = any(place.resume_id == resume_id for place in self._readers.values())
+        if resume_id is not None and reader.lossless and reader.cursor is not None and not back and not self._closed:
+            timer = asyncio.get_running_loop().call_later(HOLD, self._expire, resume_id)
+            self._holds[resume_id] = (reader.cursor, timer)
+        self.update()
+
+    def advanced(self) -> None:
+        """A cursor has moved on, which can only end a pause."""
+        if self.paused:
+            self.update()
+
+    def update(self) -> None:
+        allowed = self._allowed()
+        if allowed and self.paused:
+            self.paused = False
+            self._stop_watching()
+            self._resume()
+        elif not allowed and not self.paused:
+            self.paused = True
+            self._pause()
+            for place in self._readers.values():
+                place.seen_at = None
+            self._look()
+
+    def close(self) -> None:
+        """Nothing more will be read: hold and watch nobody."""
+        self._closed = True
+        self._stop_watching()
+        for _, timer in self._holds.values():
+            timer.cancel()
+        self._holds.clear()
+
+    def _allowed(self) -> bool:
+        if self._closed:
+            return True
+        end = self._journal.end
+        furthest = -1
+        slowest_lossless = end
+        for reader, place in self._readers.items():
+            cursor = reader.cursor
+            if cursor is None or place.gone_at == cursor:
+                continue
+            place.gone_at = None
+            if not place.follows:
+                furthest = max(furthest, cursor)
+            if reader.lossless:
+                slowest_lossless = min(slowest_lossless, cursor)
+        slowest_held = min((cursor for cursor, _ in self._holds.values()), default=end)
+        room = self._journal.capacity // 2
+        if end - slowest_lossless > room or end - slowest_held > (self._hold_room or room):
+            return False
+        return furthest < 0 or end - furthest <= min(ROOM, self._journal.capacity // 2)
+
+    def _needed(self) -> int:
+        """The first offset that a lossless reader has yet to take, and that stands nowhere but in the journal."""
+        start, needed = self._journal.start, self._journal.end
+        for reader, place in self._readers.items():
+            cursor = reader.cursor if reader.lossless else None
+            if cursor is None or cursor == place.gone_at:
+                continue
+            if place.follows:
+                return cursor  # what is before, it has put where everybody finds it
+            if start <= cursor < needed:
+                needed = cursor
+        for cursor, _ in self._holds.values():
+            if start <= cursor < needed:
+                needed = cursor
+        return needed
+
+    def _look(self) -> None:
+        """Reading is paused: who has not moved for its patience counts as gone."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for reader, place in self._readers.items():
+            cursor = reader.cursor
+            if cursor is None or place.seen_at != cursor:
+                place.seen_at, place.since = cursor, now
+            elif now - place.since >= 0.99 * (LOSSLESS_PATIENCE if reader.lossless else PATIENCE):
+                place.gone_at = cursor
+        self._watch = loop.call_later(PATIENCE, self._look)
+        self.advanced()
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    def _expire(self, resume_id: str) -> None:
+        del self._holds[resume_id]
+        self.update()

@@ -1,0 +1,253 @@
+"""What no longer fits into memory of a process's output, on disk: files of a few MiB, of which the oldest go first.
+
+A spill is a follower of its stream's journal, as a recorder is: it takes bytes before the ring needs their room, and
+the program is only ever held up for it while half a ring waits for the disk (docs/decisions/0030). What cannot be
+written is left out; who reads is told. All disk work is done by one thread, in order, so that nothing is read
+before it is written or written after it was removed.
+"""
+
+import asyncio
+import logging
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from runtime.core.remove_tree import remove_tree
+from runtime.journal.journal import Journal
+
+log = logging.getLogger(__name__)
+
+SEGMENT = 4 << 20  # bytes of a file: what is lost at a time when there is too much
+EACH = 64 << 20  # bytes of one stream
+TOTAL = 1 << 30  # bytes of all
+BATCH = 1 << 20  # bytes copied and written at a time
+READ_SIZE = 256 << 10  # bytes read at a time
+AFTERWARDS = 256 << 10  # bytes of a stream that has ended that stay in memory
+
+
+class Segment:
+    """A file: the bytes of `[start, end)` of a stream."""
+
+    def __init__(self, path: Path, start: int, spill: "Spill") -> None:
+        self.path = path
+        self.start = start
+        self.end = start
+        self.spill = spill
+
+
+class SpillStore:
+    """The folder, and what all streams have in it together."""
+
+    def __init__(self, folder: Path | None = None, *, total: int = TOTAL, each: int = EACH) -> None:
+        """`folder`: ours alone, and emptied now; without one a temporary one is made when it is needed."""
+        self.each = each
+        self.held = 0  # bytes
+        self.closed = False
+        self._folder = folder
+        self._total = total
+        self._count = 0
+        self._segments: dict[Segment, None] = {}  # the oldest first
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spill")
+        if folder is not None:
+            remove_tree(folder)  # left by a runtime that was killed
+
+    async def close(self) -> None:
+        """Remove everything."""
+        self.closed = True
+        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
+        if self._folder is not None:
+            await asyncio.to_thread(remove_tree, self._folder)
+
+    def segment(self, start: int, spill: "Spill") -> Segment:
+        """A new file. Raises `OSError`, without a folder to make it in."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="hawse-spill-"))
+        self._count += 1
+        segment = Segment(self._folder / f"{self._count:x}", start, spill)
+        self._segments[segment] = None
+        return segment
+
+    def grew(self, segment: Segment, size: int) -> None:
+        """`size` bytes were written: make room for them, of the oldest."""
+        segment.end += size
+        self.held += size
+        while self.held > self._total:
+            oldest = next(iter(self._segments))
+            oldest.spill.drop(oldest)
+
+    def remove(self, segment: Segment) -> None:
+        del self._segments[segment]
+        self.held -= segment.end - segment.start
+        if not self.closed:
+            self._thread.submit(_unlink, segment.path)
+
+    def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
+        """Do disk work after all that was asked for before."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+class Spill:
+    """Of one stream. A `Reader` of its pacer, that never leads. `moved` is called when it got on."""
+
+    lossless = True
+
+    def __init__(self, store: SpillStore, journal: Journal, moved: Callable[[], None]) -> None:
+        self.cursor: int | None = 0  # what is before has been written, or given up
+        self.segments: deque[Segment] = deque()
+        self._store = store
+        self._journal = journal
+        self._moved = moved
+        self._busy = False
+        self._closed = False
+        self._failing = False
+        self._ended = False
+
+    @property
+    def _behind(self) -> int:
+        return self._journal.end - (self.cursor or 0)
+
+    @property
+    def limit(self) -> int:
+        return self._store.each
+
+    def first_at(self, offset: int) -> int | None:
+        """The first offset from `offset` on that is here; None if there is none."""
+        for segment in self.segments if not self._store.closed else ():
+            if segment.end > offset:
+                return max(segment.start, offset)
+        return None
+
+    def update(self) -> None:
+        """Output has come. A stream that fits into a quarter of its ring never touches the disk."""
+        if self._behind > self._journal.capacity // 4:
+            self._write()
+
+    def finish(self) -> None:
+        """The stream has ended: most of it goes to disk, since it may be kept for long."""
+        self._ended = True
+        if len(self._journal) > AFTERWARDS:
+            self._write()
+
+    def fetch(self, offset: int, done: Callable[[bytes], None]) -> None:
+        """Call `done` with some bytes from `offset` on, none if they are not here any more."""
+        segment = next((s for s in self.segments if s.start <= offset < s.end), None)
+        if segment is None or self._store.closed:
+            asyncio.get_running_loop().call_soon(done, b"")
+            return
+        path, at, size = segment.path, offset - segment.start, min(READ_SIZE, segment.end - offset)
+        self._store.run(lambda: _read(path, at, size)).add_done_callback(
+            lambda future: done(self._fetched(future, segment))
+        )
+
+    def drop(self, segment: Segment) -> None:
+        self.segments.remove(segment)
+        self._store.remove(segment)
+
+    def close(self) -> None:
+        """Nobody will read it any more."""
+        self._closed = True
+        while self.segments:
+            self.drop(self.segments[0])
+
+    def _write(self) -> None:
+        """Write the next bytes that are not on disk, unless that is being done; `_written` goes on."""
+        if self._busy or self._closed or self._store.closed:
+            return
+        if not self._behind:
+            if self._ended and not self._failing:
+                self._journal.limit(AFTERWARDS)
+            return
+        journal = self._journal
+        assert self.cursor is not None
+        self.cursor = max(self.cursor, journal.start)
+        try:
+            segment = self._open_segment(self.cursor)
+        except OSError as error:
+            self._failed(error, journal.end - self.cursor)
+            return
+        room = SEGMENT - (segment.end - segment.start)
+        data = journal.copy(self.cursor, min(journal.end, self.cursor + min(BATCH, room)))
+        path, at = segment.path, segment.end - segment.start
+        self._busy = True
+        self._store.run(lambda: _write(path, at, data)).add_done_callback(
+            lambda future: self._written(future, segment, len(data))
+        )
+
+    def _open_segment(self, offset: int) -> Segment:
+        last = self.segments[-1] if self.segments else None
+        if last is not None and last.end == offset and last.end - last.start < SEGMENT:
+            return last
+        while len(self.segments) * SEGMENT >= self.limit:
+            self.drop(self.segments[0])
+        segment = self._store.segment(offset, self)
+        self.segments.append(segment)
+        return segment
+
+    def _written(self, future: asyncio.Future[None], segment: Segment, size: int) -> None:
+        self._busy = False
+        if self._closed or future.cancelled():
+            return
+        error = future.exception()
+        if error is not None:
+            self._failed(error, size)
+            if segment.end == segment.start and segment in self.segments:
+                self.drop(segment)
+        else:
+            self._failing = False
+            if segment in self.segments:  # else it was dropped meanwhile
+                self._store.grew(segment, size)
+            self._advance(size)
+        self._write()
+
+    def _fetched(self, future: asyncio.Future[bytes], segment: Segment) -> bytes:
+        if future.cancelled():
+            return b""
+        error = future.exception()
+        if error is None:
+            return future.result()
+        log.warning("! output on disk cannot be read: %s", error)
+        if segment in self.segments:
+            self.drop(segment)
+        return b""
+
+    def _failed(self, error: BaseException, size: int) -> None:
+        """Go on without these bytes: a full disk is no reason to hold the program up."""
+        if not self._failing:
+            self._failing = True
+            log.warning("! output is not kept on disk: %s", error)
+        self._advance(size)
+
+    def _advance(self, size: int) -> None:
+        assert self.cursor is not None
+        self.cursor += size
+        self._moved()
+
+
+def _write(path: Path, at: int, data: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        view = memoryview(data)
+        while view:
+            written = os.pwrite(fd, view, at)
+            view, at = view[written:], at + written
+    finally:
+        os.close(fd)
+
+
+def _read(path: Path, at: int, size: int) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        return os.pread(fd, size, at)
+    finally:
+        os.close(fd)
+
+
+def _unlink(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        path.unlink()

@@ -1,0 +1,59 @@
+"""Who may type: everybody, or one writer at a time.
+
+The epoch grows with every change and never goes back, so that whoever acts on what it saw can say so: an action with
+an epoch that is over is refused, and a take-over cannot be undone by a message that was on its way.
+"""
+
+from typing import Any
+
+from hawse.api.people import Action
+from hawse.wire import HawseError
+from runtime.people.presence import Person
+
+
+class Lease:
+    """Of one terminal. Without a holder everybody types."""
+
+    def __init__(self) -> None:
+        self.holder: Person | None = None
+        self.epoch = 0
+
+    def describe(self) -> dict[str, Any]:
+        """As docs/wire.md shows it."""
+        holder = self.holder
+        mode = "free" if holder is None else "exclusive"
+        return {"mode": mode, "holder": None if holder is None else holder.id, "epoch": self.epoch}
+
+    def may_write(self, person: Person | None) -> bool:
+        return self.holder is None or self.holder is person
+
+    def act(self, action: Action, person: Person | None, epoch: int | None = None) -> None:
+        """Raises `forbidden` for who cannot type, `conflict` for an old epoch and for what is another's."""
+        if person is not None and person.read_only:
+            raise HawseError("forbidden", "a read-only viewer has no part in who types")
+        if epoch is not None and epoch != self.epoch:
+            raise HawseError("conflict", "the lease has changed since", details=self.describe())
+        if action in ("take", "exclusive"):
+            if person is None:
+                raise HawseError("invalid_params", "who is to hold it?", details={"path": "$.viewer"})
+            if action == "exclusive" and not self.may_write(person):
+                raise HawseError("conflict", f"{self.holder_name} holds the lease", details=self.describe())
+            self._give(person)
+        else:
+            if action == "release" and not self.may_write(person):
+                raise HawseError("conflict", "somebody else holds the lease", details=self.describe())
+            self._give(None)
+
+    def left(self, person: Person) -> None:
+        """Whoever has left holds nothing: everybody may type again."""
+        if self.holder is person:
+            self._give(None)
+
+    @property
+    def holder_name(self) -> str:
+        return "nobody" if self.holder is None else self.holder.name
+
+    def _give(self, person: Person | None) -> None:
+        if person is not self.holder:
+            self.holder = person
+            self.epoch += 1

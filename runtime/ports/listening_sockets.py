@@ -1,0 +1,121 @@
+"""Who listens on which TCP port: /proc/net/tcp, and the descriptors of the sandbox's own programs (proc(5)).
+
+A sandbox may share its network with the machine (docs/decisions/0002), so a port counts as the sandbox's only if one
+of its programs holds the socket. Programs are known by their descent from the runtime, or, when whoever started them is
+gone, by the mark in their environment. All of it reads /proc as it is: call it in a thread.
+"""
+
+import ipaddress
+import os
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from runtime.posix import process_tree as tree
+from runtime.posix.environment import MARK
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+LISTEN = "0A"
+ANY = ("0.0.0.0", "::")
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where a socket that listens everywhere is reached
+
+
+class Socket(NamedTuple):
+    """A socket that listens."""
+
+    port: int
+    address: str
+    inode: int
+
+
+class Owner(NamedTuple):
+    pid: int
+    name: str
+
+
+def sockets() -> frozenset[Socket]:
+    """All that listen in this network namespace, whoever's they are."""
+    return frozenset(socket for table in TABLES for socket in _table(table))
+
+
+def owners(mark: str) -> dict[int, Owner]:
+    """The sockets that programs of this runtime hold, by inode; its own are not among them."""
+    found: dict[int, Owner] = {}
+    descendants = {member.pid for member in tree.members(os.getpid())}
+    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        if pid != os.getpid() and (pid in descendants or _marked(pid, mark)):
+            name = _name(pid)
+            for inode in _inodes(pid):
+                found.setdefault(inode, Owner(pid, name))
+    return found
+
+
+def reachable(port: int, listening: frozenset[Socket], ours: dict[int, Owner]) -> list[str]:
+    """The addresses at which `port` is answered by a program of ours, and by nobody else."""
+    own = [socket for socket in listening if socket.port == port and socket.inode in ours]
+    foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
+    places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
+    if any(socket.address == "::" for socket in own) and not foreign:
+        places.append("127.0.0.1")  # it may take both; where there is no ::1 this is the way
+    return [place for place in sorted(dict.fromkeys(places), key=_nearest) if place not in foreign]
+
+
+def _nearest(address: str) -> tuple[bool, bool, str]:
+    """IPv4's loopback first, then IPv6's, then others."""
+    return not ipaddress.ip_address(address).is_loopback, ":" in address, address
+
+
+def _table(path: str) -> Iterator[Socket]:
+    try:
+        with open(path) as table:
+            next(table)
+            for line in table:
+                _, local, _, state, *rest = line.split()
+                if state != LISTEN:
+                    return  # the kernel lists those that listen first, and of the others there may be very many
+                address, _, port = local.partition(":")
+                yield Socket(int(port, 16), _address(address), int(rest[5]))
+    except (FileNotFoundError, StopIteration):  # a kernel without IPv6
+        return
+
+
+def _address(text: str) -> str:
+    """From words in the machine's own order; an IPv4 address that is mapped into IPv6 as what it is."""
+    packed = b"".join(struct.pack("=I", int(text[at : at + 8], 16)) for at in range(0, len(text), 8))
+    address = ipaddress.ip_address(packed)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
+
+def _marked(pid: int, mark: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"{MARK}={mark}".encode() in file.read().split(b"\0")
+    except OSError:  # gone, or another user's
+        return False
+
+
+def _name(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/comm", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _inodes(pid: int) -> Iterator[int]:
+    folder = f"/proc/{pid}/fd"
+    try:
+        for fd in os.listdir(folder):
+            target = _target(f"{folder}/{fd}")
+            if target.startswith("socket:["):
+                yield int(target[8:-1])
+    except OSError:
+        return
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""

@@ -1,0 +1,174 @@
+"""`port.*`: the ports that are open, the previews of them, and connections to them.
+
+The table of previews lives here, beside the programs it is about: a gateway that restarts finds it again, and with the
+runtime it ends. A token names its runtime, so that one of an earlier runtime is told from one that never was.
+"""
+
+import asyncio
+import base64
+import hashlib
+import secrets
+from collections import defaultdict
+from typing import NamedTuple
+
+from hawse.api.ports import (
+    Connect,
+    Expose,
+    Exposed,
+    ExposedPorts,
+    ListExposed,
+    ListPorts,
+    OpenPort,
+    OpenPorts,
+    Unexpose,
+    WatchPorts,
+)
+from hawse.wire import HawseError
+from runtime.core.tasks import Tasks
+from runtime.ports.listening_sockets import Owner, Socket, owners, reachable, sockets
+from runtime.ports.tunnel import Tunnel
+from runtime.ports.watch import Watches
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import Method
+from runtime.rpc.roles import PREVIEW
+
+SECRET = 16  # bytes of a token that cannot be guessed
+TAG = 6  # characters of a token that name its runtime
+EXPOSED_LIMIT = 256
+TUNNELS_LIMIT = 1024  # connections at once: each may hold a few buffers of 64 KiB
+LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
+
+
+class Seen(NamedTuple):
+    listening: frozenset[Socket]
+    ours: dict[int, Owner]  # by inode
+    settled: bool  # it was seen twice
+
+
+class Ports:
+    """The methods. `runtime` is the id of this incarnation, which its programs bear as a mark."""
+
+    def __init__(self, runtime: str, tasks: Tasks) -> None:
+        self._runtime = runtime
+        self._tasks = tasks
+        self._exposed: dict[int, Exposed] = {}  # by port
+        self._tokens: dict[bytes, Exposed] = {}  # by the token's hash: how long a search takes says nothing of it
+        self._tunnels: dict[Tunnel, Exposed | None] = {}  # with the preview they were made by
+        self._watches = Watches(self._look, tasks)
+        self._seen = Seen(frozenset(), {}, False)
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "port.list": Method(ListPorts, lambda call, p: self._look()),
+            "port.watch": Method(WatchPorts, lambda call, p: self._watches.serve(call), stream=True),
+            "port.expose": Method(Expose, lambda call, p: self._expose(p)),
+            "port.unexpose": Method(Unexpose, lambda call, p: self._unexpose(p.port)),
+            "port.exposed": Method(ListExposed, lambda call, p: ExposedPorts(exposed=list(self._exposed.values()))),
+            "port.connect": Method(Connect, self._connect, stream=True),
+        }
+
+    # ---- what is open
+
+    async def _look(self) -> OpenPorts:
+        listening, ours, _ = await asyncio.to_thread(self._scan)
+        found: dict[int, list[Socket]] = defaultdict(list)
+        for socket in sorted(listening):
+            if socket.inode in ours:
+                found[socket.port].append(socket)
+        return OpenPorts(
+            ports=[
+                OpenPort(
+                    port=port,
+                    addresses=sorted({socket.address for socket in group}),
+                    pid=ours[group[0].inode].pid,
+                    process=ours[group[0].inode].name,
+                    exposed=port in self._exposed,
+                )
+                for port, group in list(found.items())[:LISTED_LIMIT]
+            ]
+        )
+
+    def _scan(self, *, afresh: bool = False) -> Seen:
+        """Who holds which socket is asked when others listen than the last time, and once more: /proc is no snapshot,
+        and a program whose parent went while it was read is missing. In a thread."""
+        listening = sockets()
+        if afresh or listening != self._seen.listening or not self._seen.settled:
+            settled = listening == self._seen.listening
+            self._seen = Seen(listening, owners(self._runtime), settled)
+        return self._seen
+
+    # ---- previews
+
+    async def _expose(self, params: Expose) -> Exposed:
+        """A port on which nobody listens yet may be exposed; one on which somebody else does may not."""
+        await asyncio.to_thread(self._places, params.port)
+        known = self._exposed.get(params.port)
+        if known is not None:
+            return known
+        if len(self._exposed) >= EXPOSED_LIMIT:
+            raise HawseError("limit_exceeded", f"{EXPOSED_LIMIT} ports are exposed")
+        exposed = Exposed(port=params.port, token=self._new_token(), name=params.name)
+        self._exposed[exposed.port] = exposed
+        self._tokens[_hash(exposed.token)] = exposed
+        self._watches.kick()
+        return exposed
+
+    def _unexpose(self, port: int) -> dict[str, str]:
+        exposed = self._exposed.pop(port, None)
+        if exposed is not None:
+            del self._tokens[_hash(exposed.token)]
+            for tunnel in [tunnel for tunnel, by in self._tunnels.items() if by is exposed]:
+                tunnel.cut(HawseError("not_found", "the preview was taken back", admitted="yes"))
+            self._watches.kick()
+        return {}
+
+    def _new_token(self) -> str:
+        secret = base64.b32encode(secrets.token_bytes(SECRET)).decode().rstrip("=").lower()
+        return secret + self._runtime[:TAG]
+
+    def _by_token(self, token: str) -> Exposed:
+        exposed = self._tokens.get(_hash(token))
+        if exposed is not None:
+            return exposed
+        if not token.endswith(self._runtime[:TAG]):
+            raise HawseError("stale_handle", "a preview of an earlier runtime, if it ever was one")
+        raise HawseError("not_found", "no such preview")
+
+    # ---- connections
+
+    def _connect(self, call: Call, params: Connect) -> None:
+        if (params.port is None) == (params.token is None):
+            raise HawseError("invalid_params", "either a port or a token")
+        if params.port is not None and call.role == PREVIEW:
+            raise HawseError("forbidden", "a preview is reached by its token")
+        exposed = self._by_token(params.token) if params.token is not None else None
+        port = exposed.port if exposed is not None else params.port
+        assert port is not None
+        if len(self._tunnels) >= TUNNELS_LIMIT:
+            raise HawseError("limit_exceeded", f"{TUNNELS_LIMIT} connections are open")
+        tunnel = Tunnel(call, port, self._find, self._tasks, self._tunnels.pop)
+        self._tunnels[tunnel] = exposed
+        call.serve(tunnel)
+
+    def _find(self, port: int) -> list[str]:
+        """Where `port` is to be reached. Raises `forbidden` if it is not ours, `unavailable` if it is nobody's."""
+        places = self._places(port)
+        if not places:
+            raise HawseError("unavailable", f"nothing listens on port {port}", details={"port": port})
+        return places
+
+    def _places(self, port: int) -> list[str]:
+        """Raises `forbidden` if only others than the sandbox's programs listen there: the gateway, this runtime…"""
+        seen = Seen(sockets(), self._seen.ours, True)
+        there = [socket for socket in seen.listening if socket.port == port]
+        if not all(socket.inode in seen.ours for socket in there):  # else it is known whose they are
+            seen = self._scan(afresh=True)
+            there = [socket for socket in seen.listening if socket.port == port]
+        places = reachable(port, seen.listening, seen.ours)
+        if there and not places:
+            raise HawseError("forbidden", f"port {port} is not the sandbox's")
+        return places
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

@@ -1,0 +1,200 @@
+"""Serves `port.connect`: a TCP connection and a channel, tied together; each way is paced by who reads at its end."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from hawse.api.ports import Carried, Ended, Opened
+from hawse.wire import Connection, HawseError, Kind
+from runtime.core.tasks import Tasks
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import typed
+
+CONNECT_TIMEOUT = 10.0  # seconds for a program whose queue of new connections is full
+READ_AHEAD = 64 << 10  # bytes that came and wait for credit, above which no more are read (one read may overshoot)
+WRITE_BUFFER = 64 << 10  # bytes that wait for the program, above which input is not acknowledged
+
+
+class Tunnel(asyncio.Protocol):
+    """A `Stream`. `find` says where the port is to be reached; it is called in a thread."""
+
+    def __init__(
+        self,
+        call: Call,
+        port: int,
+        find: Callable[[int], Sequence[str]],
+        tasks: Tasks,
+        on_detach: Callable[["Tunnel"], object],
+    ) -> None:
+        self.port = port
+        self._call = call
+        self._find = find
+        self._on_detach = on_detach
+        self._transport: asyncio.Transport | None = None
+        self._gone = False  # nobody is at the channel's other end
+        self._lost = False  # nor at the connection's
+        self._failure: Exception | None = None  # what broke it
+        self._address = ""
+        self._told = False  # `opened`
+        self._chunks: deque[memoryview] = deque()  # from the program
+        self._held = 0  # bytes of them
+        self._reading = True
+        self._received = 0  # bytes from the program that were sent on
+        self._eof = False  # the program sends no more
+        self._eof_told = False
+        self._sent = 0  # bytes to the program that were taken
+        self._ended = False  # no more will come for it
+        self._early: list[bytes] = []  # what came for it before the connection; bounded by the input window
+        self._writable = True
+        self._owed = 0  # bytes taken while it did not read: they are acknowledged when it does
+        tasks.start(self._connect())
+
+    def cut(self, error: HawseError) -> None:
+        """End it now."""
+        self._call.error(error)
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        window = connection.window(ch)
+        if self._chunks and self._told:
+            part = self._chunks[0][: min(size, window)]
+            if part:
+                connection.send_data(ch, Kind.OUTPUT, self._received, part)
+                self._take(len(part))
+            return bool(part)
+        if self._lost:
+            self._finish()
+        elif window > 0 and self._transport is not None and not self._told:
+            self._told = True
+            connection.send_event(ch, "opened", Opened(port=self.port, address=self._address))
+            return True
+        elif window > 0 and self._eof and not self._eof_told:
+            self._eof_told = True
+            connection.send_event(ch, "end", Ended(offset=self._received))
+            self._close_if_over()
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        if offset != self._sent:
+            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._sent}, admitted="yes")
+        self._sent += len(payload)
+        if self._transport is None:
+            self._early.append(bytes(payload))
+        else:
+            self._write(bytes(payload))
+
+    def receive_end(self) -> None:
+        self._ended = True
+        if self._transport is not None and not self._lost:
+            self._transport.write_eof()
+            self._close_if_over()
+
+    def detach(self) -> None:
+        self._gone = True
+        self._chunks.clear()
+        self._early.clear()
+        if self._transport is not None and not self._lost:
+            self._transport.abort()
+        self._on_detach(self)
+
+    # ---- asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass
+        if self._gone:
+            self._transport.abort()
+            return
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        early, self._early = self._early, []
+        for data in early:
+            self._write(data)
+        if self._ended:
+            self._transport.write_eof()
+        self._call.wake()
+
+    def data_received(self, data: bytes) -> None:
+        if self._gone:
+            return
+        self._chunks.append(memoryview(data))
+        self._held += len(data)
+        if self._held >= READ_AHEAD and self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+        self._call.wake()
+
+    def eof_received(self) -> bool:
+        self._eof = True
+        self._call.wake()
+        return True  # it may still read
+
+    def pause_writing(self) -> None:
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        owed, self._owed = self._owed, 0
+        self._call.applied(owed)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self._failure = exc
+        if not self._gone:
+            self._call.wake()
+
+    # ---- inside
+
+    async def _connect(self) -> None:
+        try:
+            addresses = await asyncio.to_thread(self._find, self.port)
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                await self._dial(addresses)
+        except HawseError as error:
+            self._call.error(error)
+        except OSError as error:  # TimeoutError is one
+            reason = "does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+            self._call.error(HawseError("unavailable", f"port {self.port}: {reason}", details={"port": self.port}))
+
+    async def _dial(self, addresses: Sequence[str]) -> None:
+        """Connect at the first address that answers."""
+        loop = asyncio.get_running_loop()
+        for last, address in enumerate(addresses, 1 - len(addresses)):
+            self._address = address
+            try:
+                await loop.create_connection(lambda: self, address, self.port)
+                return
+            except OSError:
+                if last == 0:
+                    raise
+
+    def _take(self, size: int) -> None:
+        self._received += size
+        self._held -= size
+        rest = self._chunks.popleft()[size:]
+        if rest:
+            self._chunks.appendleft(rest)
+        if self._held < READ_AHEAD and not self._reading and not self._lost and self._transport is not None:
+            self._reading = True
+            self._transport.resume_reading()
+
+    def _write(self, data: bytes) -> None:
+        """What nobody is there to read any more is dropped: how the connection ended says so."""
+        assert self._transport is not None
+        if not self._lost:
+            self._transport.write(data)
+        if self._writable or self._lost:
+            self._call.applied(len(data))
+        else:
+            self._owed += len(data)
+
+    def _close_if_over(self) -> None:
+        """Both ends are closed: go when all is written. `connection_lost` then says how it ended."""
+        if self._eof_told and self._ended and self._transport is not None:
+            self._transport.close()
+
+    def _finish(self) -> None:
+        if self._failure is not None:
+            self._call.error(typed(self._failure))
+        else:
+            self._call.result(Carried(received=self._received, sent=self._sent))

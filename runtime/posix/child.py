@@ -1,0 +1,59 @@
+"""Learns of a child's end through a pidfd: no SIGCHLD, no polling, no thread (pidfd_open(2))."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+
+from hawse.api.types import Exit
+from hawse.wire import HawseError
+
+
+class Child:
+    """A started program. `on_exit` is called once, from the event loop, when it has ended and is reaped."""
+
+    def __init__(self, pid: int, on_exit: Callable[[Exit], None]) -> None:
+        self.pid = pid
+        self.exit: Exit | None = None
+        self._on_exit: Callable[[Exit], None] | None = on_exit
+        self._pidfd = os.pidfd_open(pid)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._pidfd, self._reap)
+
+    def signal_group(self, signum: int, group: int | None = None) -> None:
+        """Send to a process group, the program's own by default. Only while the program has not been reaped."""
+        try:
+            os.killpg(group or self.pid, signum)
+        except ProcessLookupError:
+            pass  # the group has no members any more
+
+    def _reap(self) -> None:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        code = os.waitstatus_to_exitcode(status)
+        self.exit = Exit(code=code) if code >= 0 else Exit(signal=signal_name(-code))
+        on_exit, self._on_exit = self._on_exit, None
+        if on_exit is not None:
+            on_exit(self.exit)
+
+
+def adopt(pid: int, on_exit: Callable[[Exit], None], *fds: int) -> Child:
+    """The `Child` of a pid just started. If that fails (no descriptors are left) it is killed and `fds` are closed."""
+    try:
+        return Child(pid, on_exit)
+    except OSError as error:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        for fd in fds:
+            os.close(fd)
+        raise HawseError("limit_exceeded", f"no descriptor: {error.strerror}") from None
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"  # a real-time signal

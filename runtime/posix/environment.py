@@ -1,0 +1,66 @@
+"""What a started program finds in its environment, and where."""
+
+import os
+import pwd
+from collections.abc import Mapping
+from pathlib import Path
+
+from hawse.api.paths import from_text
+from hawse.wire import HawseError
+from runtime.posix import process_tree as tree
+
+PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
+MARK = "HAWSE_RUNTIME"  # whose program it is
+_NOT_INHERITED = (
+    *PRIVATE,
+    tree.MARK,
+    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
+)
+
+
+class Environment:
+    """The sandbox's own environment and workspace; programs get theirs from it."""
+
+    def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
+        """`mark`: the runtime's id, by which its programs are known even when their parents are gone."""
+        self.workspace = workspace
+        self.mark = f"{MARK}={mark}" if mark is not None else ""
+        self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
+        self._base.setdefault("HOME", str(workspace))
+        self._base.setdefault("LANG", "C.UTF-8")
+        self._base.setdefault("PATH", os.defpath)
+        self._base.setdefault("USER", _user())
+        if mark is not None:
+            self._base[MARK] = mark
+
+    def build(self, extra: Mapping[str, str | None] | None, *, cwd: str, terminal: bool = False) -> dict[str, str]:
+        """The environment of a program: `extra` adds to it, null unsets."""
+        env = dict(self._base, PWD=cwd)
+        if terminal:
+            env |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TERM_PROGRAM": "hawse"}
+        for name, value in (extra or {}).items():
+            if "=" in name or not name:
+                raise HawseError("invalid_params", f"an environment variable named {name!r}")
+            if value is None:
+                env.pop(name, None)
+            else:
+                env[name] = value
+        return env
+
+    def path(self, path: str, base: str | None = None, *, field: str = "$.path") -> str:
+        """An absolute path, of one that travelled; a relative one begins in `base`, or in the workspace."""
+        try:
+            path, base = from_text(path), from_text(base or "")
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": field}) from None
+        return os.path.normpath(self.workspace / base / path)
+
+    def cwd(self, cwd: str | None) -> str:
+        return self.path(cwd, field="$.cwd") if cwd is not None else str(self.workspace)
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())

@@ -1,0 +1,177 @@
+"""What one caller sees of a process: its two streams from an offset on, its end, and the way to its stdin."""
+
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+from hawse.api.processes import Offsets, Since, Truncated
+from hawse.api.types import Exit, StreamName
+from hawse.wire import Connection, HawseError, Kind
+from runtime.journal.input_offsets import Inputs, Writers
+from runtime.posix.fd_streams import WRITE_LIMIT
+from runtime.process.output_stream import Cursor, OutputStream
+from runtime.process.process import Reader
+from runtime.rpc.call import Call
+
+STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.STDERR, "stderr"))
+
+
+class Stdin(Protocol):
+    """What takes input, as `Outlet` does."""
+
+    ended: bool
+
+    @property
+    def pending(self) -> int: ...
+
+    def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Readable(Protocol):
+    """What is read: a process, or a command of a session."""
+
+    exit: Exit | None
+    inputs: Inputs
+    writers: Writers
+    readers: dict[Reader, None]
+    stdout: OutputStream
+    stderr: OutputStream
+
+    @property
+    def stdin(self) -> Stdin | None: ...
+
+    def opened(self, start: Offsets, input_offset: int) -> Any: ...
+
+
+R = TypeVar("R", bound=Readable)
+
+
+class ProcessReader(Generic[R]):
+    """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
+
+    def __init__(
+        self,
+        process: R,
+        call: Call,
+        *,
+        since: Offsets,
+        limit: int | None = None,
+        input_id: str | None,
+        hold_id: str | None,
+        result: Callable[[R, bool], Any],
+        exit_event: bool,
+        patience: float | None = None,
+    ) -> None:
+        """`limit`: bytes of each stream after which it is read no further.
+
+        `hold_id` keeps its place for a while when it is cut off. `result` makes the call's result at the end; it is
+        told whether there was more than `limit`.
+
+        `patience`: seconds after which stdin ends when nobody who says so is there any more.
+        """
+        self._process = process
+        self._call = call
+        self._input_id = input_id
+        self._hold_id = hold_id
+        self._result = result
+        self._exit_event = exit_event  # it has still to be told
+        self._patience = patience
+        self._opened = False
+        self._turn = 0
+        self._cursors = (
+            Cursor(process.stdout, since.stdout, call.wake, limit=limit),
+            Cursor(process.stderr, since.stderr, call.wake, limit=limit),
+        )
+        process.readers[self] = None
+        if patience is not None and process.stdin is not None and process.exit is None:
+            process.writers.came()
+        for cursor in self._cursors:
+            cursor.stream.pacer.add(cursor, hold_id)
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        ended = self._opened and self._process.exit is not None and all(cursor.at_end for cursor in self._cursors)
+        if ended and not self._exit_event:
+            cut = any(cursor.cut for cursor in self._cursors)
+            self._call.result(self._result(self._process, cut))  # free, so without a look at the window
+            return False
+        if connection.window(ch) <= 0:
+            return False
+        if not self._opened:
+            self._opened = True
+            self._open(connection, ch)
+            return True
+        if ended:
+            self._exit_event = False
+            connection.send_event(ch, "exit", self._process.exit)
+            return True
+        self._turn ^= 1
+        return any(self._send(connection, ch, number, size) for number in (self._turn ^ 1, self._turn))
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        process, input_id = self._process, self._input_id
+        if input_id is None or process.stdin is None:
+            raise HawseError("protocol_error", "this call takes no input")
+        fresh = process.inputs.fresh(input_id, offset, payload)
+        applied = {"applied": process.inputs.applied(input_id)}
+        if fresh and process.stdin.ended:
+            raise HawseError("exited", "stdin was ended", details=applied)
+        if process.stdin.pending + len(fresh) > WRITE_LIMIT:
+            raise HawseError("input_overflow", "the program does not read its input", details=applied)
+        process.inputs.advance(input_id, len(fresh))
+        self._call.applied(len(payload) - len(fresh))
+        process.stdin.write(fresh, self._call.applied)
+
+    def receive_end(self) -> None:
+        if self._process.stdin is not None and self._input_id is not None:
+            self._process.stdin.end()
+
+    def detach(self) -> None:
+        self._process.readers.pop(self, None)
+        for cursor in self._cursors:
+            cursor.stream.pacer.remove(cursor)
+            cursor.close()
+        stdin = self._process.stdin
+        if self._patience is not None and stdin is not None and self._process.exit is None:
+            self._process.writers.left(self._patience, stdin.end)
+
+    def wake(self) -> None:
+        self._call.wake()
+
+    def _open(self, connection: Connection, ch: int) -> None:
+        """Say where reading begins: above `since` where that is no longer kept."""
+        for cursor in self._cursors:
+            cursor.lost()
+        out, err = self._cursors
+        applied = self._process.inputs.applied(self._input_id) if self._input_id else 0
+        start = Offsets(stdout=out.offset, stderr=err.offset)
+        connection.send_event(ch, "opened", self._process.opened(start, applied))
+
+    def _send(self, connection: Connection, ch: int, number: int, size: int) -> bool:
+        """Send what comes next of one stream; return whether there was anything at hand."""
+        cursor = self._cursors[number]
+        if cursor.at_end:
+            return False
+        if cursor.lost():
+            connection.send_event(ch, "truncated", Truncated(stream=STREAMS[number][1], start=cursor.offset))
+            return True
+        data = cursor.look(min(size, connection.window(ch)))
+        if not data:
+            return False
+        connection.send_data(ch, STREAMS[number][0], cursor.offset, data)
+        cursor.take(len(data))
+        return True
+
+
+def beginning(process: Readable, since: Since | None) -> Offsets:
+    """Where a reader begins in both streams. Raises `invalid_params` for what has not been printed yet."""
+    offsets = Offsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
+    for name, offset, stream in (
+        ("stdout", offsets.stdout, process.stdout),
+        ("stderr", offsets.stderr, process.stderr),
+    ):
+        if offset > stream.end:
+            raise HawseError("invalid_params", f"`since.{name}` is in the future", details=stream.describe())
+    return offsets

@@ -1,0 +1,157 @@
+"""A process: a program on pipes, and what is kept of its two streams."""
+
+import asyncio
+import secrets
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from msgspec import structs
+
+from hawse.api.paths import to_text
+from hawse.api.processes import Offsets, ProcessInfo, ProcessOpened
+from hawse.api.types import Exit
+from runtime.core.tasks import Tasks
+from runtime.core.weak_callback import Weakly
+from runtime.journal.input_offsets import Inputs, Writers
+from runtime.journal.journal import Journal
+from runtime.journal.spill import SpillStore
+from runtime.posix import process_tree as tree
+from runtime.posix.child import adopt
+from runtime.posix.fd_streams import Outlet
+from runtime.posix.oom import OomCounter
+from runtime.posix.orphaned_pipes import Leftovers
+from runtime.posix.spawn import spawn_pipes
+from runtime.process.output_stream import OutputStream
+
+TIMED_OUT = 124  # the exit code of timeout(1)
+KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
+SHRUNK = 4096  # bytes of each stream that are kept of an old exec's output
+
+
+class Ground(NamedTuple):
+    """What the processes of a runtime have in common."""
+
+    tasks: Tasks
+    journal: Callable[[], Journal]
+    oom: OomCounter
+    leftovers: Leftovers
+
+
+class Reader(Protocol):
+    """Whoever wants to know of output and of the end."""
+
+    def wake(self) -> None: ...
+
+
+class Process:
+    """One started program, from its start until it is forgotten."""
+
+    def __init__(
+        self,
+        process_id: str,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bool,
+        timeout: float | None,
+        ground: Ground,
+        on_exit: Callable[["Process"], None],
+        store: SpillStore | None = None,
+    ) -> None:
+        """Start `argv`. `timeout` in seconds; it kills the whole tree. Raises as `ground.journal` and `spawn_pipes` do.
+
+        `store`: where its output goes that is too much for memory; without one it is lost.
+        """
+        self.id = process_id
+        self.instance = secrets.token_hex(8)
+        self.argv = list(argv)
+        self.cwd = cwd
+        self.started = time.time()
+        self.inputs = Inputs()
+        self.exit: Exit | None = None
+        self.readers: dict[Reader, None] = {}
+        self._ground = ground
+        self._mark = f"{tree.MARK}={self.instance}"
+        self._on_exit = on_exit
+        self._timed_out = False
+        self._ours_to_kill = False  # we sent it SIGKILL, or may have
+        self._kills = ground.oom.kills()
+        journals = ground.journal(), ground.journal()
+        self.writers = Writers()
+        pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
+        self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
+        self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
+        self.stdout = OutputStream(pipes.stdout, journals[0], Weakly(self._wake), store, ground.leftovers)
+        self.stderr = OutputStream(pipes.stderr, journals[1], Weakly(self._wake), store, ground.leftovers)
+        self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def describe(self) -> ProcessInfo:
+        return ProcessInfo(
+            id=self.id,
+            instance=self.instance,
+            pid=self.pid,
+            argv=self.argv,
+            cwd=to_text(self.cwd),
+            started=self.started,
+            state="running" if self.exit is None else "exited",
+            exit=self.exit,
+            stdout=self.stdout.describe(),
+            stderr=self.stderr.describe(),
+        )
+
+    def opened(self, start: Offsets, input_offset: int) -> ProcessOpened:
+        """What a reader is told that begins at `start`."""
+        return ProcessOpened(**structs.asdict(self.describe()), start=start, input_offset=input_offset)
+
+    def signal(self, signum: int) -> None:
+        self._ours_to_kill |= signum == signal.SIGKILL
+        self._child.signal_group(signum)
+
+    async def end(self, signum: int, grace: float) -> None:
+        """`signum` to the whole tree, KILL after `grace` seconds; return when nothing is left of it.
+
+        Also when it has ended by itself, for what it left behind.
+        """
+        self._ours_to_kill = True
+        await tree.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
+
+    def shrink(self) -> None:
+        """Keep little of the output: it ended long ago."""
+        for stream in (self.stdout, self.stderr):
+            stream.journal.limit(SHRUNK)
+
+    def forget(self) -> None:
+        """Nobody can ask for it any more."""
+        for stream in (self.stdout, self.stderr):
+            stream.forget()
+
+    def _time_out(self) -> None:
+        self._timed_out = True
+        self._ground.tasks.start(self.end(signal.SIGTERM, KILL_GRACE))
+
+    def _exited(self, result: Exit) -> None:
+        self.writers.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._timed_out:
+            result = Exit(code=TIMED_OUT, timed_out=True)
+        elif result.signal == "SIGKILL" and not self._ours_to_kill:
+            result = structs.replace(result, oom=self._ground.oom.claim(self._kills))
+        for stream in (self.stdout, self.stderr):
+            stream.finish()
+        self.exit = result
+        if self.stdin is not None:
+            self.stdin.close()
+        self._wake()
+        self._on_exit(self)
+
+    def _wake(self) -> None:
+        for reader in list(self.readers):
+            reader.wake()

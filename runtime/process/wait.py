@@ -1,0 +1,212 @@
+"""One `process.wait`: for the end, a line of output, an open port, or until time is up.
+
+It reads like any lossless reader, from the disk as well, and does a bounded amount of work at a time; a search that
+could be long is made in a thread.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+
+from hawse.api.processes import LogMatch, Offsets, Port, ProcessWaited, Wait, WaitOpened
+from hawse.api.types import StreamName
+from hawse.wire import Connection, HawseError
+from runtime.core.output_matcher import Found, Matcher
+from runtime.core.tasks import Tasks
+from runtime.process.attach import beginning
+from runtime.process.output_stream import Cursor, OutputStream
+from runtime.process.port_probe import until_open
+from runtime.process.process import Process
+from runtime.rpc.call import Call
+
+DEFAULT_TIMEOUT = 30.0  # seconds
+STEP = 32 << 10  # bytes of output looked at in one go
+LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a thread
+
+
+class Search:
+    """Looks through one stream. `woken` on output, it works until it has seen all, then calls `seen_all`."""
+
+    def __init__(
+        self,
+        name: StreamName,
+        stream: OutputStream,
+        since: int,
+        matcher: Matcher,
+        threads: Executor,
+        *,
+        found: Callable[[LogMatch], None],
+        seen_all: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self._stream = stream
+        self._matcher = matcher
+        self._threads = threads
+        self._found = found
+        self._seen_all = seen_all
+        self._busy = False
+        self._closed = False
+        self._loop = asyncio.get_running_loop()
+        self._cursor = Cursor(stream, since, self.wake)
+        self._cursor.lost()
+        self.start = self._cursor.offset
+        stream.pacer.add(self._cursor)
+
+    @property
+    def at_end(self) -> bool:
+        """It has seen all that there is."""
+        return not self._busy and self._cursor.at_end
+
+    def wake(self) -> None:
+        if not self._busy and not self._closed:
+            self._step()
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._stream.pacer.remove(self._cursor)
+            self._cursor.close()
+
+    def _step(self) -> None:
+        self._busy = False
+        if self._closed:
+            return
+        if self._cursor.lost():
+            self._matcher.restart()
+        data = bytes(self._cursor.look(STEP))
+        if not data:
+            if self._cursor.at_end:
+                self._seen_all()
+            return  # else the disk will tell
+        fresh = self._matcher.feed(self._cursor.offset, data)
+        self._cursor.take(len(data))
+        self._busy = True
+        if not fresh:
+            self._loop.call_soon(self._step)
+        elif self._matcher.work(self._matcher.size) <= LONG:
+            self._searched(self._matcher.search())
+        else:
+            self._loop.run_in_executor(self._threads, self._matcher.search).add_done_callback(self._came_back)
+
+    def _came_back(self, future: asyncio.Future[Found | None]) -> None:
+        if not self._closed and not future.cancelled():
+            self._searched(future.result())
+
+    def _searched(self, found: Found | None) -> None:
+        if found is None:
+            self._loop.call_soon(self._step)
+        else:
+            self._found(LogMatch(stream=self.name, **found._asdict()))
+
+
+class ProcessWait:
+    """A `Stream` without bytes, and a reader of its process."""
+
+    def __init__(self, process: Process, call: Call, params: Wait, threads: Executor, tasks: Tasks) -> None:
+        """Raises `invalid_params`, `too_large`."""
+        if not (params.exit or params.log or params.port):
+            raise HawseError("invalid_params", "wait for what? exit, log or port")
+        self._process = process
+        self._call = call
+        self._exit_wanted = bool(params.exit)
+        self._port = params.port
+        self._tasks = tasks
+        self._probe: asyncio.Task[None] | None = None
+        self._opened = self._over = False
+        self._searches = self._make_searches(params, threads)
+        self._start = Offsets(**{search.name: search.start for search in self._searches})
+        self._timer = asyncio.get_running_loop().call_later(params.timeout or DEFAULT_TIMEOUT, self._time_out)
+        process.readers[self] = None
+
+    def begin(self) -> None:
+        """The channel is served: look at what is there."""
+        if self._port is not None and self._process.exit is None:
+            self._probe = self._tasks.start(self._look(self._port))
+        self.wake()
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if not self._opened and connection.window(ch) > 0:
+            self._opened = True
+            connection.send_event(ch, "opened", WaitOpened(start=self._start))
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        raise HawseError("protocol_error", "process.wait takes no input")
+
+    def receive_end(self) -> None:
+        pass
+
+    def detach(self) -> None:
+        """It is over, or nobody waits any more."""
+        self._over = True
+        self._timer.cancel()
+        self._process.readers.pop(self, None)
+        for search in self._searches:
+            search.close()
+        if self._probe is not None:
+            self._probe.cancel()
+
+    # ---- watching
+
+    def wake(self) -> None:
+        """Output has come, or the end."""
+        for search in self._searches:
+            search.wake()
+        self._check_end()
+
+    def _check_end(self) -> None:
+        """It has ended, and all that it printed has been looked through: nothing else can come."""
+        exit = self._process.exit
+        if self._over or exit is None or not all(search.at_end for search in self._searches):
+            return
+        if self._exit_wanted:
+            self._finish(ProcessWaited(event="exit", exit=exit))
+        else:
+            details = {"exit": exit, "stdout": self._process.stdout.end, "stderr": self._process.stderr.end}
+            self._over = True
+            self._call.error(HawseError("exited", "the process ended first", admitted="yes", details=details))
+
+    async def _look(self, port: Port) -> None:
+        status = await until_open(port.port, port.path, port.status)
+        if not self._over and self._process.exit is None:
+            self._finish(ProcessWaited(event="port", status=status))
+
+    def _time_out(self) -> None:
+        self._finish(ProcessWaited(event="timeout"))
+
+    def _finish(self, value: ProcessWaited) -> None:
+        if not self._over:
+            self._over = True
+            self._call.result(value)
+
+    def _make_searches(self, params: Wait, threads: Executor) -> list[Search]:
+        log = params.log
+        if log is None:
+            return []
+        if (log.text is None) == (log.pattern is None):
+            raise HawseError("invalid_params", "give either `text` or `pattern`", details={"path": "$.log"})
+        since = beginning(self._process, log.since)
+        literal = log.text is not None
+        try:
+            matchers = {name: Matcher(log.text or log.pattern or "", literal=literal) for name in _names(log.stream)}
+        except HawseError as error:
+            where = {"path": "$.log.text" if literal else "$.log.pattern"}
+            raise HawseError(error.code, error.message, details=where) from None
+        return [
+            Search(
+                name,
+                self._process.stdout if name == "stdout" else self._process.stderr,
+                since.stdout if name == "stdout" else since.stderr,
+                matcher,
+                threads,
+                found=lambda match: self._finish(ProcessWaited(event="log", match=match)),
+                seen_all=self._check_end,
+            )
+            for name, matcher in matchers.items()
+        ]
+
+
+def _names(stream: StreamName | None) -> tuple[StreamName, ...]:
+    return ("stdout", "stderr") if stream is None else (stream,)

@@ -1,0 +1,139 @@
+"""One call as the runtime serves it, and what a call that streams has to offer."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from hawse.link import StreamLink
+from hawse.wire import Call as CallMessage
+from hawse.wire import Connection, HawseError, Source
+from runtime.rpc.roles import OWNER
+
+log = logging.getLogger(__name__)
+
+ACK_DELAY = 0.05  # seconds that applied input may wait to be told
+
+
+class Stream(Source, Protocol):
+    """What serves a channel that carries bytes. `pull` (of `Source`) sends, and closes the channel in the end."""
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        """Input arrived; `payload` is valid only during the call. May raise `HawseError`: it closes the channel."""
+        ...
+
+    def receive_end(self) -> None:
+        """No more input will come."""
+        ...
+
+    def detach(self) -> None:
+        """Nobody is there any more: cancelled, or the line was cut. Called once, also after the last word."""
+        ...
+
+
+class Call:
+    """An open channel of a link."""
+
+    def __init__(self, link: StreamLink, message: CallMessage) -> None:
+        self.ch = message.ch
+        self.method = message.method
+        self.params = message.params
+        self.key = message.key
+        self.age = message.age  # of a repeat: seconds since it first went out
+        self.timeout = message.timeout
+        self.role = message.role or OWNER  # the caller's, as the gateway says
+        self.stream: Stream | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once
+        self._link = link
+        self._grant = 0  # applied, not yet told
+        self._ack: asyncio.TimerHandle | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.ch in self._link.connection.channels
+
+    @property
+    def connection(self) -> Connection:
+        return self._link.connection
+
+    def result(self, value: Any) -> None:
+        if self.open:
+            self._link.connection.send_result(self.ch, value)
+            self.finish()
+
+    def error(self, error: HawseError) -> None:
+        if self.open:
+            self._link.connection.send_error(self.ch, error)
+            self.finish()
+
+    def serve(self, stream: Stream) -> None:
+        """Let `stream` send on this channel from now on."""
+        self.stream = stream
+        self._link.attach(self.ch, self)
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """The stream's turn. What it has not foreseen ends its own channel, not those of everybody on the link."""
+        assert self.stream is not None
+        try:
+            return self.stream.pull(connection, ch, size)
+        except Exception as error:
+            if not isinstance(error, HawseError):
+                log.exception("! a stream failed")
+                error = HawseError("internal", "a bug in the runtime", admitted="unknown")
+            self.error(error)
+            return False
+
+    def wake(self) -> None:
+        """The stream may have something to send."""
+        self._link.wake(self.ch)
+
+    def applied(self, size: int) -> None:
+        """Input of `size` bytes has been used up: let the client send as much more.
+
+        Told by the quarter window, or after ACK_DELAY: a client that waits for its input to be applied, or keeps
+        it for resending, is not left waiting.
+        """
+        self._grant += size
+        if self._grant >= self._link.connection.limits.input_window // 4:
+            self._acknowledge()
+        elif self._ack is None and self._grant and self.open:
+            self._ack = asyncio.get_running_loop().call_later(ACK_DELAY, self._acknowledge)
+
+    def _acknowledge(self) -> None:
+        self._forget_ack()
+        grant, self._grant = self._grant, 0
+        self._link.connection.grant(self.ch, grant)
+        self._link.flush()
+
+    def _forget_ack(self) -> None:
+        if self._ack is not None:
+            self._ack.cancel()
+            self._ack = None
+
+    def finish(self) -> None:
+        """The channel has had its last word, or its line: let go of everything. Again, it does nothing."""
+        on_finish, self.on_finish = self.on_finish, None
+        if on_finish is not None:
+            on_finish(self.ch)
+        self._forget_ack()
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            self._link.writer.detach(self.ch)
+            stream.detach()
+        self._link.flush()
+
+
+def decode(params: msgspec.Raw, shape: Any) -> Any:
+    """Decode a call's params; raise `invalid_params` that says where they are wrong."""
+    try:
+        return msgspec.json.decode(params, type=shape)
+    except (ValueError, RecursionError) as error:
+        text = str(error)
+        _, _, path = text.partition(" - at ")
+        raise HawseError("invalid_params", text, details={"path": path.strip("`") or None}) from None

@@ -1,0 +1,98 @@
+"""Serves a call with what a generator makes in a thread: events and bytes, at most one item ahead of the reader."""
+
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+from hawse.wire import Connection, HawseError, Kind
+from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import Disk
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import typed
+
+
+class Told(NamedTuple):
+    """An event to send."""
+
+    name: str
+    value: Any
+
+
+# What it yields: an event, bytes of output (so many as may be held), or None to let others have a turn. What it
+# returns is the result. However the call ends, it is closed, so its `finally` lets go of what it holds.
+Work = Generator[Told | bytes | None, None, Any]
+
+
+class Producer:
+    """A `Stream`."""
+
+    def __init__(self, call: Call, work: Work, disk: Disk, tasks: Tasks, *, offset: int = 0) -> None:
+        """`offset`: of the first byte."""
+        self._call = call
+        self._work = work
+        self._disk = disk
+        self._tasks = tasks
+        self._offset = offset
+        self._event: Told | None = None  # one of the two is held until there is credit for it
+        self._block = memoryview(b"")
+        self._busy = False
+        self._over = False
+        self._gone = False
+        self._value: Any = None
+        self._advance()
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if self._over:
+            self._call.result(self._value)  # free, so without a look at the window
+        elif self._busy or connection.window(ch) <= 0:
+            return False
+        elif self._event is not None:
+            event, self._event = self._event, None
+            connection.send_event(ch, event.name, event.value)
+            self._advance()
+        elif self._block:
+            part = self._block[: min(size, connection.window(ch))]
+            connection.send_data(ch, Kind.OUTPUT, self._offset, part)
+            self._offset += len(part)
+            self._block = self._block[len(part) :]
+            if self._block:
+                return True
+            self._advance()
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        raise HawseError("protocol_error", f"{self._call.method} takes no input")
+
+    def receive_end(self) -> None:
+        pass
+
+    def detach(self) -> None:
+        self._gone = True
+        if not self._busy:
+            self._tasks.start(self._disk.run(self._work.close))
+
+    def _advance(self) -> None:
+        self._busy = True
+        self._tasks.start(self._run())
+
+    async def _run(self) -> None:
+        failure = None
+        try:
+            while not (self._gone or self._over or self._event or self._block):
+                self._take(*await self._disk.step(self._work))
+        except Exception as error:
+            failure = typed(error)
+        self._busy = False
+        if failure is not None:
+            self._call.error(failure)
+        if self._gone:
+            await self._disk.run(self._work.close)
+        else:
+            self._call.wake()
+
+    def _take(self, over: bool, item: Any) -> None:
+        if over:
+            self._over, self._value = True, item
+        elif isinstance(item, Told):
+            self._event = item
+        elif item:
+            self._block = memoryview(item)

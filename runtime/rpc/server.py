@@ -1,0 +1,119 @@
+"""The runtime's door: accepts links, shakes hands, hands calls to the dispatcher."""
+
+import asyncio
+import hmac
+import logging
+
+from hawse.link import StreamLink
+from hawse.wire import (
+    Call as CallMessage,
+)
+from hawse.wire import (
+    Cancel,
+    Connection,
+    Credit,
+    Data,
+    End,
+    HawseError,
+    Hello,
+    Limits,
+    Message,
+    Role,
+)
+from hawse.wire.limits import LINK_CHANNELS
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import Dispatcher, typed
+
+log = logging.getLogger(__name__)
+
+LINKS_LIMIT = 64  # gateways, and tests; each may hold a write buffer
+LIMITS = Limits(channels=LINK_CHANNELS)
+
+
+class Server:
+    """Serves any number of links with one dispatcher. Used as the protocol factory's owner and `Receiver`."""
+
+    def __init__(self, dispatcher: Dispatcher, *, name: str, token: str | None = None) -> None:
+        """`token`: what `hello` must carry; None where the socket itself is the guard."""
+        self._dispatcher = dispatcher
+        self._name = name
+        self._token = token
+        self._calls: dict[StreamLink, dict[int, Call]] = {}
+        self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
+
+    def accept(self) -> asyncio.BaseProtocol:
+        """A new link, as `create_unix_server` wants it."""
+        link = StreamLink(Connection(Role.SERVER, LIMITS), self)
+        loop = asyncio.get_running_loop()
+        self._calls[link] = {}
+        self._hello_timers[link] = loop.call_later(
+            LIMITS.hello_timeout, _refuse, link, HawseError("hello_timeout", "no `hello` in time")
+        )
+        if len(self._calls) > LINKS_LIMIT:
+            _refuse(link, HawseError("limit_exceeded", f"{LINKS_LIMIT} links are open"))
+        return link
+
+    def close(self) -> None:
+        for link in list(self._calls):
+            link.close()
+
+    # ---- Receiver
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        calls = self._calls[link]
+        match event:
+            case Data(ch=ch, offset=offset, payload=payload):
+                self._input(calls.get(ch), offset, memoryview(payload))
+            case Credit(ch=ch):
+                link.writer.wake(ch)
+            case CallMessage():
+                call = Call(link, event)
+                calls[event.ch] = call
+                call.on_finish = lambda ch: calls.pop(ch, None)
+                self._dispatcher.dispatch(call)
+            case Cancel(ch=ch):
+                if ch in calls:
+                    calls[ch].error(HawseError("cancelled", "as asked", admitted="yes"))
+            case End(ch=ch):
+                self._end(calls.get(ch))
+            case Hello():
+                self._welcome(link, event)
+
+    def link_lost(self, link: StreamLink, error: Exception | None) -> None:
+        log.info("< link lost: %s", error or "closed by the other end")
+        self._hello_timers.pop(link).cancel()
+        for call in list(self._calls.pop(link).values()):
+            call.finish()
+
+    # ----
+
+    def _welcome(self, link: StreamLink, hello: Hello) -> None:
+        self._hello_timers[link].cancel()
+        if self._token is not None and not hmac.compare_digest((hello.token or "").encode(), self._token.encode()):
+            _refuse(link, HawseError("unauthenticated", "a wrong token"))
+            return
+        log.info("> welcome, %s", hello.client)
+        link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=["roles"])
+
+    def _input(self, call: Call | None, offset: int, payload: memoryview) -> None:
+        if call is None:
+            return
+        try:
+            if call.stream is None:
+                raise HawseError("protocol_error", f"{call.method} takes no input")
+            call.stream.receive_input(offset, payload)
+        except Exception as error:
+            call.error(typed(error))
+
+    def _end(self, call: Call | None) -> None:
+        if call is None or call.stream is None:
+            return
+        try:
+            call.stream.receive_end()
+        except Exception as error:
+            call.error(typed(error))
+
+
+def _refuse(link: StreamLink, error: HawseError) -> None:
+    link.connection.say(error)
+    link.close()

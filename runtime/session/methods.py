@@ -1,0 +1,258 @@
+"""The sessions of a sandbox, and the `session.*` methods."""
+
+import asyncio
+import logging
+import os
+import secrets
+from collections import OrderedDict, deque
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hawse.api import Nothing
+from hawse.api import processes as api_processes
+from hawse.api.processes import ProcessInfo
+from hawse.api.sessions import Create, Delete, Exec, Get, List, SessionInfo, SessionList, Start, Watch
+from hawse.wire import HawseError
+from runtime.core.remove_tree import remove_tree
+from runtime.core.tasks import Tasks
+from runtime.journal.journal import JournalPool
+from runtime.posix.environment import Environment
+from runtime.posix.orphaned_pipes import Leftovers
+from runtime.process.launcher import SHELLS
+from runtime.process.methods import Processes
+from runtime.process.process import KILL_GRACE
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import Method, typed
+from runtime.rpc.idempotency import Outcome, Outcomes, fingerprint
+from runtime.session.command import Run, RunReader
+from runtime.session.private_tempdir import OwnFolder
+from runtime.session.session import Session
+from runtime.session.shell_script import NAME, snapshot
+from runtime.session.state_export import read, words
+from runtime.session.watch import SessionWatch
+
+log = logging.getLogger(__name__)
+
+LIMIT = 256  # sessions that live: each is a process and two pipes
+RUNS_KEPT = 64  # keyed commands that have ended and keep their whole output
+ENDED_KEPT = 64  # of which the end can still be asked for
+
+
+class Sessions:
+    """By id, living and ended; and what they run, by key."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        journals: JournalPool,
+        outcomes: Outcomes,
+        tasks: Tasks,
+        processes: Processes,
+        leftovers: Leftovers,
+    ) -> None:
+        self._environment = environment
+        self._journals = journals
+        self._outcomes = outcomes
+        self._tasks = tasks
+        self._processes = processes
+        self._leftovers = leftovers
+        self._sessions: dict[str, Session] = {}
+        self._ended: OrderedDict[Session, None] = OrderedDict()
+        self._finished: deque[Run] = deque()  # those with a key, the latest RUNS_KEPT
+        self._folder: OwnFolder | None = None
+
+    def __len__(self) -> int:
+        return sum(session.exit is None for session in self._sessions.values())
+
+    def methods(self) -> dict[str, Method]:
+        return {
+            "session.create": Method(Create, lambda call, p: self._create(p)),
+            "session.exec": Method(Exec, self._exec, stream=True),
+            "session.process": Method(Start, lambda call, p: self._process(p)),
+            "session.get": Method(Get, lambda call, p: self.get(p.id).describe()),
+            "session.list": Method(List, lambda call, p: self._list()),
+            "session.watch": Method(Watch, self._watch, stream=True),
+            "session.delete": Method(Delete, lambda call, p: self._delete(p)),
+        }
+
+    def get(self, session_id: str, instance: str | None = None) -> Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise HawseError("not_found", f"no session {session_id}")
+        if instance is not None and instance != session.instance:
+            raise HawseError("stale_handle", f"session {session_id} was created anew")
+        return session
+
+    async def close(self) -> None:
+        """End every session with its tree."""
+        living = [session for session in self._sessions.values() if session.exit is None]
+        for error in await asyncio.gather(*(session.end(0.5) for session in living), return_exceptions=True):
+            if error is not None:
+                log.error("! a session is left: %s", error)
+        if self._folder is not None:
+            self._folder.close()
+
+    # ---- the life of a session
+
+    async def _create(self, params: Create) -> SessionInfo:
+        session_id = params.id or f"s-{secrets.token_hex(4)}"
+        existing = self._sessions.get(session_id)
+        if existing is not None and existing.exit is None:
+            raise HawseError("conflict", f"session {session_id} is running")
+        if len(self) >= LIMIT:
+            raise HawseError("limit_exceeded", f"{LIMIT} sessions are running")
+        cwd = self._environment.cwd(params.cwd)
+        _check_names(params.env or {})
+        session = Session(
+            session_id,
+            params.shell or next(path for path in SHELLS if path == SHELLS[-1] or os.access(path, os.X_OK)),
+            cwd=cwd,
+            env=self._environment.build(params.env, cwd=cwd),
+            folder=self._new_folder(),
+            tasks=self._tasks,
+            on_end=self._has_ended,
+        )
+        if existing is not None:
+            self._ended.pop(existing, None)
+        self._sessions[session_id] = session
+        try:
+            await session.ready()
+        except BaseException:
+            self._forget(session)
+            raise
+        return session.describe()
+
+    def _list(self) -> SessionList:
+        return SessionList(sessions=[session.describe() for session in self._sessions.values()])
+
+    def _watch(self, call: Call, params: Watch) -> None:
+        call.serve(SessionWatch(self.get(params.id, params.instance), call))
+
+    async def _delete(self, params: Delete) -> Nothing:
+        session = self.get(params.id, params.instance)
+        await session.end(KILL_GRACE if params.grace is None else params.grace)
+        self._forget(session)
+        return Nothing()
+
+    def _has_ended(self, session: Session) -> None:
+        self._ended[session] = None
+        if len(self._ended) > ENDED_KEPT:
+            self._forget(next(iter(self._ended)))
+
+    def _forget(self, session: Session) -> None:
+        self._ended.pop(session, None)
+        if self._sessions.get(session.id) is session:
+            del self._sessions[session.id]
+
+    # ---- commands
+
+    def _exec(self, call: Call, params: Exec) -> None:
+        run = self._run_of(call, params)
+        call.serve(RunReader(run, call, params, self._gone))
+
+    def _run_of(self, call: Call, params: Exec) -> Run:
+        """The run of this call: of an earlier one with its key, or a new one."""
+        own = msgspec.structs.replace(params, since=None, input=None, max_output=None)
+        mark = fingerprint("session.exec", msgspec.json.encode(own))
+        known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
+        if known is not None:
+            if known.error is not None:
+                raise known.error
+            assert isinstance(known.work, Run)
+            return known.work
+        if params.since is not None and (params.since.stdout or params.since.stderr):
+            raise HawseError("invalid_params", "`since` of a command that has not run", details={"path": "$.since"})
+        session = self.get(params.id, params.instance)
+        outcome: Outcome | None = None
+
+        def settled(run: Run) -> None:
+            if outcome is not None:
+                self._keep(run, outcome)
+
+        run = self._new_run(session, params, settled)
+        outcome = self._outcomes.begin(call.key, mark, run) if call.key is not None else None
+        try:
+            session.submit(run)
+        except HawseError as error:
+            run.fail(error)
+            raise
+        return run
+
+    def _new_run(self, session: Session, params: Exec, on_settled: Any) -> Run:
+        try:
+            folder, journal = self._new_folder(), self._journals.journal
+            return Run(params, session.instance, folder, journal, self._leftovers, on_settled)
+        except OSError as error:
+            raise typed(error) from None
+
+    def _keep(self, run: Run, outcome: Outcome) -> None:
+        if run.error is not None:
+            outcome.fail(run.error)
+            run.shrink()
+            return
+        outcome.succeed()
+        self._finished.append(run)
+        if len(self._finished) > RUNS_KEPT:
+            self._finished.popleft().shrink()
+
+    def _gone(self, run: Run) -> None:
+        """A caller has left. Nobody has to wait for the turn of a command that nobody waits for."""
+        session = self._sessions.get(run.params.id)
+        if not run.begun and not run.readers and session is not None:
+            session.withdraw(run)
+
+    # ---- processes
+
+    async def _process(self, params: Start) -> ProcessInfo:
+        session = self.get(params.session, params.instance)
+        folder = self._new_folder()
+        folder.mkdir(mode=0o700)
+        done = asyncio.Event()
+        try:
+            command = Exec(id=session.id, command=snapshot(session.shell, str(folder)))
+            run = self._new_run(session, command, lambda run: done.set())
+            run.silent = True
+            try:
+                session.submit(run)
+            except HawseError as error:
+                run.fail(error)
+            await done.wait()
+            run.result()
+            state = read(folder)
+            kept = folder.parent / f"{folder.name}.state"
+            if params.argv is None:
+                (folder / "state").rename(kept)
+        finally:
+            remove_tree(folder)
+        here = self._environment.cwd(None)
+        missing: dict[str, str | None] = dict.fromkeys(self._environment.build(None, cwd=here))
+        try:
+            return self._processes.start(
+                api_processes.Start(
+                    id=params.id,
+                    argv=words(session.shell, state._replace(state=kept), params.argv, params.command),
+                    cwd=os.path.join(state.cwd, params.cwd or ""),
+                    env=missing | state.env | (params.env or {}),
+                    stdin=params.stdin,
+                    timeout=params.timeout,
+                )
+            )
+        except BaseException:
+            kept.unlink(missing_ok=True)
+            raise
+
+    # ---- inside
+
+    def _new_folder(self) -> Path:
+        """A path for a folder of a session or a run; nobody else may look into what is above it."""
+        if self._folder is None:
+            self._folder = OwnFolder()
+        return self._folder.path / secrets.token_hex(6)
+
+
+def _check_names(env: dict[str, str | None]) -> None:
+    for name in env:
+        if NAME.fullmatch(name) is None:
+            raise HawseError("invalid_params", f"a shell has no variable named {name!r}")

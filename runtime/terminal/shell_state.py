@@ -1,0 +1,70 @@
+"""What a terminal's programs say about themselves in its output: title (OSC 0, 2), directory (OSC 7), commands (133).
+
+A sidecar: it reads the journal once per burst of output, and stands between nobody.
+"""
+
+import socket
+from functools import partial
+from urllib.parse import unquote_to_bytes
+
+from runtime.journal.journal import Journal
+from runtime.terminal.command_history import Commands
+from runtime.terminal.osc_scanner import OscScanner
+
+TITLE_LIMIT = 1024  # characters
+PATH_LIMIT = 4096  # bytes, as Linux has it
+
+
+class Observer:
+    """Of one terminal. `title` and `cwd` are None until they are said."""
+
+    def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
+        """`integrated`: its shell was started so that it tells its commands."""
+        self.title: str | None = None
+        self.cwd: str | None = None
+        self.commands = Commands(partial(_copy, journal))
+        self._journal = journal
+        self._integrated = integrated
+        self._scanner = OscScanner()
+        self._host = socket.gethostname().encode()
+
+    @property
+    def tells_commands(self) -> bool:
+        return self._integrated or self.commands.marked
+
+    def catch_up(self) -> None:
+        """Read what has come."""
+        journal, scanner = self._journal, self._scanner
+        if scanner.offset < journal.start:  # cannot happen while a journal holds more than a burst
+            scanner = self._scanner = OscScanner(journal.start)
+        while scanner.offset < journal.end:
+            for start, end, payload in scanner.feed(bytes(journal.read(scanner.offset, journal.end - scanner.offset))):
+                self._take(payload, start, end)
+
+    def _take(self, payload: bytes, start: int, end: int) -> None:
+        number, _, value = payload.partition(b";")
+        if number == b"133":
+            self.commands.mark(payload, start, end, self.cwd)
+        elif number == b"633" and value.startswith(b"E;"):
+            self.commands.told(payload)
+        elif number in (b"0", b"2"):
+            self.title = _printable(value)[:TITLE_LIMIT]
+        elif number == b"7":
+            self.cwd = self._directory(value) or self.cwd
+
+    def _directory(self, url: bytes) -> str | None:
+        """The path of `file://HOST/PATH`, percent-encoded. None if it is another host's, or no path."""
+        scheme, _, rest = url.partition(b"://")
+        host, slash, path = rest.partition(b"/")
+        if scheme != b"file" or not slash or host not in (b"", b"localhost", self._host):
+            return None
+        path = unquote_to_bytes(b"/" + path)
+        return _printable(path) if len(path) <= PATH_LIMIT and b"\0" not in path else None
+
+
+def _copy(journal: Journal, start: int, stop: int) -> bytes:
+    return journal.copy(start, stop) if start >= journal.start else b""
+
+
+def _printable(text: bytes) -> str:
+    return "".join(c for c in text.decode(errors="replace") if c >= " " and c != "\x7f")

@@ -1,0 +1,316 @@
+"""One viewer of a terminal: a cursor on the journal, never a queue. What it sends, and in which order, is here.
+
+opened, then a snapshot if its place is gone, then output with every resize at its exact offset, `live`, and at the
+end `exit` and the result (docs/wire.md, terminal.attach).
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hawse.api.people import Guest
+from hawse.wire import Connection, HawseError, Kind
+from hawse.wire.frames import SHARED_MAX
+from runtime.people.participants import Seen
+from runtime.people.size_policy import Size
+from runtime.posix.fd_streams import WRITE_LIMIT
+from runtime.rpc.call import Call
+from runtime.screen.screen import ALL
+from runtime.terminal.congestion_window import FLOOR, PROBE, STEP, Flight
+
+if TYPE_CHECKING:
+    from runtime.terminal.terminal import Terminal
+
+INTERRUPT = b"\x03"  # Ctrl-C
+RESEED_ROWS = 500  # of scrollback after an interrupt: the prompt is wanted at once
+BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
+
+
+class Viewer:
+    """Serves one `terminal.attach` call. A `Stream`."""
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        call: Call,
+        *,
+        since: int | None,
+        input_id: str | None,
+        lossless: bool,
+        emulator: bool,
+        read_only: bool = False,
+        guest: Guest | None = None,
+        fit: Size | None = None,
+    ) -> None:
+        """`fit`: the size that would fit. Raises `limit_exceeded`."""
+        self.read_only = read_only
+        self.person = terminal.company.join(self, guest or Guest(), read_only=read_only, fit=fit)
+        self._seen = Seen()  # what it was told of the others
+        self.lossless = lossless
+        self.emulator = emulator  # it answers what programs ask of a terminal
+        self.input_id = None if read_only else input_id
+        # Of the next byte to send. None until `opened`, except that a lossless viewer's place is kept from the start.
+        self.cursor: int | None = since if lossless else None
+        self._terminal = terminal
+        self._call = call
+        self._since = since
+        self._opened = False
+        self._live_at = 0
+        self._live = False
+        self.next_mark = 0  # the number of the next size change to tell
+        self._lost = False  # a snapshot, before all of it was sent
+        self._answers = False  # what it was last told
+        self._skip = False  # an interrupt: what waits is old, go to the end
+        self._prober: asyncio.TimerHandle | None = None
+        self._probed = False  # for so long that its reader may wait for the little that there is room for
+        self._flight = Flight(asyncio.get_running_loop().time)
+
+    @property
+    def lag(self) -> int:
+        """Bytes of output that it has not been sent."""
+        return 0 if self.cursor is None else self._terminal.journal.end - self.cursor
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if connection.window(ch) <= 0:
+            return False
+        shelf = self._terminal.shelf
+        if not self._opened or self.cursor is None:
+            return self._begin(self._open, connection, ch)
+        if shelf.holds(self):
+            connection.send_data(ch, Kind.SCREEN, *shelf.take(self, min(size, connection.window(ch))))
+        elif self._lost or self._skip or self.cursor < self._terminal.journal.start:
+            return self._begin(self._reseed, connection, ch)
+        elif not self._send_control(connection, ch):
+            room = self._send_output(connection, ch, size)
+            return self._settle(connection, ch, room)
+        return True
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        terminal, input_id = self._terminal, self.input_id
+        if self.read_only:
+            raise HawseError("forbidden", "a read-only viewer cannot type", details={"applied": 0})
+        if input_id is None:
+            raise HawseError("protocol_error", "attached without `input`")
+        fresh = terminal.inputs.fresh(input_id, offset, payload)
+        if terminal.exit is not None:
+            raise HawseError("exited", "the terminal has ended", details={"applied": terminal.inputs.applied(input_id)})
+        if terminal.input_pending + len(fresh) > WRITE_LIMIT:
+            applied = terminal.inputs.applied(input_id)
+            raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
+        if fresh:
+            terminal.company.check(self.person, terminal.inputs.applied(input_id))
+            terminal.company.typed(self.person, fresh)
+        terminal.inputs.advance(input_id, len(fresh))
+        self._call.applied(len(payload) - len(fresh))
+        terminal.write(fresh, self._call.applied)
+        if INTERRUPT in bytes(fresh):
+            terminal.interrupted()
+
+    def receive_end(self) -> None:
+        """A terminal has no end of input: its line discipline knows Ctrl-D."""
+
+    def detach(self) -> None:
+        if self._prober is not None:
+            self._prober.cancel()
+        self._terminal.shelf.drop(self)
+        self._terminal.remove(self)
+
+    def wake(self) -> None:
+        self._call.wake()
+
+    def lose_snapshot(self) -> None:
+        """Others need the room. When it takes bytes again it begins anew."""
+        self._lost = True
+
+    def skip_backlog(self) -> None:
+        """The program was interrupted: what waits to be sent is old. Go to the end, unless it is near or lossless."""
+        if self._opened and self.cursor is not None and not self.lossless:
+            self._skip = self._terminal.journal.end - self.cursor > BACKLOG
+            if self._skip:
+                self.wake()
+
+    def _probe_later(self) -> None:
+        """The flight is full: credit wakes us, or the time after which it may be tried to send more."""
+        if self._prober is None:
+            self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
+
+    def _probe(self) -> None:
+        self._prober = None
+        self._probed = True
+        self.wake()
+
+    @property
+    def _applied(self) -> int:
+        return self._terminal.inputs.applied(self.input_id) if self.input_id else 0
+
+    # ---- what it sends
+
+    def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
+        """Take a step that may need a snapshot; without room for it this is the end."""
+        try:
+            step(connection, ch)
+        except HawseError as error:
+            self._call.error(error)
+            return False
+        return True
+
+    def _open(self, connection: Connection, ch: int) -> None:
+        self._opened = True
+        terminal = self._terminal
+        start, end = terminal.journal.start, terminal.journal.end
+        if self._since is not None and self._since >= start:
+            start_at, self.cursor = "resume", self._since
+        elif self._since is None and start == 0 and end <= terminal.replay_limit:
+            start_at, self.cursor = "start", 0
+        else:
+            start_at, self.cursor = "snapshot", end
+        if start_at == "snapshot":
+            cols, rows, screen = self._take_snapshot()
+        else:
+            (cols, rows, self.next_mark), screen = terminal.marks.size_at(self.cursor), 0
+        self._live_at = end
+        self._answers = terminal.answerer is self
+        opened = terminal.describe() | {
+            "cols": cols,
+            "rows": rows,
+            "start_at": start_at,
+            "from": self.cursor,
+            "screen": screen,
+            "input_offset": self._applied,
+            "answers": self._answers,
+            "read_only": self.read_only,
+        }
+        opened |= terminal.company.describe(self.person, self._seen)
+        connection.send_event(ch, "opened", opened)
+        terminal.moved()
+
+    def _reseed(self, connection: Connection, ch: int) -> None:
+        cols, rows, screen = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
+        self._skip = self._lost = False
+        self._terminal.tally.reseeds += 1
+        self._live_at = self._terminal.journal.end
+        self._live = False
+        value = {"from": self.cursor, "screen": screen, "cols": cols, "rows": rows}
+        connection.send_event(ch, "reseed", value)
+        self._terminal.moved()
+
+    def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int, int]:
+        """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows, bytes)."""
+        snapshot = self._terminal.snapshot(scrollback)
+        self._terminal.shelf.put(self, snapshot)
+        self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
+        return snapshot.cols, snapshot.rows, len(snapshot.data)
+
+    def _send_control(self, connection: Connection, ch: int) -> bool:
+        """Send what belongs before the next output byte; whether there was something."""
+        terminal = self._terminal
+        if self._answers is not (terminal.answerer is self):
+            self._answers = not self._answers
+            connection.send_event(ch, "answers", {"answers": self._answers})
+            return True
+        if news := terminal.company.news(self._seen, self._applied):
+            connection.send_event(ch, *news)
+            return True
+        self.next_mark = max(self.next_mark, terminal.marks.first)
+        mark = terminal.marks.get(self.next_mark)
+        if mark is not None and mark.offset == self.cursor:
+            self.next_mark += 1
+            connection.send_event(ch, "resized", {"cols": mark.cols, "rows": mark.rows, "offset": mark.offset})
+            return True
+        return False
+
+    def _send_output(self, connection: Connection, ch: int, size: int) -> int:
+        """Send some; return how much more may be in flight."""
+        assert self.cursor is not None
+        mark = self._terminal.marks.get(self.next_mark)
+        # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
+        room = self._room()
+        size = min(size, room, mark.offset - self.cursor if mark else size)
+        size = min(size, self._terminal.journal.end - self.cursor)
+        if size <= 0:
+            return room
+        shared = connection.shares and len(self._terminal.viewers) > 1
+        beside = self._beside(min(size, STEP)) if shared else {}
+        size = min(size, *beside.values()) if beside else size
+        ends = (self._terminal.journal.end, mark.offset if mark else None)  # where all of them stop
+        if shared and not self._probed and self.cursor + size not in ends:
+            size = self._even(size)
+            if not size:
+                return 0
+        data = self._terminal.journal.read(self.cursor, size)
+        if beside:
+            chs = [ch, *(viewer._call.ch for viewer in beside)]
+            connection.send_shared(chs, Kind.OUTPUT, self.cursor, data)
+        else:
+            connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
+        for viewer in (self, *beside):
+            viewer._took(len(data))
+        self._terminal.moved()
+        return room - len(data)
+
+    def _even(self, size: int) -> int:
+        """So much less of `size` that viewers stop at the same places, and go on together from there.
+
+        0 where all of it is too little, if what is on its way is a step of the readers, who grant when they have it.
+        One that wants more for that gets it when PROBE is over.
+        """
+        assert self.cursor is not None
+        even = size - (self.cursor + size) % STEP
+        if even > 0:
+            return even
+        return 0 if self._flight.size > FLOOR - STEP else size
+
+    def _beside(self, least: int) -> dict["Viewer", int]:
+        """The viewers on the same link that are at the same place, with their room of at least so many bytes."""
+        found: dict[Viewer, int] = {}
+        for viewer in self._terminal.viewers:
+            if viewer.cursor == self.cursor and viewer is not self and viewer._goes_on(self):
+                room = viewer._room()
+                if room >= least:
+                    found[viewer] = room
+                    if len(found) == SHARED_MAX - 1:
+                        break
+        return found
+
+    def _goes_on(self, other: "Viewer") -> bool:
+        """Whether nothing but output comes next here, as there."""
+        return (
+            self._live
+            and not self._skip
+            and not self._lost
+            and self.next_mark == other.next_mark
+            and self._call.connection is other._call.connection
+            and self._answers is (self._terminal.answerer is self)
+        )
+
+    def _room(self) -> int:
+        connection, ch = self._call.connection, self._call.ch
+        return self._flight.room(connection.window(ch), *connection.flow(ch))
+
+    def _took(self, size: int) -> None:
+        assert self.cursor is not None
+        self._probed = False
+        self._flight.sent(self._call.connection.flow(self._call.ch)[0])
+        self.cursor += size
+
+    def _settle(self, connection: Connection, ch: int, room: int) -> bool:
+        """Say what is due at this place; return whether there is more to send."""
+        assert self.cursor is not None
+        terminal = self._terminal
+        if not self._live and self.cursor >= self._live_at:
+            if connection.window(ch) <= 0:
+                return False
+            self._live = True
+            connection.send_event(ch, "live", {"offset": self.cursor})
+        if self.cursor < terminal.journal.end or terminal.marks.get(self.next_mark) is not None:
+            if room <= 0:
+                self._probe_later()
+            return room > 0
+        if terminal.exit is not None:
+            if connection.window(ch) <= 0:
+                return False
+            connection.send_event(ch, "exit", {"code": terminal.exit.code, "signal": terminal.exit.signal})
+            self._call.result({"exit": terminal.exit, "offset": self.cursor})
+        return False

@@ -1,0 +1,226 @@
+"""The directories of one watch and what the kernel says of them. It blocks: used in threads, one call at a time."""
+
+import errno
+import os
+from collections.abc import Iterator
+
+from hawse.api.paths import to_text
+from hawse.api.watches import Change, ChangeType
+from hawse.wire import HawseError
+from runtime.core.globs import Filter
+from runtime.watch import inotify
+from runtime.watch.inotify import Event, Inotify
+
+DIRECTORIES_LIMIT = 1 << 16  # of one watch: each costs the kernel about 1 KB
+TAKEN_LIMIT = 1 << 15  # events taken at a time: twice the longest queue that Linux keeps by default
+CHANGES_LIMIT = 1 << 16  # changes told at a time: a larger tree that is moved here has to be looked at
+
+_MASK = (
+    inotify.MODIFY
+    | inotify.ATTRIB
+    | inotify.MOVED_FROM
+    | inotify.MOVED_TO
+    | inotify.CREATE
+    | inotify.DELETE
+    | inotify.DELETE_SELF
+    | inotify.MOVE_SELF
+    | inotify.ONLY_DIRECTORIES
+    | inotify.NO_FOLLOW
+    | inotify.NOT_UNLINKED
+)
+_COME = inotify.CREATE | inotify.MOVED_TO
+_GONE = inotify.DELETE | inotify.MOVED_FROM
+_ROOT_GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT
+_PASSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)  # a directory that is gone again, or not for us
+
+
+class OverflowedError(Exception):
+    """Too much at a time: events are lost, and directories may have been made that we do not watch."""
+
+
+class Directories:
+    """The watched ones: by the kernel's descriptor, by path, and each with those in it."""
+
+    def __init__(self) -> None:
+        self._paths: dict[int, bytes] = {}
+        self._wds: dict[bytes, int] = {}
+        self._below: dict[bytes, set[bytes]] = {}
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def path(self, wd: int) -> bytes | None:
+        return self._paths.get(wd)
+
+    def add(self, path: bytes, wd: int) -> None:
+        """The same directory elsewhere has the same `wd`: it was moved."""
+        self.remove(wd)
+        self._paths[wd] = path
+        self._wds[path] = wd
+        self._below.setdefault(os.path.dirname(path), set()).add(path)
+
+    def remove(self, wd: int) -> None:
+        path = self._paths.pop(wd, None)
+        if path is not None and self._wds.get(path) == wd:
+            del self._wds[path]
+            siblings = self._below[os.path.dirname(path)]
+            siblings.discard(path)
+            if not siblings:
+                del self._below[os.path.dirname(path)]
+
+    def cut(self, path: bytes) -> list[int]:
+        """Forget `path` and all below it; return their descriptors."""
+        found = []
+        waiting = [path]
+        while waiting:
+            here = waiting.pop()
+            waiting += self._below.get(here, ())
+            if here in self._wds:
+                found.append(self._wds[here])
+        for wd in found:
+            self.remove(wd)
+        return found
+
+
+class Tree:
+    """Links are not followed: what they lead to has a place of its own."""
+
+    def __init__(self, root: str, filter: Filter, *, recursive: bool) -> None:
+        """`root`: an absolute path. Raises `limit_exceeded`."""
+        self._root = os.fsencode(root)
+        self._filter = filter
+        self._recursive = recursive
+        self.gone = False  # the root itself: nothing more will come
+        self._directories = Directories()
+        self._root_wd = -1
+        try:
+            self._inotify = Inotify()
+        except OSError as error:
+            raise _limit(error) from None
+
+    @property
+    def fd(self) -> int:
+        """Readable when there is something to `take`."""
+        return self._inotify.fd
+
+    def __len__(self) -> int:
+        return len(self._directories)
+
+    def open(self) -> None:
+        """Watch everything there is. When this returns the watch is live.
+
+        Raises `OSError` for the root, `not_directory`, and `limit_exceeded`.
+        """
+        self._root = os.path.realpath(self._root)
+        try:
+            self._root_wd = self._inotify.add(self._root, _MASK)
+        except OSError as error:
+            raise (_limit(error) if inotify.is_limit(error) else error) from None
+        self._directories.add(self._root, self._root_wd)
+        if self._recursive:
+            for _ in self._descend(self._root, telling=False):
+                pass
+
+    def reopen(self) -> None:
+        """Begin anew after an overflow, with an empty queue; `fd` is another. Raises as `open`."""
+        fresh = Inotify()
+        self._inotify.close()
+        self._inotify = fresh
+        self._directories = Directories()
+        self.open()
+
+    def take(self) -> list[Change]:
+        """What has happened, in order. Raises `OverflowedError` and `limit_exceeded`."""
+        changes: list[Change] = []
+        taken = 0
+        while taken < TAKEN_LIMIT and (events := self._inotify.read()):
+            taken += len(events)
+            for event in events:
+                changes += self._digest(event)
+                if len(changes) > CHANGES_LIMIT:
+                    raise OverflowedError
+        return changes
+
+    def close(self) -> None:
+        self._inotify.close()
+
+    # ---- inside
+
+    def _digest(self, event: Event) -> Iterator[Change]:
+        if event.mask & inotify.OVERFLOW:
+            raise OverflowedError
+        if event.wd == self._root_wd and event.mask & _ROOT_GONE:
+            self.gone = True
+        if event.mask & inotify.IGNORED:
+            self._directories.remove(event.wd)
+        directory = self._directories.path(event.wd)
+        if directory is None or not event.name:
+            return  # of one that we have let go of; or of a directory itself, which its parent tells too
+        path = _join(directory, event.name)
+        is_directory = bool(event.mask & inotify.IS_DIRECTORY)
+        if event.mask & _GONE:
+            if is_directory and event.mask & inotify.MOVED_FROM:  # one that is deleted says so itself
+                for wd in self._directories.cut(path):
+                    self._inotify.remove(wd)
+            yield from self._change("deleted", path, is_directory)
+        elif event.mask & _COME:
+            yield from self._change("added", path, is_directory)
+            if is_directory and self._recursive:
+                yield from self._descend(path)
+        else:
+            yield from self._change("modified", path, is_directory)
+
+    def _descend(self, directory: bytes, *, telling: bool = True) -> Iterator[Change]:
+        """Watch what is below; of a directory that has just come, what it holds has come as well.
+
+        A directory is watched before it is read, so that what comes meanwhile is told by the one or the other.
+        """
+        waiting = [directory]
+        while waiting:
+            here = waiting.pop()
+            if here != self._root and not self._watch(here):
+                continue
+            for name, is_directory in _entries(here):
+                path = _join(here, name)
+                if telling:
+                    yield from self._change("added", path, is_directory)
+                if is_directory:
+                    waiting.append(path)
+
+    def _watch(self, path: bytes) -> bool:
+        if self._filter.excludes(self._names(path)):
+            return False
+        if len(self._directories) >= DIRECTORIES_LIMIT:
+            raise HawseError("limit_exceeded", f"more than {DIRECTORIES_LIMIT} directories: exclude some")
+        try:
+            self._directories.add(path, self._inotify.add(path, _MASK))
+        except OSError as error:
+            if inotify.is_limit(error):
+                raise _limit(error) from None
+            if error.errno not in _PASSING:
+                raise
+            return False
+        return True
+
+    def _change(self, kind: ChangeType, path: bytes, is_directory: bool) -> Iterator[Change]:
+        if self._filter.wants(self._names(path)):
+            yield Change(kind, to_text(os.fsdecode(path)), is_directory)
+
+    def _names(self, path: bytes) -> list[str]:
+        return os.fsdecode(path[len(self._root.rstrip(b"/")) + 1 :]).split("/")
+
+
+def _join(directory: bytes, name: bytes) -> bytes:
+    return directory.rstrip(b"/") + b"/" + name
+
+
+def _entries(directory: bytes) -> list[tuple[bytes, bool]]:
+    try:
+        with os.scandir(directory) as entries:
+            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    except OSError:  # gone again, or not for us
+        return []
+
+
+def _limit(error: OSError) -> HawseError:
+    return HawseError("limit_exceeded", f"no more watches: {error.strerror}", details={"errno": error.errno})

@@ -1,0 +1,185 @@
+"""One watch: the task that reads the kernel's queue into a log, and the channels that are told from it."""
+
+import asyncio
+from typing import Any
+
+from hawse.api.watches import Change, Changes, Rescan, RescanReason, WatchEnd, Watching
+from hawse.wire import Connection, HawseError
+from runtime.rpc.call import Call
+from runtime.rpc.dispatcher import typed
+from runtime.watch.change_log import KEPT, Log, merge
+from runtime.watch.directory_tree import OverflowedError, Tree
+
+COALESCE = 0.05  # seconds that changes wait for others of the same path
+
+
+class Watch:
+    """What watches one directory, for all who asked for the same. Its `run` has to be started as a task, once."""
+
+    def __init__(self, id: str, path: str, tree: Tree, version: str) -> None:
+        """`path` as it travels. `version`: what the versions of this watch begin with."""
+        self.id = id
+        self.path = path
+        self.log = Log()
+        self.readers: dict[WatchReader, None] = {}
+        self.live = asyncio.Event()  # or over
+        self.end: WatchEnd | HawseError | None = None  # why it ends
+        self.over = False  # it has ended, and all it was told is in the log
+        self._tree = tree
+        self._version = version
+        self._pending: dict[str, Change] = {}  # not in the log yet
+        self._settling: list[asyncio.Future[None]] = []
+        self._wake = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+
+    def version(self, cursor: int) -> str:
+        return f"{self._version}-{cursor}"
+
+    async def run(self) -> None:
+        """Watch until `stop`, or until there is nothing to watch. At the end `end` says why."""
+        try:
+            await asyncio.to_thread(self._tree.open)
+            self.live.set()
+            self._tell()
+            while self.end is None and not self._tree.gone:
+                await self._readable()
+                await self._step()
+            self._finish(HawseError("not_found", f"{self.path} is gone", admitted="yes"))
+        except Exception as error:
+            self._finish(typed(error))
+        finally:
+            self._tree.close()
+
+    def stop(self) -> None:
+        if self.end is None:
+            self.end = WatchEnd()
+            self._wake.set()
+
+    async def settle(self) -> None:
+        """Return when all that has happened until now is in the log. Raises what ended the watch."""
+        await self.live.wait()
+        if self.end is None:
+            future = self._loop.create_future()
+            self._settling.append(future)
+            self._wake.set()
+            await future
+        if isinstance(self.end, HawseError):
+            raise self.end
+
+    # ---- inside
+
+    async def _readable(self) -> None:
+        """Wait until there is something to do."""
+        if self._settling or self.end is not None:
+            return
+        self._wake.clear()
+        fd = self._tree.fd
+        self._loop.add_reader(fd, self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            self._loop.remove_reader(fd)
+
+    async def _step(self) -> None:
+        settling, self._settling = self._settling, []
+        try:
+            for change in await asyncio.to_thread(self._tree.take):
+                merge(self._pending, change)
+        except OverflowedError:
+            await asyncio.to_thread(self._tree.reopen)  # first: who looks at the directory now misses nothing later
+            self._pending.clear()
+            self.log.lose()
+            self._tell()
+        finally:
+            if settling or len(self._pending) > KEPT // 2:
+                self._flush()
+            elif self._pending and self._timer is None:
+                self._timer = self._loop.call_later(COALESCE, self._flush)
+            for future in settling:
+                if not future.done():
+                    future.set_result(None)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        pending, self._pending = self._pending, {}
+        self.log.add(list(pending.values()))
+        self._tell()
+
+    def _finish(self, error: HawseError) -> None:
+        self._flush()
+        self.end = self.end or error
+        self.over = True
+        self.live.set()
+        for future in self._settling:
+            if not future.done():
+                future.set_result(None)
+        self._tell()
+
+    def _tell(self) -> None:
+        for reader in list(self.readers):
+            reader.wake()
+
+
+class WatchReader:
+    """Serves one `watch.start` call. A `Stream`: it holds a place in the log and nothing else."""
+
+    def __init__(self, watch: Watch, call: Call, cursor: int, reason: RescanReason | None) -> None:
+        """`reason`: why what came before `cursor` is not known, if somebody asked for it."""
+        self._watch = watch
+        self._call = call
+        self._cursor = cursor
+        self._reason = reason
+        self._told = False
+        self.on_detach: Any = None
+        watch.readers[self] = None
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        watch = self._watch
+        if not watch.live.is_set():
+            return False
+        if watch.over and watch.end and (not self._told or self._cursor == watch.log.end):
+            self._finish(watch.end)
+            return False
+        if connection.window(ch) <= 0:
+            return False
+        name, value = self._next()
+        if value is None:
+            return False
+        connection.send_event(ch, name, value)
+        return True
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        raise HawseError("protocol_error", "watch.start takes no input")
+
+    def receive_end(self) -> None:
+        pass
+
+    def detach(self) -> None:
+        self._watch.readers.pop(self, None)
+        self.on_detach()
+
+    def wake(self) -> None:
+        self._call.wake()
+
+    def _next(self) -> tuple[str, Any]:
+        watch, log = self._watch, self._watch.log
+        if not self._told:
+            self._told = True
+            return "watching", Watching(id=watch.id, path=watch.path, version=watch.version(self._cursor))
+        reason, self._reason = self._reason or log.missing(self._cursor), None
+        if reason is not None:
+            self._cursor = log.end
+            return "rescan", Rescan(version=watch.version(log.end), reason=reason)
+        if self._cursor == log.end:
+            return "", None
+        changes, self._cursor = log.read(self._cursor)
+        return "changes", Changes(version=watch.version(self._cursor), changes=changes)
+
+    def _finish(self, end: WatchEnd | HawseError) -> None:
+        if isinstance(end, HawseError):
+            self._call.error(end)
+        else:
+            self._call.result(end)

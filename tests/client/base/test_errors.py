@@ -1,0 +1,61 @@
+"""The tree of errors."""
+
+import pytest
+
+import hawse.client as client
+from hawse.client.base.errors import (
+    BusyError,
+    ClientClosedError,
+    CommandError,
+    GaveUpError,
+    RefusedError,
+    TruncatedError,
+    fresh,
+)
+from hawse.client.base.results import ExecResult
+from hawse.wire import HawseError, RemoteProtocolError
+
+ALL = [
+    HawseError("interrupted", "cut", admitted="unknown"),
+    RemoteProtocolError("nonsense", close_code=1009),
+    ClientClosedError(admitted="unknown"),
+    RefusedError("unauthenticated", "no"),
+    GaveUpError("too long"),
+    BusyError(),
+    TruncatedError("stdout", 7),
+    CommandError(ExecResult(3)),
+]
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+def test_one_except_catches_them_all(error: HawseError) -> None:
+    with pytest.raises(HawseError):
+        raise error
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)
+def test_a_fresh_copy_is_equal_in_everything_but_the_traceback(error: HawseError) -> None:
+    with pytest.raises(HawseError):
+        raise error
+    twin = fresh(error)
+    assert type(twin) is type(error)
+    assert twin is not error
+    assert str(twin) == str(error)
+    assert twin.__dict__ == error.__dict__
+    assert twin.__traceback__ is None
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (ExecResult(2, stderr=b"x\nno such file\n"), "command_failed: the command exited with 2: x\nno such file"),
+        (ExecResult(None, "SIGKILL"), "command_failed: the command was ended by SIGKILL"),
+        (ExecResult(124, timed_out=True), "command_failed: the command timed out"),
+    ],
+)
+def test_a_failed_command_says_how_and_what_it_complained_of(result: ExecResult, message: str) -> None:
+    assert str(CommandError(result)) == message
+
+
+def test_every_error_of_the_tree_is_exported() -> None:
+    assert {type(error).__name__ for error in ALL} - {"RemoteProtocolError"} <= {*client.__all__}

@@ -1,0 +1,22 @@
+"""The values that come back."""
+
+from hawse.api.types import Exit
+from hawse.client.base.results import ExecResult, Repaint, Snapshot
+
+
+def test_only_code_zero_is_ok() -> None:
+    assert Exit(0).ok
+    assert not Exit(1).ok
+    assert not Exit(None, "SIGTERM").ok
+
+
+def test_the_text_of_a_result_survives_bytes_that_are_no_text() -> None:
+    assert ExecResult(0, stdout=b"gr\xc3\xbcn \xff").text == "grün �"
+
+
+def test_a_repaint_is_what_to_feed_an_emulator_and_says_what_it_stands_for() -> None:
+    snapshot = Snapshot(9, b"paint", 80, 24)
+    repaint = Repaint.of(snapshot)
+    assert repaint == b"\x1bcpaint"
+    assert isinstance(repaint, bytes)
+    assert repaint.snapshot is snapshot

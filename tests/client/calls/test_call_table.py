@@ -1,0 +1,269 @@
+"""The table of calls: who waits, who is open, and what becomes of each when lines come and go."""
+
+import asyncio
+
+import pytest
+
+from hawse.client.base.errors import ClientClosedError, GaveUpError
+from hawse.client.base.options import Options
+from hawse.client.calls.call import Call
+from hawse.client.calls.call_table import Calls
+from hawse.client.calls.input_stream import Feed
+from hawse.wire import Cancel, HawseError, Limits, RemoteProtocolError
+from tests.client.kit import MemoryLine
+
+OPTIONS = Options(dice=lambda: 0.0)
+
+
+async def settle() -> None:
+    """Let what is ready run."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def code_of(call: Call) -> tuple[str, str]:
+    error = call.done.exception()
+    assert isinstance(error, HawseError)
+    return error.code, error.admitted
+
+
+async def test_a_call_goes_out_at_once_and_gets_its_answer() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("echo", {"a": 1}, sandbox="local", timeout=5)
+    calls.submit(call)
+    assert (line.call.method, line.call.sandbox, line.call.timeout, line.params) == ("echo", "local", 5, {"a": 1})
+    line.result([7])
+    assert call.done.result() == [7]
+    assert len(calls) == 0
+
+
+async def test_what_is_asked_before_there_is_a_line_waits_for_it_in_order() -> None:
+    calls = Calls(OPTIONS)
+    for name in "abc":
+        calls.submit(Call(name))
+    assert [call.method for call in MemoryLine(calls).calls] == ["a", "b", "c"]
+
+
+async def test_a_call_that_was_never_sent_does_not_wait_for_ever() -> None:
+    calls = Calls(Options(connect_timeout=0.001))
+    with pytest.raises(GaveUpError) as caught:
+        await calls.perform(Call("x"))
+    assert (caught.value.code, caught.value.admitted) == ("unavailable", "no")
+    assert len(calls) == 0
+
+
+async def test_when_a_line_is_lost_what_cannot_be_repeated_says_that_it_may_have_run() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("x")
+    calls.submit(call)
+    line.pump()
+    calls.line_down()
+    assert code_of(call) == ("interrupted", "unknown")
+
+
+async def test_when_a_line_is_lost_what_repeats_is_sent_again_first_with_its_key() -> None:
+    calls = Calls(OPTIONS)
+    MemoryLine(calls)
+    keyed = [Call("a", key="1"), Call("b", key="2")]
+    for call in keyed:
+        calls.submit(call)
+    calls.line_down()
+    calls.submit(Call("new"))
+    line = MemoryLine(calls)
+    assert [(call.method, call.key) for call in line.calls] == [("a", "1"), ("b", "2"), ("new", None)]
+
+
+async def test_a_line_that_drains_ends_what_is_open_and_takes_nothing_new() -> None:
+    calls = Calls(OPTIONS)
+    old = MemoryLine(calls)
+    first, second = Call("first"), Call("second")
+    calls.submit(first)
+    old.pump()
+    calls.line_draining()
+    calls.submit(second)
+    old.result(1)
+    assert first.done.result() == 1
+    calls.line_down()
+    new = MemoryLine(calls)
+    assert [call.method for call in new.calls] == ["second"]
+
+
+@pytest.mark.parametrize("code", ["interrupted", "unavailable"])
+async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("x", key="k")
+    calls.submit(call)
+    line.error(HawseError(code))
+    await settle()
+    assert len(line.calls) == 2
+    line.result("here")
+    assert call.done.result() == "here"
+    assert len(calls) == 0
+
+
+async def test_a_pause_outlives_the_line() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    calls.submit(Call("x", key="k"))
+    line.error(HawseError("unavailable"))
+    calls.line_down()
+    await settle()
+    assert len(MemoryLine(calls).calls) == 1
+
+
+async def test_a_sandbox_that_stays_away_is_given_up() -> None:
+    now = [0.0]
+    calls = Calls(Options(dice=lambda: 0.0, clock=lambda: now[0]))
+    line = MemoryLine(calls)
+    call = Call("x", key="k")
+    calls.submit(call)
+    line.error(HawseError("unavailable"))
+    await settle()
+    now[0] = 31
+    line.error(HawseError("unavailable"))
+    assert code_of(call) == ("unavailable", "no")
+    assert len(calls) == 0
+
+
+@pytest.mark.parametrize(("key", "code"), [(None, "unavailable"), ("k", "not_found"), ("k", "limit_exceeded")])
+async def test_other_errors_are_the_callers(key: str | None, code: str) -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("x", key=key)
+    calls.submit(call)
+    line.error(HawseError(code))
+    assert code_of(call)[0] == code
+
+
+async def test_calls_beyond_the_channels_of_a_line_wait_for_one_to_close() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls, Limits(channels=2))
+    pending = [Call("x", {"n": n}) for n in range(3)]
+    for call in pending:
+        calls.submit(call)
+    assert len(line.calls) == 2
+    line.result()
+    assert len(line.calls) == 3
+
+
+async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(calls.perform(Call("never", window=10)))
+        await settle()
+        line.pump()
+        task.cancel()
+    assert len(line.of(Cancel)) == 1
+    assert len(calls) == 0
+    line.event("late", {})  # was on its way
+    line.error(HawseError("cancelled"))
+    assert line.connection.channels == {}
+
+
+async def test_a_caller_that_is_cancelled_before_its_call_went_out_sends_nothing() -> None:
+    calls = Calls(OPTIONS)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(calls.perform(Call("x")))
+        await settle()
+        task.cancel()
+    assert MemoryLine(calls).calls == []
+
+
+async def test_a_caller_that_gives_up_a_pause_is_not_tried_again() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("x", key="k")
+    calls.submit(call)
+    line.error(HawseError("unavailable"))
+    calls.abandon(call)
+    await settle()
+    assert len(line.calls) == 1
+
+
+async def test_a_deadline_holds_without_a_server_that_keeps_it() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    with pytest.raises(HawseError) as caught:
+        await calls.perform(Call("never", timeout=0.001))
+    assert (caught.value.code, caught.value.admitted) == ("deadline_exceeded", "unknown")
+    assert len(line.of(Cancel)) == 1
+
+
+async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    sent, paused = Call("a", key="1"), Call("b", key="2")
+    calls.submit(paused)
+    line.error(HawseError("unavailable"))
+    calls.submit(sent)
+    calls.line_draining()
+    waiting = Call("c")
+    calls.submit(waiting)
+    calls.close(ClientClosedError())
+    assert [code_of(call) for call in (sent, paused, waiting)] == [
+        ("cancelled", "unknown"),
+        ("cancelled", "unknown"),
+        ("cancelled", "no"),
+    ]
+    assert len(calls) == 0
+    with pytest.raises(ClientClosedError):
+        calls.submit(Call("late"))
+    calls.post(Call("later"))
+
+
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [({"a": object()}, "invalid_params"), ({"a": "\ud800"}, "invalid_params"), ({"a": "x" * (1 << 20)}, "too_large")],
+)
+async def test_what_cannot_be_sent_fails_alone(params: dict[str, object], code: str) -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    bad, good = Call("bad", params), Call("good")
+    calls.submit(bad)
+    calls.submit(good)
+    assert code_of(bad) == (code, "no")
+    assert [call.method for call in line.calls] == ["good"]
+
+
+async def test_an_error_in_a_stream_ends_that_stream_alone() -> None:
+    class Strict(Call):
+        def receive_event(self, event: object) -> None:
+            raise HawseError("conflict")
+
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    strict = Strict("x", window=10)
+    calls.submit(strict)
+    line.event("odd")
+    assert code_of(strict)[0] == "conflict"
+    assert len(line.of(Cancel)) == 1
+
+
+async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("x")
+    call.feed = Feed(10, call.wake)
+    calls.submit(call)
+    line.server.grant(line.call.ch, 5)
+    with pytest.raises(RemoteProtocolError):
+        line.pump()
+
+
+async def test_a_repeat_with_a_key_says_how_long_ago_it_first_went_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("hawse.client.calls.call_table.time.time", lambda: now)
+    calls = Calls(OPTIONS)
+    line = MemoryLine(calls)
+    call = Call("a", key="1")
+    calls.submit(call)
+    line.pump()
+    calls.line_down()
+    now = 1042.5
+    again = MemoryLine(calls)
+    assert [sent.age for sent in (*line.calls, *again.calls)] == [None, 42.5]
+    calls.abandon(call)

@@ -1,0 +1,193 @@
+"""What waits to be read: in order, bounded by credit, dropped only when that was asked for and never silently."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hawse.client.base.errors import BusyError, ClientClosedError, TruncatedError
+from hawse.client.calls.receive_buffer import Chunk, Inbox
+from hawse.wire import HawseError
+
+WINDOW = 100
+
+
+def make() -> tuple[Inbox, list[int]]:
+    grants: list[int] = []
+    return Inbox(WINDOW, grants.append), grants
+
+
+async def take(inbox: Inbox, lane: str | None = None) -> object:
+    _, item = await inbox.get(lane)
+    return bytes(item.data) if isinstance(item, Chunk) else item
+
+
+async def test_bytes_that_follow_each_other_are_joined_and_items_stay_between_them() -> None:
+    inbox, _ = make()
+    inbox.put_bytes("a", 0, b"one ")
+    inbox.put_bytes("a", 4, b"two")
+    inbox.put("a", "resized", 5)
+    inbox.put_bytes("a", 7, b"three")
+    assert [await take(inbox) for _ in range(3)] == [b"one two", "resized", b"three"]
+
+
+async def test_lanes_are_read_together_in_the_order_of_arrival() -> None:
+    inbox, _ = make()
+    for lane, data in [("out", b"1"), ("err", b"2"), ("out", b"3")]:
+        inbox.put_bytes(lane, 0, data)
+    assert [await take(inbox) for _ in range(3)] == [b"1", b"2", b"3"]
+
+
+async def test_lanes_are_read_apart_by_two_tasks() -> None:
+    inbox, _ = make()
+    async with asyncio.TaskGroup() as group:
+        out, err = group.create_task(take(inbox, "out")), group.create_task(take(inbox, "err"))
+        await asyncio.sleep(0)
+        inbox.put_bytes("err", 0, b"2")
+        inbox.put_bytes("out", 0, b"1")
+    assert (out.result(), err.result()) == (b"1", b"2")
+
+
+async def test_credit_is_granted_when_bytes_are_taken_and_in_quarters_of_the_window() -> None:
+    inbox, grants = make()
+    for number in range(10):
+        inbox.put("a", number, 10)
+    assert grants == []
+    for _ in range(10):
+        await take(inbox)
+    assert grants == [30, 30, 30]
+
+
+async def test_what_needs_no_reader_is_granted_in_quarters_as_well() -> None:
+    inbox, grants = make()
+    inbox.spend(24)
+    assert grants == []
+    inbox.spend(1)
+    assert grants == [25]
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=60))
+def test_however_often_a_line_is_lost_no_more_than_the_window_lies_here(steps: list[tuple[int, bool, bool]]) -> None:
+    """A server that uses up each window at once, a reader who comes now and then, lines that come and go."""
+
+    async def run() -> None:
+        open_window = 0
+
+        def grant(size: int) -> None:
+            nonlocal open_window
+            open_window += size
+
+        inbox = Inbox(WINDOW, grant)
+        open_window, offset, lying = inbox.window(), 0, 0
+        for size, reads, reconnects in steps:
+            sent = min(size, open_window)
+            open_window -= sent
+            inbox.put_bytes("a", offset, b"x" * sent)
+            offset += sent
+            lying += sent
+            if reads and lying:
+                lying -= len(await take(inbox))  # type: ignore[arg-type]
+            if reconnects:
+                open_window = inbox.window()
+            assert lying + open_window <= WINDOW + len(steps)  # at least 1 for each new channel
+
+    asyncio.run(run())
+
+
+async def test_the_end_comes_after_what_is_left() -> None:
+    inbox, _ = make()
+    inbox.put_bytes("a", 0, b"last")
+    inbox.finish(None)
+    assert await take(inbox) == b"last"
+    for _ in range(2):
+        with pytest.raises(StopAsyncIteration):
+            await inbox.get()
+
+
+async def test_an_error_comes_after_what_is_left_and_the_first_one_counts() -> None:
+    inbox, _ = make()
+    inbox.put_bytes("a", 0, b"last")
+    inbox.finish(HawseError("stale_handle"))
+    inbox.finish(ClientClosedError())
+    assert await take(inbox) == b"last"
+    for _ in range(2):
+        with pytest.raises(HawseError, match="stale_handle"):
+            await inbox.get()
+
+
+async def test_a_reader_that_waits_is_told_of_the_end() -> None:
+    inbox, _ = make()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(take(inbox))
+        await asyncio.sleep(0)
+        inbox.put("a", "item")
+    assert waiting.result() == "item"
+
+
+async def test_two_readers_of_one_lane_are_one_too_many() -> None:
+    inbox, _ = make()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(take(inbox, "a"))
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError):
+            await inbox.get("a")
+        inbox.put("a", 1)
+    assert waiting.result() == 1
+
+
+async def test_a_cancelled_reader_makes_room_for_the_next() -> None:
+    inbox, _ = make()
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(take(inbox))
+        await asyncio.sleep(0)
+        waiting.cancel()
+    inbox.put("a", 1)
+    assert await take(inbox) == 1
+
+
+async def test_who_waits_for_the_end_does_not_wait_for_output_that_nobody_reads() -> None:
+    inbox, grants = make()
+    with inbox.without_readers():
+        for number in range(50):
+            inbox.put("a", number, 10)
+    assert sum(grants) >= 500 - WINDOW
+    with pytest.raises(TruncatedError) as caught:
+        await inbox.get()
+    assert (caught.value.stream, caught.value.missing) == ("a", 450)
+    assert [await take(inbox) for _ in range(5)] == [45, 46, 47, 48, 49]
+
+
+async def test_nothing_is_dropped_while_a_reader_exists() -> None:
+    inbox, _ = make()
+    inbox.register()
+    with inbox.without_readers():
+        inbox.put("a", 1, 90)
+        assert inbox.window() == WINDOW - 90
+        inbox.unregister()
+        assert inbox.window() == WINDOW  # now it was
+    inbox.finish(None)
+    with pytest.raises(TruncatedError):  # and that is told although nothing follows
+        await inbox.get()
+
+
+async def test_what_is_superseded_goes_with_all_after_it_and_frees_its_credit() -> None:
+    inbox, _ = make()
+    inbox.put_bytes("a", 0, b"0123456789")
+    inbox.put("a", "snapshot")
+    inbox.put_bytes("a", 50, b"0123456789")
+    inbox.supersede("a", lambda item: item == "snapshot")
+    assert inbox.window() == WINDOW - 10
+    inbox.put("a", "newer")
+    assert [await take(inbox), await take(inbox)] == [b"0123456789", "newer"]
+
+
+async def test_only_the_tail_is_dropped_as_long_as_it_is_obsolete() -> None:
+    inbox, _ = make()
+    for item in ("live", "x", "attached", "live"):
+        inbox.put("a", item, 1)
+    inbox.drop_tail("a", lambda item: item in ("attached", "live"))
+    inbox.drop_tail("none", lambda item: True)
+    inbox.finish(None)
+    assert [await take(inbox), await take(inbox)] == ["live", "x"]
+    assert inbox.window() == WINDOW

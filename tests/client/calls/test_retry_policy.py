@@ -1,0 +1,99 @@
+"""How long a call waits for better times, on a clock of the test's own."""
+
+import asyncio
+
+from hawse.client.base.options import Options
+from hawse.client.calls.call import Call
+from hawse.client.calls.retry_policy import Patience
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make() -> tuple[Patience, Clock, list[float]]:
+    """Patience whose pauses are recorded, and last no time: each roll of the dice is the bound's share of nothing."""
+    clock, rolls = Clock(), []
+
+    def dice() -> float:
+        rolls.append(clock.now)
+        return 0.0
+
+    return Patience(Options(clock=clock, dice=dice, unavailable_give_up=30, stable=5)), clock, rolls
+
+
+async def again(patience: Patience, call: Call) -> bool:
+    """Retry, and wait until the pause is over."""
+    tried = asyncio.Event()
+    if not patience.retry(call, lambda call: tried.set()):
+        return False
+    await tried.wait()
+    return True
+
+
+async def test_a_call_is_tried_again_until_it_has_been_in_trouble_for_too_long() -> None:
+    patience, clock, _ = make()
+    call = Call("x")
+    for clock.now in (0, 10, 29.9):
+        assert await again(patience, call)
+    clock.now = 30
+    assert not await again(patience, call)
+    assert list(patience) == []
+
+
+async def test_a_call_that_worked_between_has_all_its_time_again() -> None:
+    patience, clock, _ = make()
+    call = Call("x")
+    for clock.now in (0, 29):
+        assert await again(patience, call)
+    patience.opened(call)
+    for clock.now in (31, 60):
+        assert await again(patience, call)
+
+
+async def test_pauses_go_on_growing_when_what_worked_did_not_last() -> None:
+    clock = Clock()
+    patience = Patience(Options(clock=clock, dice=lambda: 1.0, backoff_base=0.001, stable=5))
+    call, waited = Call("x"), []
+    loop = asyncio.get_running_loop()
+    for _ in range(4):
+        began = loop.time()
+        await again(patience, call)
+        waited.append(loop.time() - began)
+        patience.opened(call)
+    assert waited[3] >= 0.004
+    clock.now = 6
+    began = loop.time()
+    await again(patience, call)
+    assert loop.time() - began < 0.004
+
+
+async def test_forgetting_stops_the_timer() -> None:
+    patience, _, _ = make()
+    call = Call("x")
+    tried: list[Call] = []
+    patience.retry(call, tried.append)
+    patience.forget(call)
+    patience.forget(call)
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert tried == []
+
+
+async def test_a_limit_is_set_once() -> None:
+    patience = Patience(Options(connect_timeout=0.001))
+    call, expired = Call("x"), asyncio.Event()
+    times: list[Call] = []
+
+    def expire(call: Call) -> None:
+        times.append(call)
+        expired.set()
+
+    patience.limit(call, expire)
+    patience.limit(call, expire)
+    await expired.wait()
+    assert times == [call]

@@ -1,0 +1,187 @@
+"""One line: its handshake, its pings, and every way it can end."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+
+from hawse.client.base.errors import RefusedError
+from hawse.client.connection.connection import Ending, Line
+from hawse.client.connection.dial import dial
+from hawse.wire import Error, Event, Goaway, Hello, RemoteProtocolError, Welcome
+from hawse.wire.limits import Limits
+from hawse.wire.messages import Message, Ping, Pong, encode, from_client
+
+WELCOME = Welcome(protocol=1, server="s", identity="me", role="owner", limits=Limits())
+
+
+class Script:
+    """The server's side of one line: a coroutine that reads and writes messages."""
+
+    def __init__(self, websocket: ServerConnection) -> None:
+        self.websocket = websocket
+
+    async def hear(self) -> Any:
+        return from_client.decode(await self.websocket.recv())
+
+    async def say(self, *messages: Message | str | bytes) -> None:
+        for message in messages:
+            await self.websocket.send(encode(message).decode() if isinstance(message, Message) else message)
+
+    async def welcome(self) -> None:
+        assert isinstance(await self.hear(), Hello)
+        await self.say(WELCOME)
+
+
+Play = Callable[[Script], Any]
+
+
+@asynccontextmanager
+async def line_to(play: Play, received: list[Any] | None = None) -> AsyncIterator[Line]:
+    async def handle(websocket: ServerConnection) -> None:
+        await play(Script(websocket))
+
+    async with serve(handle, "127.0.0.1", 0, subprotocols=["hawse.v1"], close_timeout=0.2) as server:  # type: ignore[list-item]
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with await dial(f"ws://127.0.0.1:{port}/", token=None, timeout=5) as websocket:
+            yield Line(websocket, (received if received is not None else []).append)
+
+
+async def until(play: Play, received: list[Any] | None = None, **options: Any) -> Ending:
+    """Greet and run to the end."""
+    async with line_to(play, received) as line:
+        ending = await line.greet()
+        return ending or await line.run(**{"ping_interval": 60, "sleep": asyncio.sleep, **options})
+
+
+async def test_a_line_begins_with_hello_and_is_pinged_at_once() -> None:
+    heard: list[Any] = []
+
+    async def play(script: Script) -> None:
+        await script.welcome()
+        heard.append(await script.hear())
+        await script.say(Pong(t=heard[0].t))
+        await script.websocket.close(1000)
+
+    async with line_to(play) as line:
+        assert await line.greet() is None
+        assert line.welcome == WELCOME
+        assert line.rtt is None
+        await line.run(ping_interval=60, sleep=asyncio.sleep)
+        assert isinstance(heard[0], Ping)
+        assert line.rtt is not None
+        assert 0 <= line.rtt < 5
+
+
+async def test_what_arrives_on_channels_is_handed_on() -> None:
+    async def play(script: Script) -> None:
+        await script.welcome()
+        await script.say(Goaway(reason="restart", retry_after=3))
+        await script.websocket.close(1012)
+
+    received: list[Any] = []
+    ending = await until(play, received)
+    assert received == [Goaway(reason="restart", retry_after=3)]
+    assert (ending.final, ending.retry_after) == (None, 3)
+
+
+@pytest.mark.parametrize(("code", "final"), [(1011, False), (1012, False), (4429, False), (4401, True), (1008, True)])
+@pytest.mark.parametrize("greeted", [False, True])
+async def test_the_close_code_says_whether_to_come_back(code: int, final: bool, greeted: bool) -> None:
+    async def play(script: Script) -> None:
+        if greeted:
+            await script.welcome()
+        await script.say(Error(code="said_so", message="because", retryable=False, admitted="no"))
+        await script.websocket.close(code)
+
+    ending = await until(play)
+    assert (ending.final is not None) is final
+    if final:
+        assert isinstance(ending.final, RefusedError)
+        assert (ending.final.code, ending.final.message) == ("said_so", "because")
+
+
+async def test_a_line_that_is_cut_may_be_made_again() -> None:
+    async def play(script: Script) -> None:
+        await script.welcome()
+        script.websocket.transport.abort()
+
+    assert (await until(play)).final is None
+
+
+async def test_a_line_without_a_pong_is_dropped() -> None:
+    async def play(script: Script) -> None:
+        await script.welcome()
+        await script.websocket.wait_closed()
+
+    async def at_once(seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    ending = await until(play, ping_interval=10, sleep=at_once)
+    assert ending == Ending("no pong within 10 s")
+
+
+async def test_a_line_with_pongs_lives() -> None:
+    """The pinger's clock ticks when a pong has come."""
+    ticks: asyncio.Queue[None] = asyncio.Queue()
+
+    async def play(script: Script) -> None:
+        await script.welcome()
+        for _ in range(5):
+            ping = await script.hear()
+            # The event after the pong shows that the pong has been read.
+            await script.say(Pong(t=ping.t), Goaway(reason="tick", retry_after=0))
+        await script.websocket.close(1000)
+
+    class Ticking(list[Any]):
+        def append(self, event: Any) -> None:
+            ticks.put_nowait(None)
+
+    async def tick(seconds: float) -> None:
+        await ticks.get()
+
+    assert (await until(play, Ticking(), ping_interval=10, sleep=tick)).reason.startswith("closed with 1000")
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "code"),
+    [("{", 1007), (b"\x09", 1007), (Event(ch=5, name="x"), 1008), (WELCOME, 1008)],
+    ids=["json", "frame", "channel", "welcome"],
+)
+async def test_a_server_that_breaks_the_protocol_is_told_and_left(nonsense: Any, code: int) -> None:
+    closed: list[int | None] = []
+
+    async def play(script: Script) -> None:
+        await script.welcome()
+        await script.say(nonsense)
+        await script.websocket.wait_closed()
+        closed.append(script.websocket.close_code)
+
+    ending = await until(play)
+    assert isinstance(ending.final, RemoteProtocolError)
+    await asyncio.sleep(0)
+    assert closed in ([code], [])
+
+
+async def test_a_server_that_begins_with_nonsense_is_left() -> None:
+    async def play(script: Script) -> None:
+        await script.say(Pong(t=1), "[]")
+        await script.websocket.wait_closed()
+
+    assert isinstance((await until(play)).final, RemoteProtocolError)
+
+
+async def test_a_ping_of_the_server_is_answered() -> None:
+    heard: list[Any] = []
+
+    async def play(script: Script) -> None:
+        await script.welcome()
+        await script.say(Ping(t=77))
+        heard.extend([await script.hear(), await script.hear()])
+        await script.websocket.close(1000)
+
+    await until(play)
+    assert Pong(t=77) in heard

@@ -1,0 +1,193 @@
+"""Processes: the channel without a socket, then the handle against a server."""
+
+import asyncio
+
+import pytest
+
+import hawse
+from hawse.api.types import Exit
+from hawse.client.base.errors import ClientClosedError, TruncatedError
+from hawse.client.base.options import Options
+from hawse.client.calls.call_table import Calls
+from hawse.client.process.process import Process, ProcessCall
+from hawse.wire import HawseError, Kind
+from tests.client.kit import MemoryLine
+from tests.support.fake_server import FakeServer
+from tests.support.proxy import CuttingProxy
+
+OUT, ERR = Kind.OUTPUT, Kind.STDERR
+
+
+class Attached:
+    def __init__(self, since: dict[str, int] | None = None, window: int = 1000) -> None:
+        self.calls = Calls(Options())
+        self.line = MemoryLine(self.calls)
+        self.call = ProcessCall("local", "p", instance=None, since=since, window=window)  # type: ignore[arg-type]
+        self.process = Process(self.calls, self.call, "local")
+        self.calls.submit(self.call)
+        self.line.pump()
+
+    def opened(self, stdout: int = 0, stderr: int = 0) -> None:
+        value = {"id": "p", "instance": "i", "pid": 7, "from": {"stdout": stdout, "stderr": stderr}}
+        self.line.event("opened", {**value, "input_offset": 0})
+
+    def ended(self, stdout: int, stderr: int = 0) -> None:
+        self.line.event("exit", {"code": 0})
+        self.line.result({"exit": {"code": 0}, "stdout": stdout, "stderr": stderr})
+
+    def reconnect(self) -> None:
+        self.calls.line_down()
+        self.line = MemoryLine(self.calls)
+
+
+async def test_both_streams_resume_at_their_own_offsets() -> None:
+    at = Attached()
+    at.opened()
+    at.line.data(OUT, 0, b"one")
+    at.line.data(ERR, 0, b"bad")
+    at.line.data(OUT, 3, b"two")
+    at.reconnect()
+    assert at.line.params["since"] == {"stdout": 6, "stderr": 3}
+    assert at.line.params["instance"] == "i"
+    at.opened(6, 3)
+    at.line.data(ERR, 3, b"ly")
+    at.ended(6, 5)
+    got = [(stream, data) async for stream, data in at.process.output()]
+    assert got == [("stdout", b"one"), ("stderr", b"bad"), ("stdout", b"two"), ("stderr", b"ly")]
+    assert await at.process.wait() == Exit(0)
+
+
+async def test_without_a_place_to_begin_all_that_is_kept_is_enough() -> None:
+    at = Attached()
+    at.opened(stdout=100)
+    at.line.data(OUT, 100, b"tail")
+    at.ended(104)
+    assert [chunk async for chunk in at.process.stdout] == [b"tail"]
+
+
+async def test_bytes_that_were_asked_for_and_are_gone_are_declared_and_reading_goes_on_after_them() -> None:
+    at = Attached(since={"stdout": 10})
+    at.opened(stdout=100)
+    at.line.data(OUT, 100, b"tail")
+    at.line.event("truncated", {"stream": "stdout", "from": 150})
+    at.line.data(OUT, 150, b"end")
+    at.ended(153)
+    output = at.process.stdout
+    for missing, data in [(90, b"tail"), (46, b"end")]:
+        with pytest.raises(TruncatedError) as caught:
+            await anext(output)
+        assert caught.value.missing == missing
+        assert await anext(output) == data
+
+
+async def test_an_end_that_says_more_than_came_is_no_clean_end() -> None:
+    at = Attached()
+    at.opened()
+    at.line.data(OUT, 0, b"abc")
+    at.ended(4)
+    assert await anext(at.process.stdout) == b"abc"
+    with pytest.raises(TruncatedError):
+        await at.process.wait()
+
+
+async def test_closing_the_handle_tells_whoever_reads_or_waits() -> None:
+    at = Attached()
+    at.opened()
+    async with asyncio.TaskGroup() as group:
+        reading = group.create_task(_code(at.process.stdout.__anext__()))
+        waiting = group.create_task(_code(at.process.wait()))
+        await asyncio.sleep(0)
+        at.process.close()
+    assert reading.result() == waiting.result() == ClientClosedError
+    with pytest.raises(ClientClosedError):
+        await at.process.write(b"x")
+
+
+async def _code(waiting: object) -> type[BaseException]:
+    with pytest.raises(HawseError) as caught:
+        await waiting  # type: ignore[misc]
+    return caught.type
+
+
+# ---- against a server
+
+
+async def test_a_process_is_talked_to_until_its_end(hw: hawse.Client) -> None:
+    async with hw.sandbox().process(["cat"], stdin=True) as process:
+        await process.write(b"hello")
+        await process.flush()
+        await process.end()
+        assert [item async for item in process.output()] == [("stdout", b"hello")]
+        assert await process.wait() == Exit(0)
+        assert process.pid == 7
+
+
+async def test_writing_to_what_reads_nothing_costs_the_output_nothing(hw: hawse.Client) -> None:
+    async with hw.sandbox().process(["print", "out"]) as process:
+        with pytest.raises(HawseError, match="forbidden"):
+            await process.write(b"x")
+        assert [item async for item in process.output()] == [("stdout", b"out")]
+
+
+async def test_two_tasks_read_the_two_streams(hw: hawse.Client) -> None:
+    async def read(stream: object) -> bytes:
+        return b"".join([chunk async for chunk in stream])  # type: ignore[attr-defined]
+
+    async with hw.sandbox().process(["print", "out", "err"]) as process, asyncio.TaskGroup() as group:
+        out, err = group.create_task(read(process.stdout)), group.create_task(read(process.stderr))
+    assert (out.result(), err.result()) == (b"out", b"err")
+
+
+async def test_waiting_for_a_process_that_prints_more_than_anybody_reads_ends(hw: hawse.Client) -> None:
+    async with hw.sandbox().process(["flood", "1000000"]) as process:
+        async for _ in process.output():
+            break
+        assert await process.wait() == Exit(0)
+        with pytest.raises(TruncatedError):
+            await anext(process.stdout)
+
+
+async def test_leaving_the_block_kills_what_still_runs(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().process(["hang"], id="h"):
+        pass
+    assert server.world.processes["h"].exit == {"code": None, "signal": "SIGKILL"}
+
+
+async def test_leaving_the_block_leaves_alone_what_was_detached(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().process(["hang"], id="h") as process:
+        process.detach()
+    assert not server.world.processes["h"].over
+    again = await hw.sandbox().attach_process("h", instance=process.instance)
+    assert await again.kill() == Exit(None, "SIGKILL")
+    assert await again.wait() == Exit(None, "SIGKILL")
+
+
+async def test_what_was_started_and_could_not_be_attached_to_is_killed(hw: hawse.Client, server: FakeServer) -> None:
+    server.world.fail["process.attach"] = [HawseError("limit_exceeded")]
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        async with hw.sandbox().process(["hang"]):
+            pytest.fail("not reached")
+    await hw.call("echo")
+    assert [process.over for process in server.world.processes.values()] == [True]
+
+
+async def test_signals_and_processes_go_out_once_though_lines_are_cut(
+    cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
+) -> None:
+    process = await cut_hw.sandbox().start(["cat"], stdin=True)
+    for number in range(20):
+        await process.write(b"%d " % number)
+        proxy.cut()
+        await process.signal("INT")
+    await process.end()
+    assert b"".join([data async for _, data in process.output()]) == b"".join(b"%d " % n for n in range(20))
+    assert (await process.wait()).ok
+    assert server.world.runs[0] == "cat"
+    assert proxy.cuts >= 20
+
+
+async def test_a_handle_of_an_earlier_process_is_stale(hw: hawse.Client) -> None:
+    process = await hw.sandbox().start(["hang"], id="h")
+    with pytest.raises(HawseError, match="stale_handle"):
+        await hw.sandbox().attach_process("h", instance="another")
+    await process.kill()

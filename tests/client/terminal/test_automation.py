@@ -1,0 +1,139 @@
+"""The agent's part of a terminal, against a server that is played: what is asked, and what becomes of the answers."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from hawse.client.base.options import Options
+from hawse.client.calls.call_table import Calls
+from hawse.client.terminal.attach import TerminalCall
+from hawse.client.terminal.terminal import Terminal
+from hawse.wire import HawseError
+from tests.client.kit import MemoryLine, eventually
+from tests.support.examples import OPENED, TERMINAL
+
+MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [], "named": {}, "truncated": False}
+COMMAND = {"number": 1, "line": "x", "started": 1.5, "start": 110, "code": 3, "end": 114, "after": 120}
+
+MODES = dict.fromkeys(
+    (
+        *("application_cursor", "application_keypad", "bracketed_paste", "reverse", "origin", "autowrap", "insert"),
+        *("focus", "synchronized"),
+    ),
+    True,
+) | {"mouse": None, "mouse_format": "x10", "kitty_keyboard": 0}
+
+
+class Play:
+    """A terminal that is attached, with its output at 100; `answer` plays the server for one call at a time."""
+
+    def __init__(self) -> None:
+        self.calls = Calls(Options(dice=lambda: 0.0))
+        self.call = TerminalCall("local", "t", instance="i", since=None, read_only=False, lossless=False, window=10_000)
+        self.line = MemoryLine(self.calls)
+        self.calls.submit(self.call)
+        self.line.pump()
+        opened = OPENED | {"offset": 100}
+        self.line.event("opened", opened)
+        self.term = Terminal(self.calls, "local", self.call, None)
+        self.asked: list[tuple[str, Any]] = []
+
+    async def answer(self, work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(work)
+            for answer in answers:
+                await eventually(lambda: len(self.line.calls) > len(self.asked) + 1)
+                params = dict(self.line.params)
+                params.pop("timeout", None)
+                self.asked.append((self.line.call.method, params))
+                self.line.result(answer)
+            return await task
+
+
+async def test_an_expectation_goes_on_where_the_last_one_ended() -> None:
+    play = Play()
+    found = {"event": "pattern", "from": 100, "offset": 105, "match": MATCH}
+    assert (await play.answer(play.term.expect("ab"), found)).text == "ab"
+    await play.answer(play.term.expect("ab", since=7, literal=True), found)
+    await play.answer(play.term.send("x", keys=["up"]), {"offset": 130, "bytes": 4})
+    await play.answer(play.term.expect("ab", on="screen"), found)
+    await play.answer(play.term.expect("ab"), found)
+    base = {"id": "t", "instance": "i"}
+    assert play.asked == [
+        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "since": 100}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "since": 7, "literal": True}),
+        ("terminal.send", {**base, "text": "x", "keys": ["up"], "viewer": play.call.viewer_key}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "screen"}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "since": 130}),
+    ]
+
+
+@pytest.mark.parametrize(("event", "code"), [("timeout", "deadline_exceeded"), ("exit", "exited")])
+async def test_what_is_not_found_is_an_error(event: str, code: str) -> None:
+    play = Play()
+    with pytest.raises(ExceptionGroup) as caught:
+        await play.answer(play.term.expect("ab"), {"event": event, "from": 100, "offset": 105})
+    assert caught.group_contains(HawseError, match=code)
+
+
+async def test_a_screen_and_a_history_are_parsed() -> None:
+    play = Play()
+    shown = await play.answer(
+        play.term.screen(format="ansi", scrollback=5),
+        {
+            "format": "ansi",
+            "content": "x",
+            "truncated": False,
+            "scrollback": 0,
+            "cols": 80,
+            "rows": 24,
+            "cursor": {"x": 1, "y": 2, "visible": False},
+            "alternate": True,
+            "modes": MODES,
+            "offset": 9,
+        },
+    )
+    assert (shown.content, shown.cursor.y, shown.modes.insert, shown.title) == ("x", 2, True, None)
+    history = await play.answer(play.term.history(), {"commands": [COMMAND], "more": True, "tells": True})
+    assert (history.commands[0].code, history.more) == (3, True)
+
+
+async def test_run_needs_one_line_and_a_shell_that_tells() -> None:
+    play = Play()
+    with pytest.raises(HawseError, match="one line"):
+        await play.term.run("a\nb")
+    with pytest.raises(ExceptionGroup) as caught:
+        await play.answer(play.term.run("x"), {"commands": [], "more": False, "tells": False})
+    assert caught.group_contains(HawseError, match="conflict")
+
+
+async def test_run_passes_over_a_command_that_was_there_before() -> None:
+    play = Play()
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(play.term.run("x"))
+
+        async def asked(method: str, count: int) -> None:
+            await eventually(lambda: [c.method for c in play.line.calls].count(method) == count)
+
+        await asked("terminal.history", 1)
+        play.line.result({"commands": [], "more": False, "tells": True})
+        await asked("terminal.get", 1)
+        play.line.result(TERMINAL | {"offset": 90})
+        await asked("terminal.attach", 2)
+        assert play.line.params["viewer"] == {"key": play.call.viewer_key}
+        opened = OPENED | {"start_at": "resume", "from": 90}
+        play.line.event("opened", opened)
+        play.line.data(1, 90, b"$ x\r\n" + b"." * 15 + b"out\r\nrest")
+        await asked("terminal.send", 1)
+        play.line.result({"offset": 100, "bytes": 2})
+        await asked("terminal.wait", 1)
+        before = COMMAND | {"start": 50, "end": 101}
+        play.line.result({"event": "command", "from": 100, "offset": 102, "command": before})
+        await asked("terminal.wait", 2)
+        assert play.line.params["since"] == 102
+        play.line.result({"event": "command", "from": 102, "offset": 120, "command": COMMAND | {"end": 115}})
+    ran = task.result()
+    assert (ran.code, ran.output, ran.text, ran.missing) == (3, b"out\r\n", "out\n", 0)
+    assert len(play.calls) == 1  # the tap is gone

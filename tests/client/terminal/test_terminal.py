@@ -1,0 +1,174 @@
+"""Terminals against a server that echoes: typing, reading, and lines that are cut 200 times."""
+
+import asyncio
+
+import pytest
+
+import hawse
+from hawse.api.types import Exit
+from hawse.client import Options
+from hawse.client.base.errors import BusyError, ClientClosedError, TruncatedError
+from hawse.client.base.results import Attached, Live, Output, Repaint, Snapshot
+from hawse.wire import HawseError, Limits
+from tests.support.fake_server import FakeServer
+from tests.support.proxy import CuttingProxy
+
+CUTS = 200
+
+
+async def read_until(term: hawse.Terminal, end: bytes) -> bytes:
+    got = b""
+    async for chunk in term:
+        got += chunk
+        if got.endswith(end):
+            break
+    return got
+
+
+async def test_what_is_typed_is_echoed_and_offsets_say_how_far_we_read(hw: hawse.Client) -> None:
+    async with hw.sandbox().terminal("main", cols=100, rows=30) as term:
+        assert (term.id, term.pid, term.offset) == ("main", 42, None)
+        await term.write(b"hello")
+        assert await read_until(term, b"o") == b"hello"
+        assert term.offset == 5
+
+
+async def test_leaving_detaches_and_another_goes_on_at_the_exact_byte(hw: hawse.Client) -> None:
+    async with hw.sandbox().terminal("main") as term:
+        await term.write(b"first ")
+        await read_until(term, b" ")
+    with pytest.raises(ClientClosedError):
+        await anext(term.items())
+    async with hw.sandbox().terminal("main", instance=term.instance, since=term.offset) as again:
+        await again.write(b"second")
+        assert await read_until(again, b"d") == b"second"
+
+
+async def test_items_say_everything_in_order_and_end_with_the_exit(hw: hawse.Client) -> None:
+    async with hw.sandbox().terminal("main") as term:
+        await term.write(b"x")
+        await term.flush()
+        assert await term.kill() == Exit(None, "SIGKILL")
+        items = [item async for item in term.items()]
+        offset = next(item.offset for item in items if isinstance(item, Live))
+        assert Output(0, b"x") in items
+        assert [item for item in items if not isinstance(item, Output)] == [
+            Attached("start", 0, 80, 24),
+            Live(offset),
+            Exit(None, "SIGKILL"),
+        ]
+        assert await term.wait() == Exit(None, "SIGKILL")
+        with pytest.raises(HawseError, match="exited"):
+            await term.write(b"y")
+
+
+async def test_who_just_feeds_an_emulator_gets_a_repaint_for_what_is_missing(
+    hw: hawse.Client, server: FakeServer
+) -> None:
+    async with hw.sandbox().terminal("main"):
+        journal = server.world.terminals["main"].journals["output"]
+        journal.write(bytes(5000))
+        journal.cut(4000)
+    async with hw.sandbox().terminal("main", create=False) as term:
+        repaint = await anext(aiter(term))
+        assert isinstance(repaint, Repaint)
+        assert isinstance(repaint.snapshot, Snapshot)
+        assert repaint.startswith(b"\x1bcSCREEN@5000 ")
+        assert term.offset == 5000
+
+
+async def test_a_viewer_that_only_looks_cannot_type(hw: hawse.Client) -> None:
+    async with hw.sandbox().terminal("main", read_only=True) as term:
+        with pytest.raises(HawseError, match="forbidden"):
+            await term.write(b"x")
+
+
+async def test_a_terminal_that_has_to_exist_does_not_appear(hw: hawse.Client, server: FakeServer) -> None:
+    with pytest.raises(HawseError, match="not_found"):
+        async with hw.sandbox().terminal("none", create=False):
+            pytest.fail("not reached")
+    assert server.world.terminals == {}
+
+
+async def test_a_terminal_may_be_left_without_a_name(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().terminal() as term:
+        assert term.id in server.world.terminals
+    with pytest.raises(ValueError, match="which"):
+        hw.sandbox().terminal(create=False)
+
+
+async def test_it_is_resized_and_signalled(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().terminal("main") as term:
+        await term.resize(132, 43)
+        await term.signal("INT")
+    assert server.world.terminals["main"].size == (132, 43)
+    assert server.world.runs == ["signal INT"]
+
+
+async def test_one_stream_has_one_reader(hw: hawse.Client) -> None:
+    async with hw.sandbox().terminal("main") as term, asyncio.TaskGroup() as group:
+        reading = group.create_task(read_until(term, b"!"))
+        await term.write(b"a")
+        await term.flush()
+        with pytest.raises(BusyError):
+            async for _ in term.items():
+                break
+        await term.write(b"!")
+    assert reading.result() == b"a!"
+
+
+async def test_a_reader_that_stops_reading_stops_the_server(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().terminal("main") as term:
+        server.world.terminals["main"].journals["output"].write(bytes(10_000_000))
+        for _ in range(20):
+            await hw.call("echo")
+        attachment = next(iter(server.session.attachments.values()))
+        assert max(attachment.offsets.values()) <= 64 * 1024
+        assert await term.kill() == await term.wait()
+        with pytest.raises(TruncatedError):
+            async for _ in term:
+                pass
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_line_cut_200_times_loses_and_doubles_nothing_either_way(seed: int) -> None:
+    """Numbered output as fast as it is read, numbered typing as fast as it is taken, cuts at any byte."""
+    server = FakeServer()
+    server.world.limits = Limits(payload=4096)
+    options = Options(dice=lambda: 0.0, window=8192)
+    async with (
+        server,
+        CuttingProxy(server.port, seed=seed, cut_after=(1, 60_000), cuts_left=CUTS) as proxy,
+        hawse.connect(proxy.url, options=options) as hw,
+        hw.sandbox().terminal("main") as term,
+        asyncio.TaskGroup() as group,
+    ):
+        thing = server.world.terminals["main"]
+        journal = thing.journals["output"]
+        thing.on_input = lambda data: None
+
+        async def type_numbers() -> bytes:
+            typed = b""
+            while not proxy.spent.is_set():
+                word = b"%d," % len(typed)
+                await term.write(word)
+                typed += word
+                if len(typed) % 7 == 0:
+                    await term.flush()
+            await term.flush()
+            thing.finish(code=0)
+            return typed
+
+        typing = group.create_task(type_numbers())
+        output = bytearray()
+        async for item in term.items():
+            if isinstance(item, Output):
+                assert item.offset == len(output)
+                output += item.data
+            if not proxy.spent.is_set() and journal.end - len(output) < 16_384:
+                journal.write(b"".join(b"%d\n" % (journal.end + n) for n in range(2000)))
+    assert output == journal.data
+    assert thing.typed == typing.result()
+    assert proxy.cuts == CUTS
+    assert len(output) > 500_000
+    assert len(typing.result()) > 1000

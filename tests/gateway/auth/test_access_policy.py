@@ -1,0 +1,133 @@
+import pytest
+
+from gateway.auth.access_policy import Doors, is_address, split_host, split_origin
+
+TOKEN = "correct horse battery staple"
+
+
+def headers(**values: str) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode("latin-1")) for name, value in values.items()]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1:8080", "[::1]:8080", "box.example", "Box.Example:443"],
+)
+def test_our_own_names_are_let_in(host: str) -> None:
+    assert Doors(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
+
+
+@pytest.mark.parametrize("host", ["192.168.1.5", "10.0.0.1:8080", "[fe80::1]:80"])
+def test_an_address_is_let_in_since_it_cannot_be_rebound(host: str) -> None:
+    assert Doors(TOKEN).host_allowed(headers(host=host))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example:8080",
+        "",
+        "localhost@evil.example",
+        "evil.example/localhost",
+        "localhost:port",
+        "[::1",
+    ],
+)
+def test_a_foreign_or_broken_name_is_turned_away(host: str) -> None:
+    assert not Doors(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
+
+
+def test_a_request_without_host_or_with_two_is_turned_away() -> None:
+    doors = Doors(TOKEN)
+    assert not doors.host_allowed([])
+    assert not doors.host_allowed([(b"host", b"localhost"), (b"host", b"localhost")])
+
+
+def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
+    assert Doors(TOKEN).origin_allowed(headers(host="localhost:8080"), "ws")
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "scheme"),
+    [
+        ("http://localhost:8080", "localhost:8080", "ws"),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", "http"),
+        ("HTTP://LocalHost:8080", "localhost:8080", "ws"),
+        ("http://localhost", "localhost:80", "ws"),
+        ("https://box.example", "box.example", "wss"),
+        ("https://box.example:443", "box.example", "https"),
+        ("https://app.example", "localhost:8080", "ws"),
+    ],
+)
+def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, scheme: str) -> None:
+    doors = Doors(TOKEN, origins=["https://app.example"])
+    assert doors.origin_allowed(headers(host=host, origin=origin), scheme)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "http://localhost:8081",
+        "https://localhost:8080",
+        "http://localhost:8080.evil.example",
+        "http://127.0.0.1:8080",
+        "null",
+        "",
+        "file://",
+        "http://localhost:8080/path",
+        "http://x@localhost:8080",
+        "http://app.example",
+        "chrome-extension://abcdef",
+        "http://localhost:99999999",
+    ],
+)
+def test_a_foreign_page_is_turned_away(origin: str) -> None:
+    doors = Doors(TOKEN, origins=["https://app.example"])
+    assert not doors.origin_allowed(headers(host="localhost:8080", origin=origin), "ws")
+
+
+def test_two_origins_are_turned_away() -> None:
+    given = [(b"host", b"localhost"), (b"origin", b"http://localhost"), (b"origin", b"http://localhost")]
+    assert not Doors(TOKEN).origin_allowed(given, "ws")
+
+
+@pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Bearer   {TOKEN} "])
+def test_the_token_is_known(value: str) -> None:
+    assert Doors(TOKEN).role(headers(authorization=value))
+
+
+@pytest.mark.parametrize(
+    "value", ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ÿ"]
+)
+def test_anything_else_is_no_token(value: str) -> None:
+    assert not Doors(TOKEN).role(headers(authorization=value))
+
+
+def test_each_token_has_its_role_and_without_a_second_one_nobody_is_a_viewer() -> None:
+    doors = Doors(TOKEN, viewer_token="only to look")
+    assert doors.role(headers(authorization=f"Bearer {TOKEN}")) == "owner"
+    assert doors.role(headers(authorization="Bearer only to look")) == "viewer"
+    for value in ("Bearer only to look", "Bearer ", "Bearer None"):
+        assert Doors(TOKEN).role(headers(authorization=value)) is None
+
+
+def test_no_authorization_or_two_of_them_is_no_token() -> None:
+    doors = Doors(TOKEN)
+    value = (b"authorization", f"Bearer {TOKEN}".encode())
+    assert not doors.role([])
+    assert not doors.role([value, value])
+
+
+def test_a_host_is_split_with_the_port_of_its_scheme() -> None:
+    assert split_host("Example.org", "https") == ("example.org", 443)
+    assert split_host("[::1]:81", "http") == ("::1", 81)
+    assert split_origin("https://example.org") == ("https", "example.org", 443)
+
+
+def test_an_address_is_told_from_a_name() -> None:
+    assert is_address("::1")
+    assert not is_address("127.0.0.1.example")

@@ -1,0 +1,348 @@
+"""A bridge between two connections that are in this process: no socket, no loop."""
+
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from gateway.connection.channel_bridge import Bridge
+from gateway.connection.credit_budget import Budget
+from hawse.wire import (
+    Call,
+    Cancel,
+    Connection,
+    Credit,
+    Data,
+    End,
+    Error,
+    Event,
+    FairWriter,
+    HawseError,
+    Kind,
+    Limits,
+    Result,
+    Role,
+)
+
+
+class Pair:
+    """A client's and a server's connection, back to back."""
+
+    def __init__(self, *, window: int, input_window: int = 262_144) -> None:
+        self.client = Connection(Role.CLIENT, window=window)
+        self.server = Connection(Role.SERVER, Limits(input_window=input_window))
+        self.client.send_hello("test")
+        self.to_server()
+        self.server.send_welcome("test", identity="", role="")
+        self.to_client()
+
+    def to_server(self) -> list[Any]:
+        return self._carry(self.client.data_to_send(), self.server)
+
+    def to_client(self, messages: list[str | bytes] | None = None) -> list[Any]:
+        return self._carry(self.server.data_to_send() if messages is None else messages, self.client)
+
+    def _carry(self, messages: list[str | bytes], target: Connection) -> list[Any]:
+        for message in messages:
+            if isinstance(message, str):
+                target.receive_text(message)
+            else:
+                target.receive_data(message)
+        return list(target.events())
+
+
+class Link:
+    """As much of a `StreamLink` as a bridge uses. `paused`: its transport takes nothing."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.connection = pair.client
+        self.writer = FairWriter(pair.client)
+        self.paused = False
+        self.heard: list[Any] = []  # what the runtime got
+
+    def attach(self, ch: int, source: Any) -> None:
+        self.writer.attach(ch, source)
+        self.flush()
+
+    def wake(self, ch: int) -> None:
+        self.writer.wake(ch)
+        self.flush()
+
+    def flush(self) -> None:
+        while not self.paused and (batch := self.writer.take(65_536)):
+            self.heard += self.pair._carry(batch, self.pair.server)
+
+
+class Front:
+    """A session's half. What the client gets is taken with `read`."""
+
+    role = "owner"
+
+    def __init__(self, pair: Pair, budget: Budget) -> None:
+        self.pair = pair
+        self.connection = pair.server
+        self.writer = FairWriter(pair.server)
+        self.budget = budget
+        self.waiting = 0
+        self.forgotten: list[int] = []
+
+    def flush(self) -> None: ...
+
+    def count_input(self, change: int) -> None:
+        self.waiting += change
+
+    def forget(self, ch: int) -> None:
+        self.forgotten.append(ch)
+        self.budget.close(ch)
+
+    def read(self, size: int = 65_536) -> list[Any]:
+        return self.pair.to_client(self.writer.take(size))
+
+
+class Rig:
+    """Client ↔ front | bridge | link ↔ runtime."""
+
+    def __init__(self, *, window: int = 1000, budget: Budget | None = None, input_window: int = 262_144) -> None:
+        self.outer = Pair(window=window)
+        self.inner = Pair(window=0, input_window=input_window)
+        self.inner.client.call("another")  # so that the numbers differ
+        self.inner.to_server()
+        self.client, self.runtime = self.outer.client, self.inner.server
+        self.front = Front(self.outer, budget or Budget())
+        self.link = Link(self.inner)
+        self.ch = self.client.call("echo", {"a": 1}, key="k", timeout=5.0, age=2.0)
+        (call,) = self.outer.to_server()
+        self.bridge = Bridge(self.front, call)
+        self.link_ch = 0
+
+    def start(self) -> "Rig":
+        self.link_ch = self.bridge.start(self.link)  # type: ignore[arg-type]
+        return self
+
+    def from_client(self) -> None:
+        for message in self.outer.to_server():
+            if isinstance(message, Credit):
+                self.bridge.grant()
+            else:
+                self.bridge.send(message)
+
+    def from_runtime(self) -> None:
+        for message in self.inner.to_client():
+            match message:
+                case Data():
+                    self.bridge.receive_data(message)
+                case Credit():
+                    self.bridge.receive_credit(message)
+                case Event() | Result() | Error():
+                    self.bridge.receive_message(message)
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig().start()
+
+
+def test_the_call_goes_out_on_a_channel_of_the_link_with_the_clients_window(rig: Rig) -> None:
+    call, credit = rig.link.heard
+    assert isinstance(call, Call)
+    assert (call.ch, call.method, bytes(call.params), call.key) == (2, "echo", b'{"a":1}', "k")
+    assert (credit.ch, credit.bytes) == (2, 1000)
+
+
+def test_what_a_call_waited_is_part_of_its_age_and_of_its_time() -> None:
+    rig = Rig()
+    rig.bridge.start(rig.link, 3.5)  # type: ignore[arg-type]
+    assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (1.5, 5.5)
+
+
+def test_no_time_is_left_of_what_waited_longer() -> None:
+    rig = Rig()
+    rig.bridge.start(rig.link, 2e9)  # type: ignore[arg-type]
+    assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (0.001, 1e9)
+
+
+def test_an_event_too_large_for_the_client_ends_its_channel_and_no_other(rig: Rig) -> None:
+    rig.client.channels[rig.ch].receive_window = rig.outer.server.channels[rig.ch].send_window = 4 << 20
+    value = Raw(b'"' + b"x" * (Limits().text - 10) + b'"')
+    rig.bridge.receive_message(Event(ch=rig.link_ch, name="e", value=value))
+    (error,) = rig.front.read()
+    assert (error.ch, error.code) == (rig.ch, "too_large")
+    assert rig.front.forgotten == [rig.ch]
+
+
+def test_output_is_sent_at_once_when_the_client_is_idle(rig: Rig) -> None:
+    rig.runtime.send_data(rig.link_ch, Kind.STDERR, 7, b"abc")
+    rig.from_runtime()
+    assert rig.front.connection.pending
+    (frame,) = rig.front.read()
+    assert (frame.kind, frame.ch, frame.offset, bytes(frame.payload)) == (Kind.STDERR, rig.ch, 7, b"abc")
+
+
+def test_output_waits_its_turn_when_the_client_is_busy_and_keeps_its_order(rig: Rig) -> None:
+    for offset in range(0, 30, 3):
+        rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, b"abc")
+    rig.runtime.send_event(rig.link_ch, "exit", {"code": 0})
+    rig.runtime.send_result(rig.link_ch, "done")
+    rig.from_runtime()
+    first, rest, event, result = rig.front.read()
+    assert (bytes(first.payload), bytes(rest.payload)) == (b"abc", b"abc" * 9)
+    assert isinstance(event, Event)
+    assert isinstance(result, Result)
+    assert rig.front.forgotten == [rig.ch]
+
+
+def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Rig) -> None:
+    other = rig.client.call("other")
+    (call,) = rig.outer.to_server()
+    second = Bridge(rig.front, call)
+    number = second.start(rig.link)  # type: ignore[arg-type]
+    for offset in range(0, 900, 300):
+        rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, bytes(300))
+    rig.from_runtime()
+    rig.runtime.send_result(number, "quick")
+    for message in rig.inner.to_client():
+        second.receive_message(message)
+    kinds = [(type(message).__name__, message.ch) for message in rig.front.read()]
+    assert kinds == [("Data", rig.ch), ("Result", other), ("Data", rig.ch)]
+
+
+def test_what_the_client_takes_is_granted_again_as_it_grants(rig: Rig) -> None:
+    rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(1000))
+    rig.from_runtime()
+    rig.front.read()
+    assert rig.runtime.window(rig.link_ch) == 0
+    rig.client.grant(rig.ch, 600)
+    rig.from_client()
+    assert rig.runtime.window(rig.link_ch) == 600
+
+
+def test_what_the_budget_keeps_back_follows_as_the_client_reads() -> None:
+    rig = Rig(window=100_000, budget=Budget(total=20_000, floor=10_000)).start()
+    assert rig.runtime.window(rig.link_ch) == 20_000
+    rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(20_000))
+    rig.from_runtime()
+    rig.front.read()
+    assert rig.runtime.window(rig.link_ch) == 20_000
+    assert rig.client.channels[rig.ch].receive_window == 80_000
+
+
+def test_empty_frames_are_dropped_both_because_they_say_nothing_and_cost_nothing(rig: Rig) -> None:
+    rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, b"")
+    rig.from_runtime()
+    assert rig.front.read() == []
+
+
+def test_input_end_and_cancel_go_through_at_once(rig: Rig) -> None:
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, b"ls\n")
+    rig.client.end(rig.ch)
+    rig.client.cancel(rig.ch)
+    rig.from_client()
+    data, end, cancel = rig.link.heard[2:]
+    assert (data.kind, data.ch, data.offset, bytes(data.payload)) == (Kind.INPUT, rig.link_ch, 0, b"ls\n")
+    assert isinstance(end, End)
+    assert isinstance(cancel, Cancel)
+    assert rig.front.waiting == 0
+
+
+def test_input_waits_for_a_link_that_takes_nothing_and_is_counted(rig: Rig) -> None:
+    rig.link.paused = True
+    for offset in range(3):
+        rig.client.send_data(rig.ch, Kind.INPUT, offset, b"x")
+    rig.client.cancel(rig.ch)
+    rig.from_client()
+    assert rig.front.waiting > 2
+    rig.link.paused = False
+    rig.link.flush()
+    assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "Data", "Data", "Cancel"]
+    assert rig.front.waiting == 0
+
+
+def test_nothing_overtakes_input_that_waits_for_a_window() -> None:
+    rig = Rig(input_window=10).start()
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, b"more than ten")
+    rig.client.end(rig.ch)
+    rig.from_client()
+    assert len(rig.link.heard) == 2
+    rig.runtime.grant(rig.link_ch, 10)
+    rig.from_runtime()
+    assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "End"]
+
+
+def test_input_that_was_applied_is_given_back_to_the_client(rig: Rig) -> None:
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, bytes(60_000))
+    rig.from_client()
+    before = rig.client.window(rig.ch)
+    rig.runtime.grant(rig.link_ch, 60_000)
+    rig.from_runtime()
+    rig.outer.to_client()
+    assert rig.client.window(rig.ch) == before + 60_000
+
+
+def test_what_the_client_says_before_there_is_a_link_follows_the_call() -> None:
+    rig = Rig()
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, b"early")
+    rig.client.end(rig.ch)
+    rig.from_client()
+    rig.start()
+    assert [type(message).__name__ for message in rig.link.heard] == ["Call", "Credit", "Data", "End"]
+
+
+def test_credit_that_came_before_there_is_a_link_is_part_of_the_first_grant() -> None:
+    rig = Rig()
+    rig.client.grant(rig.ch, 500)
+    rig.from_client()
+    rig.start()
+    assert rig.runtime.window(rig.link_ch) == 1500
+
+
+def test_cancel_before_there_is_a_link_ends_the_channel() -> None:
+    rig = Rig()
+    rig.client.cancel(rig.ch)
+    rig.from_client()
+    (error,) = rig.front.read()
+    assert (error.code, error.admitted) == ("cancelled", "no")
+    assert rig.bridge.done
+
+
+def test_a_failure_comes_after_what_had_come(rig: Rig) -> None:
+    for offset in range(0, 6, 3):
+        rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, b"abc")
+    rig.from_runtime()
+    rig.bridge.fail(HawseError("interrupted", "the line broke", admitted="unknown"))
+    *data, error = rig.front.read()
+    assert b"".join(bytes(frame.payload) for frame in data) == b"abcabc"
+    assert (error.code, error.admitted, error.retryable) == ("interrupted", "unknown", True)
+
+
+def test_what_the_client_says_after_the_runtimes_last_word_is_dropped(rig: Rig) -> None:
+    for offset in range(0, 6, 3):
+        rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, b"abc")
+    rig.runtime.send_result(rig.link_ch, "done")
+    rig.from_runtime()  # the result waits behind the bytes
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, b"late")
+    rig.client.grant(rig.ch, 100)
+    rig.client.end(rig.ch)
+    rig.from_client()
+    assert rig.front.waiting == 0
+    assert isinstance(rig.front.read()[-1], Result)
+
+
+def test_an_abandoned_channel_is_cancelled_and_keeps_nothing(rig: Rig) -> None:
+    rig.link.paused = True
+    rig.client.send_data(rig.ch, Kind.INPUT, 0, b"x")
+    rig.from_client()
+    rig.link.paused = False
+    rig.bridge.abandon()
+    rig.bridge.abandon()
+    assert isinstance(rig.link.heard[-1], Cancel)
+    assert rig.front.waiting == 0
+    assert rig.bridge.link is None
+
+
+def test_a_link_without_a_free_channel_is_an_error_and_nothing_is_tied() -> None:
+    rig = Rig()
+    rig.inner.client.channels.update(dict.fromkeys(range(2, 1025), rig.inner.client.channels[1]))
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        rig.start()
+    assert rig.bridge.link is None

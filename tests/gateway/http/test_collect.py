@@ -1,0 +1,71 @@
+"""Channels as one JSON answer."""
+
+import base64
+from typing import Any
+
+import msgspec
+
+from gateway.http.collect import EVENTS_LIMIT, OUTPUT_LIMIT, Gathered
+from gateway.http.upstream_call import Piece
+from hawse.api import METHODS
+from hawse.wire import Event, Kind
+
+END = {"code": 0, "stdout": 5, "stderr": 0}
+
+
+def gathered(method: str, *items: Piece | Event) -> Gathered:
+    found = Gathered(METHODS[method])
+    for item in items:
+        found.add(item)
+    return found
+
+
+def event(name: str, value: Any) -> Event:
+    return Event(ch=1, name=name, value=msgspec.Raw(msgspec.json.encode(value)))
+
+
+def test_what_a_command_printed_stands_beside_its_code() -> None:
+    answer = gathered(
+        "exec",
+        event("opened", {}),
+        Piece(Kind.OUTPUT, 0, "h\u00e9".encode()[:2]),
+        Piece(Kind.STDERR, 0, b"no"),
+        Piece(Kind.OUTPUT, 2, "h\u00e9".encode()[2:]),
+    ).answer(END)
+    assert answer == {"code": 0, "stdout": "h\u00e9", "stderr": "no", "encoding": "utf-8", "truncated": False}
+
+
+def test_what_is_no_text_is_base64_and_says_so() -> None:
+    answer = gathered("exec", Piece(Kind.OUTPUT, 0, b"\xff"), Piece(Kind.STDERR, 0, b"ok")).answer(END)
+    assert (answer["encoding"], base64.b64decode(answer["stdout"])) == ("base64", b"\xff")
+    assert base64.b64decode(answer["stderr"]) == b"ok"
+
+
+def test_too_much_output_is_cut_and_said_to_be() -> None:
+    half = b"x" * (OUTPUT_LIMIT // 2)
+    found = gathered("exec", Piece(Kind.OUTPUT, 0, half), Piece(Kind.OUTPUT, len(half), half))
+    assert found.answer(END)["truncated"] is False
+    found.add(Piece(Kind.OUTPUT, OUTPUT_LIMIT, b"y"))
+    answer = found.answer(END)
+    assert (answer["truncated"], answer["stdout"]) == (True, "x" * OUTPUT_LIMIT)
+
+
+def test_events_are_told_with_their_names_as_far_as_there_is_room() -> None:
+    found = gathered("file.list", event("entries", {"entries": []}))
+    assert msgspec.json.decode(msgspec.json.encode(found.answer({"entries": 0, "failed": 0}))) == {
+        "entries": 0,
+        "failed": 0,
+        "events": [{"event": "entries", "data": {"entries": []}}],
+        "truncated": False,
+    }
+    found.add(event("entries", {"entries": ["x" * EVENTS_LIMIT]}))
+    answer = found.answer({})
+    assert (len(answer["events"]), answer["truncated"]) == (1, True)
+
+
+def test_output_that_the_sandbox_no_longer_had_is_no_whole_output() -> None:
+    assert gathered("exec", event("truncated", {"stream": "stdout", "from": 9})).answer(END)["truncated"]
+
+
+def test_a_plain_answer_is_as_it_is() -> None:
+    assert gathered("runtime.info").answer({"pid": 3}) == {"pid": 3}

@@ -1,0 +1,121 @@
+"""What the doors over HTTP share: who comes in, what is said of bugs, and calls whose client goes away."""
+
+import asyncio
+import logging
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Send
+
+from gateway.auth.access_policy import Doors
+from gateway.http.endpoint import Endpoint, GoneError, parts, while_there
+from hawse.wire import HawseError
+
+TOKEN = "a token that only tests know"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+async def ask(handler: Any, **headers: str) -> httpx.Response:
+    app = Starlette(routes=[Route("/", Endpoint(Doors(TOKEN), handler))])
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
+        return await http.get("/", headers=BEARER | headers)
+
+
+async def test_a_bug_says_nothing_of_itself_to_the_client(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(http: HttpRequest, role: str, send: Send) -> Response:
+        raise ValueError("the secret of /etc/shadow")
+
+    with caplog.at_level(logging.CRITICAL):
+        answer = await ask(broken)
+    assert answer.status_code == 500
+    assert answer.json() == {
+        "code": "internal",
+        "message": "a bug in the gateway",
+        "retryable": False,
+        "admitted": "unknown",
+    }
+
+
+async def test_an_error_has_its_status_and_its_details() -> None:
+    async def refuse(http: HttpRequest, role: str, send: Send) -> Response:
+        raise HawseError("conflict", f"not for {role}", details={"path": "/x"})
+
+    answer = await ask(refuse)
+    assert (answer.status_code, answer.json()["message"]) == (409, "not for owner")
+    assert answer.json()["details"] == {"path": "/x"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Authorization": "Bearer no"}, 401, "unauthenticated"),
+        ({"Origin": "http://evil.example"}, 403, "origin_denied"),
+    ],
+)
+async def test_others_do_not_reach_the_handler(headers: dict[str, str], status: int, code: str) -> None:
+    async def reached(http: HttpRequest, role: str, send: Send) -> Response:
+        raise AssertionError
+
+    answer = await ask(reached, **headers)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def receiving(*messages: dict[str, Any]) -> HttpRequest:
+    """A request that has this to say, and then nothing."""
+    left = list(messages)
+
+    async def receive() -> dict[str, Any]:
+        if not left:
+            await asyncio.Event().wait()
+        return left.pop(0)
+
+    return HttpRequest({"type": "http", "headers": []}, receive)
+
+
+GONE = {"type": "http.disconnect"}
+REST = {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def test_work_is_cancelled_when_its_client_has_gone() -> None:
+    cancelled = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    with pytest.raises(GoneError):
+        await while_there(receiving(REST, GONE), work())
+    assert cancelled.is_set()
+
+
+async def test_work_that_is_done_is_done_whoever_waits() -> None:
+    async def work() -> int:
+        return 3
+
+    assert await while_there(receiving(REST), work()) == 3
+
+
+@pytest.mark.parametrize("error", [HawseError("conflict"), HawseError("deadline_exceeded")])
+async def test_the_error_of_work_is_raised_as_it_is(error: HawseError) -> None:
+    async def work() -> None:
+        raise error
+
+    with pytest.raises(HawseError) as caught:
+        await while_there(receiving(REST), work())
+    assert caught.value is error
+
+
+async def test_a_body_that_ends_in_the_middle_is_none() -> None:
+    http = receiving({"type": "http.request", "body": b"half", "more_body": True}, GONE)
+    got = []
+    with pytest.raises(GoneError):
+        async for part in parts(http):
+            got.append(part)
+    assert got == [b"half"]

@@ -1,0 +1,210 @@
+"""Files over HTTP, with a runtime that is played: ranges, paths as bytes, streams both ways, and nothing gathered."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.http.upstream_call import WINDOW
+from hawse.link import StreamLink
+from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
+from hawse.wire.messages import from_raw
+from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, RawSocket, eventually, pattern
+
+SIZE = 3_000_000
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+FILES = "/v1/sandboxes/local/files/"
+STAT = {"path": "f", "type": "file", "size": SIZE, "mode": 0o644, "mtime": 1.5, "version": "v1"}
+
+
+class File:
+    """Serves `file.read`: `opened`, then the pattern."""
+
+    def __init__(self, start: int, stop: int) -> None:
+        self.offset, self.stop, self.opened = start, stop, False
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if not self.opened:
+            self.opened = True
+            value = {name: STAT[name] for name in ("size", "mode", "mtime", "version")}
+            connection.send_event(ch, "opened", value)
+            return True
+        size = min(connection.window(ch), size, 65_536, self.stop - self.offset)
+        if size > 0:
+            connection.send_data(ch, Kind.OUTPUT, self.offset, pattern(self.offset, size))
+            self.offset += size
+        if self.offset == self.stop:
+            connection.send_result(ch, {"bytes": SIZE, "version": "v1"})
+            return False
+        return connection.window(ch) > 0
+
+
+class Disk(FakeRuntime):
+    """Any path is a file of SIZE bytes but `no` and `dir`. Uploads are granted only while `takes`."""
+
+    takes = True
+
+    def _call(self, link: StreamLink, call: Call) -> None:
+        params: dict[str, Any] = from_raw(call.params)
+        if params["path"] == "no":
+            link.connection.send_error(call.ch, HawseError("not_found", "no"))
+        elif call.method == "file.stat":
+            link.connection.send_result(call.ch, STAT | {"type": "directory" if params["path"] == "dir" else "file"})
+        elif call.method == "file.read":
+            start = params.get("offset") or 0
+            link.writer.attach(call.ch, File(start, start + (params.get("length") or SIZE)))
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        if isinstance(event, Data) and self.takes:
+            link.connection.grant(event.ch, len(event.payload))
+        if isinstance(event, End):
+            value = {"bytes": len(self.input[event.ch]), "version": "v2"}
+            link.connection.send_result(event.ch, value)
+            return
+        super().link_received(link, event)
+
+
+@pytest.fixture
+async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
+    async with Disk(tmp_path / "s") as disk:
+        yield disk
+
+
+@pytest.fixture
+async def served(disk: Disk) -> AsyncIterator[Gateway]:
+    async with Gateway(disk) as served:
+        yield served
+
+
+@pytest.fixture
+async def http(served: Gateway) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=served.url, headers=BEARER, trust_env=False) as http:
+        yield http
+
+
+def whole(start: int = 0, stop: int = SIZE) -> bytes:
+    return b"".join(pattern(at, min(50_200, stop - at)) for at in range(start, stop, 50_200))
+
+
+async def test_a_file_comes_whole(http: httpx.AsyncClient) -> None:
+    answer = await http.get(FILES + "a.txt")
+    assert (answer.status_code, answer.content) == (200, whole())
+    assert answer.headers["content-length"] == str(SIZE)
+    assert answer.headers["etag"] == '"v1"'
+    assert answer.headers["content-disposition"] == "attachment; filename*=utf-8''a.txt"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_part_is_a_part_of_that_version(http: httpx.AsyncClient, disk: Disk) -> None:
+    answer = await http.get(FILES + "a", headers={"Range": "bytes=1000-"})
+    assert (answer.status_code, answer.content) == (206, whole(1000))
+    assert answer.headers["content-range"] == f"bytes 1000-{SIZE - 1}/{SIZE}"
+    assert from_raw(disk.seen[-1].params)["version"] == "v1"
+    assert (await http.get(FILES + "a", headers={"Range": f"bytes={SIZE}-"})).status_code == 416
+    changed = await http.get(FILES + "a", headers={"Range": "bytes=1000-", "If-Range": '"v0"'})
+    assert (changed.status_code, len(changed.content)) == (200, SIZE)
+
+
+@pytest.mark.parametrize("address", ["a%2Ffiles%2Fb/x", "a%2Ffiles/x", "local%2Ffiles%2Fx"])
+async def test_a_slash_that_is_escaped_ends_no_name(http: httpx.AsyncClient, disk: Disk, address: str) -> None:
+    answer = await http.get(f"/v1/sandboxes/{address}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert disk.seen == []
+
+
+async def test_a_part_beyond_all_numbers_is_the_whole(http: httpx.AsyncClient) -> None:
+    answer = await http.get(FILES + "a", headers={"Range": f"bytes={'9' * 5000}-"})
+    assert (answer.status_code, len(answer.content)) == (200, SIZE)
+
+
+async def test_head_tells_and_reads_nothing(http: httpx.AsyncClient, disk: Disk) -> None:
+    answer = await http.head(FILES + "a")
+    assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, str(SIZE), b"")
+    assert [call.method for call in disk.seen] == ["file.stat"]
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("a/b.txt", "a/b.txt"),
+        ("/etc/hosts", "/etc/hosts"),
+        ("files/x", "files/x"),
+        ("a%20b%3F%2Fc", "a b?/c"),
+        ("caf%C3%A9", "caf\u00e9"),
+        ("caf%E9", "caf\0e9"),
+        ("..%2Fx", "../x"),
+    ],
+)
+async def test_a_path_is_what_stands_there_byte_for_byte(
+    http: httpx.AsyncClient, disk: Disk, address: str, path: str
+) -> None:
+    assert (await http.head(FILES + address)).status_code == 200
+    assert from_raw(disk.seen[-1].params)["path"] == path
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "no", 404, "not_found"),
+        ("PUT", "no", 404, "not_found"),
+        ("GET", "a%00b", 400, "invalid_params"),
+        ("GET", "", 400, "invalid_params"),
+        ("PUT", "a?mode=9", 400, "invalid_params"),
+    ],
+)
+async def test_what_is_wrong_has_its_status(
+    http: httpx.AsyncClient, method: str, path: str, status: int, code: str
+) -> None:
+    answer = await http.request(method, FILES + path)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+async def test_an_upload_is_the_body_with_its_mode_and_key(http: httpx.AsyncClient, disk: Disk) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        for at in range(0, SIZE, 50_200):
+            yield pattern(at, min(50_200, SIZE - at))
+
+    answer = await http.put(FILES + "up?mode=755&parents=false", content=body(), headers={"Idempotency-Key": "k"})
+    assert (answer.status_code, answer.json()) == (200, {"bytes": SIZE, "version": "v2"})
+    params = from_raw(disk.seen[-1].params)
+    assert (params["mode"], params["parents"], disk.seen[-1].key) == (0o755, False, "k")
+    assert disk.input[disk.seen[-1].ch] == whole()
+
+
+async def test_a_disk_that_takes_nothing_holds_the_upload_up(served: Gateway, disk: Disk) -> None:
+    disk.takes = False
+    async with RawSocket(served) as raw:
+        await raw.send(f"PUT {FILES}up HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode())
+        await raw.send(b"Content-Length: 100000000\r\n\r\n")
+        sent = 0
+        try:
+            async with asyncio.timeout(1):
+                while True:
+                    await raw.send(bytes(1 << 16))
+                    sent += 1 << 16
+        except TimeoutError:
+            pass
+        assert sent < 20_000_000  # what the kernel's buffers hold
+        await eventually(lambda: disk.input)
+        taken = sum(map(len, disk.input.values()))
+        assert 0 < taken <= 262_144  # one input window, of frames as they came
+    # Nobody reads what the client sent last, so that it has gone is seen when the disk takes again.
+    disk.takes = True
+    disk.links[0].connection.grant(disk.seen[-1].ch, taken)
+    disk.links[0].flush()
+    await eventually(lambda: disk.cancelled)
+
+
+async def test_a_reader_that_reads_nothing_costs_a_window(served: Gateway, disk: Disk) -> None:
+    async with RawSocket(served) as raw:
+        await raw.send(f"GET {FILES}a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+        await eventually(lambda: disk.calls)
+        await asyncio.sleep(0.2)
+        link = disk.links[0]
+        source = link.connection.channels[disk.seen[-1].ch].source
+        assert isinstance(source, File)
+        assert source.offset < SIZE - WINDOW
+    await eventually(lambda: disk.cancelled)

@@ -1,0 +1,50 @@
+"""The OpenAPI document: valid, complete, and made of what the methods say of themselves."""
+
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from gateway.http.openapi import document
+from hawse.api import GATEWAY, METHODS
+from hawse.wire.errors import ERRORS
+
+DOCUMENT = document()
+CALL = "/v1/sandboxes/{sandbox}/"
+
+
+def test_it_is_valid() -> None:
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+def test_every_method_is_an_operation() -> None:
+    operations = {
+        op["operationId"] for path in DOCUMENT["paths"].values() for op in path.values() if "operationId" in op
+    }
+    assert operations - {"files.get", "files.head", "files.put"} == METHODS.keys() | GATEWAY.keys()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_operation_says_what_its_method_says(method: str) -> None:
+    spec, operation = METHODS[method], DOCUMENT["paths"][CALL + method]["post"]
+    assert operation["summary"] == spec.summary
+    content = operation["responses"]["200"]["content"]
+    assert ("text/event-stream" in content) is spec.stream
+    if spec.stream:
+        told = content["text/event-stream"]["x-events"]
+        assert told.keys() == spec.events.keys() | {name for name in spec.output if name} | {"result", "error"}
+    assert ("application/octet-stream" in operation["requestBody"]["content"]) is spec.input
+
+
+def test_every_error_is_there_under_its_status() -> None:
+    codes = {
+        code: int(name.removeprefix("E"))
+        for name, response in DOCUMENT["components"]["responses"].items()
+        for code in response["content"]["application/json"]["schema"]["allOf"][1]["properties"]["code"]["enum"]
+    }
+    assert codes == {code: kind.status for code, kind in ERRORS.items()}
+
+
+def test_bounds_are_those_of_the_types() -> None:
+    properties: dict[str, Any] = DOCUMENT["components"]["schemas"]["ResizeTerminal"]["properties"]
+    assert (properties["cols"]["minimum"], properties["cols"]["maximum"]) == (1, 1000)

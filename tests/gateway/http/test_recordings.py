@@ -1,0 +1,96 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway.http.recordings import Part, part_of
+from tests.gateway.fakes import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
+
+SIZE = 3_000_000
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+PATH = "/v1/sandboxes/local/recordings/r-1.cast"
+
+
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with (
+        Recorded(tmp_path / "s", SIZE) as runtime,
+        Gateway(runtime) as gateway,
+        httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http,
+    ):
+        yield http
+
+
+async def test_a_recording_is_a_file_for_whoever_has_the_token(http: httpx.AsyncClient) -> None:
+    answer = await http.get(PATH, headers=BEARER)
+    assert answer.status_code == 200
+    assert answer.content == b"".join(pattern(at, min(50_200, SIZE - at)) for at in range(0, SIZE, 50_200))
+    assert answer.headers["content-type"] == "application/x-asciicast"
+    assert answer.headers["content-disposition"] == 'attachment; filename="r-1.cast"'
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_its_length_is_told_before_it_is_read(http: httpx.AsyncClient) -> None:
+    answer = await http.head(PATH, headers=BEARER)
+    assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, str(SIZE), b"")
+
+
+async def test_a_part_is_read_from_where_it_begins(http: httpx.AsyncClient) -> None:
+    answer = await http.get(PATH, headers=BEARER | {"Range": "bytes=1000-1099"})
+    assert (answer.status_code, answer.content) == (206, pattern(1000, 100))
+    assert answer.headers["content-range"] == f"bytes 1000-1099/{SIZE}"
+    answer = await http.get(PATH, headers=BEARER | {"Range": f"bytes={SIZE}-"})
+    assert (answer.status_code, answer.headers["content-range"]) == (416, f"bytes */{SIZE}")
+
+
+async def test_a_ticket_opens_the_door_once(http: httpx.AsyncClient) -> None:
+    ticket = (await http.post("/v1/tickets", headers=BEARER)).json()["ticket"]
+    assert (await http.get(PATH, params={"ticket": ticket})).status_code == 200
+    assert (await http.get(PATH, params={"ticket": ticket})).json()["code"] == "unauthenticated"
+
+
+async def test_a_reader_who_may_not_is_told_so_and_gets_no_empty_file(http: httpx.AsyncClient) -> None:
+    """What a recording is may be known to a viewer; what it holds may be for the owner."""
+    answer = await http.get(PATH, headers={"Authorization": f"Bearer {VIEWER_TOKEN}"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status", "code"),
+    [
+        (PATH, {}, 401, "unauthenticated"),
+        (PATH, {"Authorization": "Bearer no"}, 401, "unauthenticated"),
+        (PATH, BEARER | {"Origin": "http://evil.example"}, 403, "origin_denied"),
+        (PATH, BEARER | {"Host": "evil.example"}, 403, "origin_denied"),
+        (PATH.replace("r-1", "r-2"), BEARER, 404, "not_found"),
+        (PATH.replace("local", "other"), BEARER, 404, "not_found"),
+    ],
+)
+async def test_others_are_refused(
+    http: httpx.AsyncClient, path: str, headers: dict[str, str], status: int, code: str
+) -> None:
+    answer = await http.get(path, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("header", "part"),
+    [
+        (None, Part(0, 100, 100, False)),
+        ("bytes=0-", Part(0, 100, 100, True)),
+        ("bytes=10-19", Part(10, 20, 100, True)),
+        ("bytes=90-1000", Part(90, 100, 100, True)),
+        ("bytes=-10", Part(90, 100, 100, True)),
+        ("bytes=-1000", Part(0, 100, 100, True)),
+        ("bytes=-0", None),
+        ("bytes=100-", None),
+        ("bytes=20-10", Part(0, 100, 100, False)),
+        ("bytes=-", Part(0, 100, 100, False)),
+        ("bytes=0-1,3-4", Part(0, 100, 100, False)),
+        ("lines=1-2", Part(0, 100, 100, False)),
+    ],
+)
+def test_a_range_is_one_part_or_everything(header: str | None, part: Part | None) -> None:
+    assert part_of(100, header) == part

@@ -1,0 +1,28 @@
+import json
+
+from gateway.http.responses import error_response, json_response
+from hawse.wire import HawseError
+
+
+def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> None:
+    response = error_response(HawseError("limit_exceeded", "too many", details={"limit": 1}))
+    assert response.status_code == 429
+    assert json.loads(bytes(response.body)) == {
+        "code": "limit_exceeded",
+        "message": "too many",
+        "retryable": True,
+        "admitted": "no",
+        "details": {"limit": 1},
+    }
+
+
+def test_a_bug_is_told_without_details() -> None:
+    response = error_response(HawseError("internal", "a bug", details={"traceback": "line 1"}))
+    assert "details" not in json.loads(bytes(response.body))
+
+
+def test_an_answer_is_json_that_nobody_keeps() -> None:
+    response = json_response({"a": 1}, 201)
+    assert (response.status_code, response.body) == (201, b'{"a":1}')
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"

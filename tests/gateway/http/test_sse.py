@@ -1,0 +1,129 @@
+"""Channels as server-sent events: every byte, and where to go on from."""
+
+import base64
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.http.sse import Encoder, marks, message, since
+from gateway.http.upstream_call import Piece
+from hawse.api import METHODS
+from hawse.wire import Event, HawseError, Kind
+
+EXEC = METHODS["exec"]
+
+
+def parsed(sent: bytes) -> list[dict[str, Any]]:
+    """As a browser reads them."""
+    found = []
+    for block in sent.decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if fields:
+            found.append(fields | {"data": json.loads(fields["data"])})
+    return found
+
+
+def event(name: str, value: Any) -> Event:
+    return Event(ch=1, name=name, value=msgspec.Raw(msgspec.json.encode(value)))
+
+
+def content(told: dict[str, Any]) -> bytes:
+    data = told["data"]
+    return base64.b64decode(data["data"]) if "data" in data else data["text"].encode()
+
+
+@given(st.lists(st.tuples(st.sampled_from([Kind.OUTPUT, Kind.STDERR]), st.binary(min_size=1, max_size=9)), max_size=30))
+def test_every_byte_is_told_once_in_order_and_at_its_place(pieces: list[tuple[Kind, bytes]]) -> None:
+    encoder = Encoder(EXEC)
+    whole = {"stdout": b"", "stderr": b""}
+    names = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
+    sent = b""
+    for kind, data in pieces:
+        sent += encoder.piece(Piece(kind, len(whole[names[kind]]), data))
+        whole[names[kind]] += data
+    sent += encoder.result({})
+    told = {"stdout": b"", "stderr": b""}
+    for one in parsed(sent):
+        if one["event"] in told:
+            assert one["data"]["offset"] == len(told[one["event"]])
+            told[one["event"]] += content(one)
+            assert one["id"] == f"{len(told['stdout'])}-{len(told['stderr'])}"
+    assert told == whole
+
+
+@given(st.text(max_size=60), st.integers(1, 7))
+def test_text_is_told_as_text_wherever_it_is_cut(text: str, size: int) -> None:
+    encoder, data, sent = Encoder(EXEC), text.encode(), b""
+    for at in range(0, len(data), size):
+        sent += encoder.piece(Piece(Kind.OUTPUT, at, data[at : at + size]))
+    sent += encoder.result(None)
+    assert "".join(one["data"]["text"] for one in parsed(sent)[:-1]) == text
+
+
+def test_half_a_character_waits_no_longer_than_for_the_next_event() -> None:
+    encoder = Encoder(EXEC)
+    assert encoder.piece(Piece(Kind.OUTPUT, 0, b"\xe2\x82")) == b""
+    told = parsed(encoder.event(event("exit", {"code": 0})))
+    assert [one["event"] for one in told] == ["stdout", "exit"]
+    assert content(told[0]) == b"\xe2\x82"
+
+
+def test_whoever_goes_on_from_an_id_misses_nothing() -> None:
+    encoder = Encoder(EXEC)
+    encoder.event(event("opened", {"from": {"stdout": 100, "stderr": 7}}))
+    told = parsed(encoder.piece(Piece(Kind.OUTPUT, 100, b"abc")))
+    assert since(EXEC, told[0]["id"]) == {"stdout": 103, "stderr": 7}
+
+
+def test_a_snapshot_has_no_place_to_go_on_from() -> None:
+    attach = METHODS["terminal.attach"]
+    encoder = Encoder(attach)
+    assert b"id:" not in encoder.event(event("opened", {"from": 9}))
+    assert b"id:" not in encoder.piece(Piece(Kind.SCREEN, 0, b"x"))
+    told = parsed(encoder.piece(Piece(Kind.OUTPUT, 9, b"y")))
+    assert (told[0]["event"], since(attach, told[0]["id"])) == ("output", 10)
+
+
+def test_a_watch_goes_on_from_its_version() -> None:
+    watch = METHODS["watch.start"]
+    told = parsed(Encoder(watch).event(event("changes", {"version": "w-7", "changes": []})))
+    assert since(watch, told[0]["id"]) == "w-7"
+
+
+@pytest.mark.parametrize("last", ["", "x", "1", "1-2-3", "-1-2", "1-²", "1.5-2", f"{'9' * 5000}-1"])
+def test_an_id_that_is_none_is_refused(last: str) -> None:
+    with pytest.raises(HawseError, match="invalid_params"):
+        since(EXEC, last)
+
+
+def test_what_cannot_be_resumed_has_no_ids() -> None:
+    assert marks(METHODS["recording.watch"]) == marks(METHODS["runtime.info"]) == ()
+    with pytest.raises(HawseError, match="invalid_params"):
+        since(METHODS["recording.watch"], "3")
+
+
+def test_an_event_is_one_block_whatever_it_says() -> None:
+    text = msgspec.json.encode({"text": "a\nb\r\n\ndata: x\u2028"})
+    assert parsed(message("stdout", text)) == [{"event": "stdout", "data": json.loads(text)}]
+
+
+def test_a_runtime_cannot_write_events_of_its_own_making() -> None:
+    watch = Encoder(METHODS["watch.start"])
+    raw = b'{"version": "1\\nevent: x",\n\n"changes": []}'
+    told = parsed(watch.event(Event(ch=1, name="changes\n\nevent: y", value=msgspec.Raw(raw))))
+    assert told == [{"event": "changesevent: y", "data": {"version": "1\nevent: x", "changes": []}}]
+
+
+def test_an_error_is_told_with_all_it_has() -> None:
+    error = HawseError("conflict", "taken", admitted="yes", details={"path": "/x"})
+    assert parsed(Encoder(EXEC).error(error))[0]["data"] == {
+        "code": "conflict",
+        "message": "taken",
+        "retryable": False,
+        "admitted": "yes",
+        "details": {"path": "/x"},
+    }

@@ -1,0 +1,75 @@
+"""Which requests are for previews."""
+
+from typing import Any
+
+import pytest
+
+from gateway.preview.addresses import Addresses, Place
+
+TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
+
+
+def scope(host: str | None, path: str, query: str = "") -> dict[str, Any]:
+    headers = [] if host is None else [(b"host", host.encode())]
+    return {"headers": headers, "raw_path": path.encode(), "path": path, "query_string": query.encode()}
+
+
+def find(host: str | None, path: str, query: str = "", *, below: str | None = "localhost") -> Place | None:
+    return Addresses(below).find(scope(host, path, query))
+
+
+def test_by_path() -> None:
+    place = find("h:80", f"/p/box.1/{TOKEN}/a%20b/../c", "x=%2F")
+    assert place == Place("box.1", TOKEN, b"/a%20b/../c?x=%2F", f"/p/box.1/{TOKEN}", None, "h:80")
+    assert place.by_path
+    bare = find("h", f"/p/box/{TOKEN}", "q")
+    assert bare is not None
+    assert bare.target == b"?q"
+
+
+def test_by_name() -> None:
+    name = f"5173-my-box-{TOKEN}.localhost:8080"
+    assert find(name, "/a", "b") == Place("my-box", TOKEN, b"/a?b", "", 5173, name)
+    assert find(name.upper(), f"/p/local/{TOKEN}/x") == Place(
+        "my-box", TOKEN, f"/p/local/{TOKEN}/x".encode(), "", 5173, name.upper()
+    ), "whatever its path"
+    assert find(f"1-b-{TOKEN}.previews.example.org", "/", below="Previews.Example.org") is not None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        ".localhost",
+        f"5173-box-{TOKEN}.localhost.",
+        f"5173-box-{TOKEN}.example.org",
+        f"5173-box-{TOKEN}.evil.localhost",
+        f"05-box-{TOKEN}.localhost",
+        f"box-{TOKEN}.localhost",
+        f"5173-{TOKEN}.localhost",
+        "5173-box-short.localhost",
+        f"5173-{'b' * 30}-{TOKEN}.localhost",
+        "",
+        None,
+        "a@b",
+    ],
+)
+def test_other_names_are_none(host: str | None) -> None:
+    assert find(host, "/") is None
+
+
+def test_without_a_name_to_be_below_there_are_none() -> None:
+    assert find(f"5173-box-{TOKEN}.localhost", "/", below=None) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/p", "/p/", "/p/box", "/p/box/", "/p/box/TOKEN/", "/p/-box/abc/", "/q/box/abc/"]
+)
+def test_other_paths_are_none(path: str) -> None:
+    assert find("localhost", path) is None
+
+
+def test_two_hosts_are_none() -> None:
+    request = scope(f"5173-box-{TOKEN}.localhost", "/")
+    request["headers"] *= 2
+    assert Addresses("localhost").find(request) is None

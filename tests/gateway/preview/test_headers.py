@@ -1,0 +1,132 @@
+"""What of the headers passes."""
+
+import pytest
+
+from gateway.auth.access_policy import Doors
+from gateway.preview.addresses import Place
+from gateway.preview.headers import SANDBOX, Front, Pairs, request_headers, response_headers
+
+TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
+BY_PATH = Place("box", TOKEN, b"/", f"/p/box/{TOKEN}", None, "gw:8080")
+BY_NAME = Place("box", TOKEN, b"/", "", 5173, f"5173-box-{TOKEN}.localhost:8080")
+FRONT = Front(5173, "http", "192.0.2.1")
+DOORS = Doors("the owner's token", viewer_token="the viewer's")
+
+
+def asked(*given: tuple[bytes, bytes], place: Place = BY_NAME) -> Pairs:
+    return request_headers(given, place, FRONT, DOORS)
+
+
+def answered(*given: tuple[bytes, bytes], place: Place = BY_NAME) -> Pairs:
+    return response_headers(given, place, FRONT)
+
+
+def value(pairs: Pairs, name: bytes) -> list[bytes]:
+    return [v for n, v in pairs if n == name]
+
+
+def test_a_program_believes_itself_on_localhost_and_is_told_the_rest() -> None:
+    given = asked((b"host", b"evil"), (b"x-forwarded-for", b"1.1.1.1"), (b"forwarded", b"for=1"), place=BY_PATH)
+    assert given == [
+        (b"host", b"localhost:5173"),
+        (b"x-forwarded-host", b"gw:8080"),
+        (b"x-forwarded-proto", b"http"),
+        (b"x-forwarded-for", b"192.0.2.1"),
+        (b"x-forwarded-prefix", BY_PATH.prefix.encode()),
+    ]
+    assert value(asked(), b"x-forwarded-prefix") == []
+
+
+def test_what_is_for_one_hop_stays_there() -> None:
+    pairs = ((b"connection", b"keep-alive, X-Mine"), (b"x-mine", b"1"), (b"te", b"trailers"), (b"keep-alive", b"5"))
+    more = (
+        (b"upgrade", b"h2c"),
+        (b"transfer-encoding", b"chunked"),
+        (b"proxy-authorization", b"x"),
+        (b"x-yours", b"2"),
+    )
+    assert asked(*pairs, *more)[1:-3] == [(b"x-yours", b"2")]
+    assert answered(*pairs, *more)[:-1] == [(b"x-yours", b"2")]
+
+
+def test_a_length_beside_chunks_does_not_count() -> None:
+    pairs = answered((b"Content-Length", b"3"), (b"Transfer-Encoding", b"chunked"))
+    assert value(pairs, b"content-length") == []
+
+
+def test_connection_cannot_name_what_frames_the_message() -> None:
+    assert value(asked((b"connection", b"content-length"), (b"content-length", b"5")), b"content-length") == [b"5"]
+
+
+@pytest.mark.parametrize("token", [b"the owner's token", b"the viewer's"])
+def test_the_gateways_own_tokens_stay_here(token: bytes) -> None:
+    theirs = (b"authorization", b"Bearer something of theirs")
+    assert value(asked((b"authorization", b"Bearer " + token), theirs), b"authorization") == [theirs[1]]
+    assert value(asked((b"authorization", b"bearer   " + token)), b"authorization") == []
+
+
+def test_a_page_by_path_is_put_in_a_sandbox() -> None:
+    pairs = answered((b"content-security-policy", b"default-src *"), place=BY_PATH)
+    assert value(pairs, b"content-security-policy") == [b"default-src *", SANDBOX]
+    assert b"allow-same-origin" not in SANDBOX
+    assert value(pairs, b"access-control-allow-origin") == [b"*"]
+    assert value(answered(), b"content-security-policy") == []
+    assert value(answered(), b"access-control-allow-origin") == []
+
+
+def test_what_would_speak_for_more_than_the_preview_is_left_out() -> None:
+    storage = ((b"Clear-Site-Data", b'"*"'), (b"Service-Worker-Allowed", b"/"))
+    host = ((b"Strict-Transport-Security", b"max-age=1"), (b"Alt-Svc", b'h3=":1"'), (b"NEL", b"{}"))
+    assert len(answered(*storage, *host, place=BY_PATH)) == 3
+    assert [name for name, _ in answered(*storage, *host)][:2] == [b"clear-site-data", b"service-worker-allowed"]
+
+
+def test_an_address_is_told_to_no_other_site() -> None:
+    assert value(answered((b"referrer-policy", b"unsafe-url")), b"referrer-policy") == [b"same-origin"]
+
+
+@pytest.mark.parametrize(
+    ("given", "by_name", "by_path"),
+    [
+        (b"/a?b#c", b"/a?b#c", b"PREFIX/a?b#c"),
+        (b"a/b", b"a/b", b"a/b"),
+        (b"http://localhost:5173/a", b"/a", b"PREFIX/a"),
+        (b"http://127.0.0.1:5173", b"/", b"PREFIX/"),
+        (b"http://[::1]:5173?q", b"/?q", b"PREFIX/?q"),
+        (b"http://localhost:9999/a", b"http://localhost:9999/a", b"http://localhost:9999/a"),
+        (b"http://localhost/a", b"http://localhost/a", b"http://localhost/a"),
+        (b"http://localhost:5173.evil/a", b"http://localhost:5173.evil/a", b"http://localhost:5173.evil/a"),
+        (b"https://example.org/a", b"https://example.org/a", b"https://example.org/a"),
+        (b"//example.org/a", b"//example.org/a", b"//example.org/a"),
+        (b"http://OWN/a", b"/a", b"PREFIX/a"),
+    ],
+)
+def test_a_place_on_localhost_is_found_by_the_browser(given: bytes, by_name: bytes, by_path: bytes) -> None:
+    for place, expected in ((BY_NAME, by_name), (BY_PATH, by_path)):
+        expected = expected.replace(b"PREFIX", place.prefix.encode())
+        assert value(answered((b"location", given.replace(b"OWN", place.host.encode())), place=place), b"location") == [
+            expected
+        ]
+
+
+def test_a_place_that_has_the_prefix_keeps_one() -> None:
+    location = f"http://gw:8080{BY_PATH.prefix}/x".encode()
+    assert value(answered((b"location", location), place=BY_PATH), b"location") == [f"{BY_PATH.prefix}/x".encode()]
+
+
+def test_a_cookie_is_for_this_preview_alone() -> None:
+    cookie = (b"set-cookie", b"sid=1; Domain=.example.org; path=/app; HttpOnly")
+    assert value(answered(cookie), b"set-cookie") == [b"sid=1; path=/app; HttpOnly"]
+    assert value(answered(cookie, place=BY_PATH), b"set-cookie") == [
+        f"p-abcdefgh-sid=1; HttpOnly; Path={BY_PATH.prefix}/app".encode()
+    ]
+    assert value(answered((b"set-cookie", b"a=b"), place=BY_PATH), b"set-cookie") == [
+        f"p-abcdefgh-a=b; Path={BY_PATH.prefix}/".encode()
+    ]
+
+
+def test_a_program_sees_the_cookies_of_its_preview_alone() -> None:
+    cookies = (b"cookie", b"p-abcdefgh-sid=1; session=of-the-gateway; p-other000-sid=2; p-abcdefgh-b=3")
+    assert value(asked(cookies, place=BY_PATH), b"cookie") == [b"sid=1; b=3"]
+    assert value(asked((b"cookie", b"session=1"), place=BY_PATH), b"cookie") == []
+    assert value(asked((b"cookie", b"session=1")), b"cookie") == [b"session=1"], "a name of its own has its own"

@@ -1,0 +1,136 @@
+"""Who gets into which preview."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import httpx
+import pytest
+
+import hawse
+from gateway.app import create_app
+from gateway.auth.access_policy import Doors
+from gateway.preview.proxy import AT_ONCE_EACH
+from gateway.providers.local import LocalProvider
+from gateway.providers.state_directory import State
+from tests.support.previewed import Previewed
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+HTML = {"Accept": "text/html,*/*"}
+
+
+async def get(preview: Previewed, path: str, **headers: str) -> httpx.Response:
+    return await preview.http.get(f"{preview.stack.base}{path}", headers=headers)
+
+
+async def test_both_addresses_lead_there_and_none_needs_a_token_of_the_gateway(preview: Previewed) -> None:
+    assert (await get(preview, f"{preview.path}/seen")).json()["target"] == "/seen"
+    assert (await get(preview, "/v1/tickets", Host=preview.name)).json()["target"] == "/v1/tickets"
+    assert (await get(preview, "/healthz", Host=preview.name)).json()["target"] == "/healthz"
+
+
+async def test_a_path_without_its_last_slash_is_told_where_it_is(preview: Previewed) -> None:
+    answer = await get(preview, f"{preview.path}?a=b")
+    assert (answer.status_code, answer.headers["location"]) == (308, f"{preview.path}/?a=b")
+
+
+async def test_the_gateways_own_headers_are_not_on_a_preview(preview: Previewed) -> None:
+    by_name = await get(preview, "/seen", Host=preview.name)
+    assert "content-security-policy" not in by_name.headers
+    by_path = await get(preview, f"{preview.path}/seen")
+    assert by_path.headers["content-security-policy"].startswith("sandbox ")
+    assert "content-security-policy" in (await get(preview, "/")).headers
+
+
+async def test_what_is_no_preview_is_the_gateways(preview: Previewed) -> None:
+    assert (await get(preview, "/healthz")).json()["status"] == "ok"
+    assert (await get(preview, "/", Host="no-preview.localhost")).status_code == 403
+    assert (await get(preview, f"{preview.path}/seen", Host="evil.example")).status_code == 403
+
+
+async def test_unknown_tokens_are_404_and_stale_ones_410(preview: Previewed) -> None:
+    tag = preview.token[-6:]
+    unknown = await get(preview, f"/p/local/{'a' * 26}{tag}/")
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "not_found")
+    stale = await get(preview, f"/p/local/{'a' * 26}zzzzzz/")
+    assert (stale.status_code, stale.json()["code"]) == (410, "stale_handle")
+    other = await get(preview, f"/p/other/{preview.token}/")
+    assert (other.status_code, other.json()["code"]) == (404, "not_found")
+    port = await get(preview, "/", Host=preview.name.replace(str(preview.port), "81", 1))
+    assert port.status_code == 404, "the port in the name is the one it is for"
+
+
+async def test_a_port_on_which_nobody_listens_is_502(preview: Previewed) -> None:
+    token = (await preview.sandbox.call("port.expose", {"port": 1}))["token"]
+    answer = await get(preview, f"/p/local/{token}/")
+    assert (answer.status_code, answer.json()["code"]) == (502, "unavailable")
+    page = await get(preview, f"/p/local/{token}/", **HTML)
+    assert page.headers["content-type"].startswith("text/html")
+    assert "nothing listens on port 1" in page.text
+    assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+
+
+async def test_the_gateways_own_port_and_the_machines_are_not_to_be_exposed(preview: Previewed) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as machine:
+        for port in (preview.stack.port, machine.getsockname()[1]):
+            with pytest.raises(hawse.HawseError, match="forbidden"):
+                await preview.sandbox.call("port.expose", {"port": port})
+
+
+async def test_a_port_that_somebody_else_took_is_not_shown(preview: Previewed) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = (await preview.sandbox.call("port.expose", {"port": port}))["token"]
+    with socket.create_server(("127.0.0.1", port)):
+        answer = await get(preview, f"/p/local/{token}/")
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+async def test_taken_back_it_is_gone_for_those_who_are_in_it_too(preview: Previewed) -> None:
+    async with preview.http.stream("GET", "/silent") as answer, preview.socket() as open_socket:
+        await preview.sandbox.call("port.unexpose", {"port": preview.port})
+        with pytest.raises(httpx.RemoteProtocolError):
+            await answer.aread()
+        with pytest.raises(Exception, match="not_found"):
+            await open_socket.recv()
+    assert (await get(preview, f"{preview.path}/seen")).status_code == 404
+    again = await preview.sandbox.call("port.expose", {"port": preview.port})
+    renewed = Previewed(preview.stack, preview.sandbox, again)
+    preview.token, preview.path, preview.name = renewed.token, renewed.path, renewed.name
+    await preview.http.aclose()
+    preview.http = renewed.http
+
+
+async def test_one_preview_has_a_bound(preview: Previewed) -> None:
+    limits = httpx.Limits(max_connections=None)
+    url = f"{preview.stack.base}{preview.path}"
+    async with httpx.AsyncClient(trust_env=False, limits=limits, timeout=30) as http, asyncio.TaskGroup() as tasks:
+        left = asyncio.Event()
+        open_ = 0
+
+        async def hold() -> None:
+            nonlocal open_
+            async with http.stream("GET", f"{url}/silent") as answer:
+                assert answer.status_code == 200
+                open_ += 1
+                await left.wait()
+
+        for _ in range(AT_ONCE_EACH):
+            tasks.create_task(hold())
+        while open_ < AT_ONCE_EACH:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        answer = await http.get(f"{url}/seen")
+        assert (answer.status_code, answer.json()["code"]) == (429, "limit_exceeded")
+        left.set()
+
+
+async def test_a_sandbox_that_does_not_run_is_not_started_for_a_look(preview: Previewed, tmp_path: Path) -> None:
+    provider = LocalProvider(State(tmp_path), "none")
+    app = create_app(Doors("a token"), provider)
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            answer = await http.get(f"/p/local/{preview.token}/")
+    assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
+    assert [s.state for s in provider.sandboxes()] == ["stopped"]

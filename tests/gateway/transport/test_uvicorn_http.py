@@ -1,0 +1,225 @@
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PATIENT, HttpProtocol
+from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded, eventually
+
+CAST = b"GET /v1/sandboxes/local/recordings/r-1.cast HTTP/1.1\r\nHost: localhost\r\n"
+DOWNLOAD = CAST + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpProtocol, "headers_timeout", 0.1)
+
+
+@pytest.fixture
+async def raw(gateway: Gateway) -> AsyncIterator[RawSocket]:
+    async with RawSocket(gateway, receive_buffer=1 << 16) as opened:
+        yield opened
+
+
+async def test_a_request_in_pieces_is_answered(raw: RawSocket) -> None:
+    for byte in GET + b"\r\n":
+        await raw.send(bytes([byte]))
+    assert (await raw.receive()).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("sent", [b"", b"G", GET, GET + b"X-A: b\r\n"])
+async def test_whoever_does_not_finish_the_headers_in_time_is_cut_off(raw: RawSocket, sent: bytes) -> None:
+    await raw.send(sent)
+    assert await raw.receive() == b""
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_header_a_moment_does_not_buy_time(raw: RawSocket) -> None:
+    """Slow loris: the time is for all of the headers, not for the next byte."""
+
+    async def drip() -> None:
+        await raw.send(GET)
+        while True:
+            await raw.send(b"X-A: b\r\n")
+            await asyncio.sleep(0.01)
+
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        async with asyncio.timeout(5):
+            await drip()
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_the_second_request_of_a_connection_has_no_more_time(raw: RawSocket) -> None:
+    await raw.send(GET + b"\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 200 OK")
+    await raw.send(GET)
+    assert await raw.receive() == b""
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("path", [b"/v1/tickets", b"/v1/sandboxes/local/exec"])
+async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket, path: bytes) -> None:
+    await raw.send(b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 401")
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        async with asyncio.timeout(5):
+            while True:
+                await raw.send(b"x")
+                await asyncio.sleep(0.01)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_websocket_outlives_the_times_of_http(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.05)
+    async with gateway.peer() as peer:
+        async with RawSocket(gateway) as silent:
+            assert await silent.receive() == b""
+        assert await peer.ask("answer", {"still": "here"}) == {"still": "here"}
+
+
+async def test_a_download_that_nobody_reads_any_more_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.2)
+    size = 1 << 27  # bytes: more than any buffers on the way take
+    async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway, RawSocket(gateway) as reader:
+        await reader.send(DOWNLOAD)
+        assert (await reader.receive(15)) == b"HTTP/1.1 200 OK"
+        await eventually(lambda: not gateway.server.server_state.connections)
+        await eventually(lambda: len(runtime.cancelled) == 1)  # nothing is read for it any more
+        received = 15
+        while data := await reader.receive(1 << 20):
+            received += len(data)
+        assert received < size
+
+
+async def test_a_download_may_take_longer_than_an_answer_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 1.0)
+    size = 8 << 20
+    loop = asyncio.get_running_loop()
+    async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway:
+        gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)  # what is read is soon made up for
+        async with RawSocket(gateway) as reader:
+            await reader.send(DOWNLOAD)
+            end = loop.time() + 2.5 * HttpProtocol.answer_timeout
+            received = b""
+            while loop.time() < end:
+                received += await reader.receive(1 << 14)
+                await asyncio.sleep(0.01)  # a slow reader
+            assert len(received) < size // 2
+            body = received.partition(b"\r\n\r\n")[2]
+            left = size - len(body)
+            while left:
+                data = await reader.receive(1 << 20)
+                assert data, f"cut {left} bytes before the end"
+                left -= len(data)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_the_rest_of_an_answer_is_not_cut_off_from_a_slow_reader(gateway: Gateway) -> None:
+    gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 12)
+    async with RawSocket(gateway) as reader:
+        await reader.send(b"GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n")
+        await reader.send(f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+        received = await reader.receive(64)
+        await asyncio.sleep(3 * HttpProtocol.headers_timeout)  # as long as the next request could take
+        while data := await reader.receive():
+            received += data
+        json.loads(received.partition(b"\r\n\r\n")[2])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"X-A: " + b"a" * HEADERS_SIZE,
+        b"".join(b"X-%d: a\r\n" % number for number in range(HEADERS_COUNT + 1)),
+        b"X-A: " + b"a" * (HEADERS_SIZE // 2) + b"\r\nX-B: " + b"b" * (HEADERS_SIZE // 2),
+    ],
+)
+@pytest.mark.parametrize("upgrade", [b"", b"Connection: Upgrade\r\nUpgrade: websocket\r\n"])
+async def test_headers_beyond_the_bounds_are_a_bad_request(raw: RawSocket, headers: bytes, upgrade: bytes) -> None:
+    await raw.send(GET + upgrade + headers + b"\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_a_header_that_never_ends_is_not_kept(raw: RawSocket) -> None:
+    await raw.send(GET + b"X-A: ")
+    await raw.send(b"a" * HEADERS_SIZE)
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_an_address_that_never_ends_is_not_kept(raw: RawSocket) -> None:
+    await raw.send(b"GET /")
+    await raw.send(b"a" * (HEADERS_SIZE + 1))
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_what_is_no_http_is_a_bad_request(raw: RawSocket) -> None:
+    await raw.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+async def test_sockets_beyond_the_limit_are_not_served(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, max_connections=1) as gateway:
+        gateway.server.config.limit_concurrency = 3
+        opened = [RawSocket(gateway) for _ in range(6)]
+        for raw in opened:
+            await raw.__aenter__()
+        ends = [asyncio.ensure_future(raw.receive()) for raw in opened]
+        await eventually(lambda: sum(end.done() for end in ends) == 3)
+        for end in ends:
+            end.cancel()
+        for raw in opened:
+            await raw.__aexit__()
+        await eventually(lambda: not gateway.server.server_state.connections)
+        async with gateway.peer() as peer:
+            await peer.ask("answer")
+
+
+class Patient:
+    """An application whose answers to /patient ask for patience; they are `size` bytes, then silence."""
+
+    def __init__(self, size: int = 0) -> None:
+        self.size = size
+        self.ended = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/patient":
+            scope["extensions"][PATIENT]["begin"]()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x" * (self.size + 1), "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.ended.set()
+
+
+async def test_an_answer_that_asked_for_patience_may_be_silent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
+    async with FakeRuntime(tmp_path / "s") as runtime:
+        gateway = Gateway(runtime, web=Patient())
+        async with gateway, RawSocket(gateway) as patient, RawSocket(gateway) as other:
+            await patient.send(b"GET /patient HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await other.send(b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while await other.receive():
+                pass
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    while await patient.receive():
+                        pass
+
+
+async def test_patience_is_not_for_those_who_do_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
+    application = Patient(32 << 20)
+    async with FakeRuntime(tmp_path / "s") as runtime:
+        gateway = Gateway(runtime, web=application)
+        async with gateway, RawSocket(gateway) as raw:
+            await raw.send(b"GET /patient HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            async with asyncio.timeout(10):
+                await application.ended.wait()

@@ -1,0 +1,207 @@
+"""What uvicorn's WebSocket leaves to its peers, and ours does not."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+from uvicorn.protocols.utils import ClientDisconnected
+from websockets.exceptions import ConnectionClosed
+
+from gateway.transport import uvicorn_websocket as websocket
+from gateway.transport.uvicorn_websocket import FRAGMENTS, WRITE_BUFFER, WebSocketProtocol
+from hawse.wire import Limits
+from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually, frame
+
+CLOSE = 0x88
+
+
+def close_frame(code: int) -> bytes:
+    return code.to_bytes(2, "big")
+
+
+def protocols(gateway: Gateway) -> list[WebSocketProtocol]:
+    return [c for c in gateway.server.server_state.connections if isinstance(c, WebSocketProtocol)]
+
+
+async def read_to_end(raw: RawSocket) -> bytes:
+    received = b""
+    while data := await raw.receive():
+        received += data
+    return received
+
+
+async def test_ten_megabytes_of_text_are_closed_with_1009_and_the_client_can_see_it(gateway: Gateway) -> None:
+    async with gateway.dial() as ws:
+        with pytest.raises(ConnectionClosed):
+            await ws.send("x" * 10_000_000)
+            await ws.recv()
+        assert ws.close_code == 1009
+
+
+async def test_a_client_that_was_refused_may_finish_speaking_and_is_not_reset(gateway: Gateway) -> None:
+    """A reset may overtake the close frame on its way to whoever is still sending (RFC 6455 section 7.1.1)."""
+    async with RawSocket(gateway) as raw:
+        await raw.upgrade()
+        await raw.frame(1, b"x" * 10_000_000)
+        loop = asyncio.get_running_loop()
+        received = b""
+        while data := await loop.sock_recv(raw.socket, 65_536):
+            received += data
+        assert close_frame(1009) in received
+
+
+async def test_nothing_is_sent_after_the_close_frame(gateway: Gateway) -> None:
+    async with gateway.peer():
+        (protocol,) = protocols(gateway)
+        protocol.close_sent = True
+        with pytest.raises(ClientDisconnected):
+            await protocol.send({"type": "websocket.send", "text": "late"})
+        protocol.close_sent = False
+
+
+async def test_ten_megabytes_in_fragments_are_closed_with_1009(gateway: Gateway) -> None:
+    async with gateway.dial() as ws:
+        with pytest.raises(ConnectionClosed):
+            await ws.send(["x" * 100_000] * 100)
+            await ws.recv()
+        assert ws.close_code == 1009
+
+
+async def test_a_message_of_the_largest_size_passes(gateway: Gateway) -> None:
+    async with gateway.peer() as peer:
+        value = {"x": "y" * (Limits().text - 200)}
+        assert await peer.ask("answer", value) == value
+
+
+async def test_what_is_not_utf8_is_closed_with_1007_without_a_traceback(
+    gateway: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.upgrade()
+        with caplog.at_level(logging.DEBUG):
+            await raw.frame(1, b'{"type": "\xff"}')
+            assert close_frame(1007) in await read_to_end(raw)
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        frame(3, b""),  # a reserved opcode
+        frame(0, b"", fin=True),  # a continuation of nothing
+        frame(9, b"x" * 126),  # a ping too long
+        b"\x81\x01x",  # without a mask
+        b"\xf1\x80\0\0\0\0",  # reserved bits
+    ],
+)
+async def test_what_breaks_rfc_6455_is_closed_with_1002(gateway: Gateway, sent: bytes) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.upgrade()
+        await raw.send(sent)
+        assert close_frame(1002) in await read_to_end(raw)
+    await eventually(lambda: not gateway.connect.sessions)
+
+
+async def test_empty_fragments_without_end_are_not_kept(gateway: Gateway) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.upgrade()
+        await raw.frame(2, b"", fin=False)
+        await raw.send(frame(0, b"", fin=False) * FRAGMENTS * 2)
+        assert close_frame(1009) in await read_to_end(raw)
+
+
+async def test_a_client_that_pings_and_does_not_read_is_cut_off(gateway: Gateway) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.upgrade()
+        pings = frame(9, b"x" * 125) * 1000
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            for _ in range(200):
+                await raw.send(pings)
+        await eventually(lambda: not gateway.connect.sessions)
+
+
+async def test_the_transport_holds_little_for_a_client_that_does_not_read(gateway: Gateway) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.hello(window=4 << 20)
+        await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
+        (protocol,) = protocols(gateway)
+        assert protocol.transport.get_write_buffer_limits()[1] == WRITE_BUFFER
+        await eventually(lambda: not protocol.writable.is_set())
+        assert protocol.transport.get_write_buffer_size() <= WRITE_BUFFER + 65_536 + 1024
+
+
+async def test_a_close_that_nobody_reads_is_not_waited_for_without_end(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket, "LINGER", 0.05)
+    monkeypatch.setattr("gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
+    async with Gateway(runtime) as gateway, RawSocket(gateway) as raw:
+        await raw.hello(window=4 << 20)
+        await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
+        (protocol,) = protocols(gateway)
+        await eventually(lambda: not protocol.writable.is_set())
+        gateway.connect.go_away("restart", 1.0)
+        await eventually(lambda: not protocols(gateway))
+
+
+async def test_a_peer_that_never_closes_its_side_is_not_waited_for_without_end(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket, "LINGER", 0.05)
+    async with Gateway(runtime) as gateway, RawSocket(gateway) as raw:
+        await raw.upgrade()
+        await raw.frame(3, b"")
+        await eventually(lambda: not protocols(gateway))
+
+
+async def test_a_client_that_answers_no_ping_is_let_go(runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(websocket, "LINGER", 0.05)
+    async with Gateway(runtime) as gateway:
+        gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.05
+        async with RawSocket(gateway) as raw:
+            await raw.hello()
+            assert b"keepalive" in await read_to_end(raw)
+            await eventually(lambda: not gateway.connect.sessions)
+
+
+async def test_a_client_that_neither_reads_nor_answers_is_let_go(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket, "LINGER", 0.05)
+    async with Gateway(runtime) as gateway:
+        gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.2
+        async with RawSocket(gateway) as raw:
+            await raw.hello(window=4 << 20)
+            params = {"bytes": 1 << 30}
+            await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
+            (protocol,) = protocols(gateway)
+            await eventually(lambda: not protocol.writable.is_set())
+            await eventually(lambda: not protocols(gateway))
+            await eventually(lambda: not gateway.connect.sessions)
+
+
+async def test_a_client_that_closes_is_answered_in_kind(gateway: Gateway) -> None:
+    async with gateway.dial() as ws:
+        await ws.close(1000, "done")
+        assert ws.close_code == 1000
+    await eventually(lambda: not protocols(gateway))
+
+
+async def test_an_upgrade_without_a_key_is_a_bad_request(gateway: Gateway) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.send(
+            b"GET /v1/connect HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+        )
+        assert (await read_to_end(raw)).startswith(b"HTTP/1.1 4")
+
+
+async def test_messages_sent_after_the_end_are_dropped(gateway: Gateway) -> None:
+    async with gateway.dial() as ws:
+        await ws.send("{")
+        await ws.send(json.dumps({"type": "ping", "t": 1}))
+        with pytest.raises(ConnectionClosed):
+            async with asyncio.timeout(5):
+                while True:
+                    await ws.recv()
+        assert ws.close_code == 1007

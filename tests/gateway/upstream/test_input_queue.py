@@ -1,0 +1,78 @@
+import pytest
+
+from gateway.upstream.input_queue import OVERHEAD, Inbox
+from hawse.wire import Cancel, Connection, Data, End, Kind, Role
+from tests.gateway.connection.test_output_queue import carry
+
+
+@pytest.fixture
+def line() -> tuple[Connection, Connection, int]:
+    client, server = Connection(Role.CLIENT, window=1000), Connection(Role.SERVER)
+    client.send_hello("test")
+    carry(client, server)
+    server.send_welcome("test", identity="", role="")
+    carry(server, client)
+    ch = client.call("x")
+    carry(client, server)
+    return client, server, ch
+
+
+def put(box: Inbox, offset: int, payload: bytes) -> None:
+    box.put(Data(Kind.INPUT, 77, offset, payload))
+
+
+def test_input_end_and_cancel_keep_their_order(line) -> None:
+    client, server, ch = line
+    box = Inbox(lambda change: None)
+    put(box, 0, b"ab")
+    put(box, 2, b"c")
+    box.put(End(ch=77))
+    box.put(Cancel(ch=77))
+    assert not box.pull(client, ch, 1 << 16)
+    first, second, end, cancel = carry(client, server)
+    assert [(f.ch, f.offset, bytes(f.payload)) for f in (first, second)] == [(ch, 0, b"ab"), (ch, 2, b"c")]
+    assert isinstance(end, End)
+    assert isinstance(cancel, Cancel)
+
+
+def test_what_waits_is_counted_with_what_keeping_it_costs(line) -> None:
+    client, _, ch = line
+    total = 0
+
+    def count(change: int) -> None:
+        nonlocal total
+        total += change
+
+    box = Inbox(count)
+    put(box, 0, b"x" * 100)
+    box.put(End(ch=77))
+    assert total == 100 + 2 * OVERHEAD
+    box.pull(client, ch, 1 << 16)
+    assert total == 0
+    put(box, 100, b"x")
+    box.clear()
+    assert total == 0
+    assert not box
+
+
+def test_a_turn_ends_after_about_its_size(line) -> None:
+    client, server, ch = line
+    box = Inbox(lambda change: None)
+    for offset in range(0, 200_000, 50_000):
+        put(box, offset, bytes(50_000))
+    assert box.pull(client, ch, 65_536)
+    assert len(carry(client, server)) == 2
+
+
+def test_a_frame_that_does_not_fit_the_window_waits_whole(line) -> None:
+    client, server, ch = line
+    box = Inbox(lambda change: None)
+    for offset in range(0, 300_000, 50_000):
+        put(box, offset, bytes(50_000))
+    assert not box.pull(client, ch, 1 << 20)  # 256 KiB of window: five frames of 50,000
+    assert len(carry(client, server)) == 5
+    assert box
+    server.grant(ch, 50_000)
+    carry(server, client)
+    box.pull(client, ch, 1 << 20)
+    assert [len(f.payload) for f in carry(client, server)] == [50_000]

@@ -1,0 +1,249 @@
+import asyncio
+
+import pytest
+
+from gateway.connection.channel_bridge import Bridge
+from gateway.connection.client_connection import Session
+from gateway.connection.credit_budget import Budget
+from gateway.upstream import links
+from hawse.wire import HawseError
+from hawse.wire.messages import CHANNEL_MAX
+from tests.gateway.connection.test_channel_bridge import Front, Pair
+from tests.gateway.fakes import FakeProvider, FakeRuntime, Gateway, RawSocket, eventually
+
+
+async def code_of(asked: object) -> tuple[str, str, bool]:
+    with pytest.raises(HawseError) as caught:
+        await asked  # type: ignore[misc]
+    return caught.value.code, caught.value.admitted, caught.value.retryable
+
+
+async def test_no_link_is_made_before_the_first_call(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        await peer.ask("sandbox.list", sandbox=None)
+        assert not runtime.links
+        await peer.ask("answer")
+        assert len(runtime.links) == 1
+
+
+async def test_calls_on_a_link_that_breaks_are_interrupted_and_the_next_makes_a_new_one(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    async with gateway.peer() as peer, gateway.peer() as other:
+        hanging = [await peer.call("hang"), await peer.call("hang"), await other.call("hang")]
+        await eventually(lambda: len(runtime.seen) == 3)
+        runtime.links[0].abort()
+        for client, ch in ((peer, hanging[0]), (peer, hanging[1]), (other, hanging[2])):
+            assert await code_of(client.outcome(ch)) == ("interrupted", "unknown", True)
+        assert await peer.ask("answer", {"a": 1}) == {"a": 1}
+        assert gateway.provider.starts == 2
+
+
+async def test_what_came_before_the_break_is_delivered_before_the_error(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer(window=1 << 20) as peer:
+        ch = await peer.call("flood", {"bytes": 2 << 20})  # half of it is granted
+        await eventually(lambda: runtime.granted.get(1) == 1 << 20)
+        came = 0
+        while came < 1 << 20:
+            came += len((await peer.receive()).payload)
+        runtime.links[0].abort()
+        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+
+
+async def test_calls_that_wait_for_a_sandbox_go_out_when_it_is_there_with_what_followed_them(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        ch = await peer.call("echo")
+        await peer.send(ch, 0, b"early")
+        peer.connection.end(ch)
+        peer.connection.ping(1.0)
+        await peer.flush()
+        await peer.receive()  # the pong: all of it has arrived
+        assert not runtime.seen
+        gateway.provider.hold.set()
+        assert await peer.outcome(ch) == {"bytes": 5}
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_was_not_begun(gateway: Gateway, runtime: FakeRuntime) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        ch = await peer.call("echo")
+        peer.connection.cancel(ch)
+        await peer.flush()
+        assert await code_of(peer.outcome(ch)) == ("cancelled", "no", False)
+        gateway.provider.hold.set()
+        await peer.ask("answer")
+    assert [call.method for call in runtime.seen] == ["answer"]
+
+
+async def test_a_call_whose_time_is_up_while_it_waits_was_not_begun(gateway: Gateway, runtime: FakeRuntime) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("echo", timeout=0.05)) == ("deadline_exceeded", "no", False)
+        gateway.provider.hold.set()
+        await peer.ask("answer")
+    assert [call.method for call in runtime.seen] == ["answer"]
+
+
+async def test_the_calls_of_a_client_that_went_while_they_waited_are_not_made(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    gateway.provider.hold = asyncio.Event()
+    async with gateway.peer() as peer:
+        await peer.call("echo")
+        await eventually(lambda: gateway.provider.starts)
+    await eventually(lambda: not gateway.connect.sessions)
+    gateway.provider.hold.set()
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+    assert [call.method for call in runtime.seen] == ["answer"]
+
+
+async def test_a_sandbox_that_can_not_be_had_is_unavailable_and_tried_again(gateway: Gateway) -> None:
+    gateway.provider.error = HawseError("unavailable", "no disk")
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
+        gateway.provider.error = None
+        await peer.ask("answer")
+
+
+async def test_a_runtime_that_is_away_for_a_moment_is_waited_for(gateway: Gateway, runtime: FakeRuntime) -> None:
+    await runtime.stop()
+    async with gateway.peer() as peer:
+        ch = await peer.call("answer", {"a": 1})
+        await eventually(lambda: gateway.provider.starts == 2)
+        await runtime.start()
+        assert await peer.outcome(ch) == {"a": 1}
+
+
+async def test_a_runtime_that_stays_away_is_unavailable_after_a_few_attempts(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    await runtime.stop()
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
+    assert gateway.provider.starts == 1 + len(links.RETRY_DELAYS)
+    await runtime.start()
+
+
+async def test_a_bug_in_a_provider_ends_the_calls_and_not_the_gateway(gateway: Gateway) -> None:
+    gateway.provider.error = KeyError("a bug")  # type: ignore[assignment]
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer")) == ("internal", "no", False)
+        gateway.provider.error = None
+        await peer.ask("answer")
+
+
+async def test_a_runtime_that_breaks_the_protocol_loses_its_link(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        ch = await peer.call("hang")
+        await eventually(lambda: runtime.links and runtime.links[0].connection.channels)
+        runtime.links[0]._transport.write(b"\0\0\0\x01\xff")  # type: ignore[union-attr]
+        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+        await peer.ask("answer")
+
+
+async def test_a_goaway_of_the_runtime_ends_the_link(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        ch = await peer.call("hang")
+        await eventually(lambda: runtime.seen)
+        runtime.links[0].connection.goaway("restart", 0)
+        runtime.links[0].flush()
+        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+
+
+async def test_when_the_channel_numbers_are_used_up_there_is_a_new_link(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+        assert gateway.connect.links is not None
+        link = gateway.connect.links.get("local")._link
+        assert link is not None
+        link.connection._last = CHANNEL_MAX - 1
+        assert await code_of(peer.ask("hang")) == ("interrupted", "unknown", True)
+        await peer.ask("answer")
+        assert runtime.seen[-1].ch == 1
+
+
+async def test_a_call_that_comes_while_the_link_is_being_lost_gets_the_next_one(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        link = links.Links(FakeProvider(runtime.path), tasks).get("local")
+
+        class Again(Front):
+            def forget(self, ch: int) -> None:
+                super().forget(ch)
+                if len(self.forgotten) == 1:
+                    link.open(bridges[1])
+
+        pair = Pair(window=1000)
+        front = Again(pair, Budget())
+        pair.client.call("hang")
+        pair.client.call("answer")
+        bridges = [Bridge(front, call) for call in pair.to_server()]
+        link.open(bridges[0])
+        await eventually(lambda: runtime.seen)
+        runtime.links[0].abort()
+        await eventually(lambda: front.forgotten == [1, 2])
+        assert [type(said).__name__ for said in front.read()] == ["Error", "Result"]
+        link.stop()
+
+
+def has_waiting(session: Session) -> bool:
+    """Whether more waits there for the client than all buffers on the way to it could take."""
+    return any(len(bridge._outbox) > 16 for bridge, _ in session._bridges.values())
+
+
+async def test_a_stalled_client_that_goes_takes_no_channel_of_the_next_link_with_it(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
+    async with gateway.peer() as peer:
+        async with RawSocket(gateway) as raw:
+            await raw.hello()
+            params = {"bytes": 1 << 30}
+            await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
+            assert gateway.connect.links is not None
+            link = gateway.connect.links.get("local")
+            await eventually(lambda: any(map(has_waiting, gateway.connect.open)))
+            runtime.links[0].abort()  # the stalled client can't be told yet
+            await eventually(lambda: link._link is None)
+            ch = await peer.call("echo")
+            await eventually(lambda: [call.ch for call in runtime.seen if call.method == "echo"] == [1])
+        await eventually(lambda: gateway.connect.sessions == 1)
+        await peer.send(ch, 0, b"still mine")
+        while (message := await peer.receive()).type != "data":
+            pass
+        assert message.payload == b"still mine"
+
+
+async def test_clients_are_not_read_from_while_a_link_is_congested(gateway: Gateway, runtime: FakeRuntime) -> None:
+    async with gateway.peer() as peer:
+        await peer.ask("answer")
+        assert gateway.connect.links is not None
+        link = gateway.connect.links.get("local")._link
+        transport = runtime.links[0]._transport
+        assert link is not None
+        assert transport is not None
+        transport.pause_reading()
+
+        async def ask() -> None:
+            for _ in range(30):
+                await peer.call("answer", {"x": "y" * 900_000})
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(ask())
+            await eventually(lambda: link.connection.pending > links.CONGESTED)
+            for _ in range(500):
+                await asyncio.sleep(0)
+            assert link.connection.pending < links.CONGESTED + 1_000_000
+            transport.resume_reading()
+            for _ in range(30):
+                assert (await peer.receive()).type == "result"
+
+
+async def test_an_unknown_sandbox_is_not_found(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        table = links.Links(FakeProvider(runtime.path), tasks)
+        with pytest.raises(HawseError, match="no sandbox 'other'"):
+            table.get("other")
+        assert table.get("local") is table.get("local")

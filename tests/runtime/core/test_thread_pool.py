@@ -1,0 +1,58 @@
+"""The threads for the disk: bounded, and long work takes turns."""
+
+import asyncio
+import threading
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from runtime.core.thread_pool import THREADS, Disk
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    disk = Disk()
+    yield disk
+    disk.close()
+
+
+async def test_work_runs_in_a_thread_and_its_errors_come_back(disk: Disk) -> None:
+    assert await disk.run(threading.get_ident) != threading.get_ident()
+    with pytest.raises(ZeroDivisionError):
+        await disk.run(lambda: 1 // 0)
+
+
+async def test_more_work_than_threads_gets_its_turns(disk: Disk) -> None:
+    """Twice as many as there are threads, each of which only ends when all have begun."""
+    begun: set[int] = set()
+
+    def long(number: int) -> Generator[None, None, int]:
+        while len(begun) < 2 * THREADS:
+            begun.add(number)
+            yield
+        return number
+
+    async with asyncio.timeout(20):
+        ends = await asyncio.gather(*(disk.finish(long(number)) for number in range(2 * THREADS)))
+    assert ends == list(range(2 * THREADS))
+
+
+async def test_a_step_says_whether_it_was_the_last(disk: Disk) -> None:
+    def work() -> Generator[str, None, str]:
+        yield "one"
+        return "two"
+
+    steps = work()
+    assert await disk.step(steps) == (False, "one")
+    assert await disk.step(steps) == (True, "two")
+
+
+async def test_its_threads_end() -> None:
+    disk = Disk()
+    await disk.run(lambda: None)
+    names = [thread for thread in threading.enumerate() if thread.name.startswith("disk")]
+    assert names
+    disk.close()
+    for thread in names:
+        await asyncio.to_thread(thread.join, 10)
+        assert not thread.is_alive()

@@ -1,0 +1,76 @@
+"""Callbacks that keep nobody alive, and what that is for: what has ended and is forgotten is gone at once."""
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from runtime.core.weak_callback import Weakly
+from runtime.journal.journal import Journal
+from runtime.terminal import methods as terminals
+from runtime.terminal.terminal import Terminal
+from tests.runtime.session_kit import run
+from tests.runtime.support import Client
+
+
+class Bell:
+    def __init__(self) -> None:
+        self.rung: list[str] = []
+
+    def ring(self, by: str, *, times: int = 1) -> int:
+        self.rung += [by] * times
+        return len(self.rung)
+
+
+def test_a_call_goes_through_while_somebody_has_the_object() -> None:
+    bell = Bell()
+    ring = Weakly(bell.ring)
+    assert ring("a") == 1
+    assert ring("b", times=2) == 3
+    assert bell.rung == ["a", "b", "b"]
+
+
+def test_it_holds_nobody_and_then_calls_nobody() -> None:
+    bell = Bell()
+    ring, seen = Weakly(bell.ring, gone=7), weakref.ref(bell)
+    del bell
+    assert seen() is None
+    assert ring("a") == 7
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """The garbage collector is as good as never there."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def living(kind: type) -> int:
+    return sum(isinstance(thing, kind) for thing in gc.get_objects())
+
+
+@pytest.mark.usefixtures("no_collector")
+async def test_terminals_that_are_forgotten_leave_nothing_to_the_garbage_collector(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "EXITED_KEPT", 2)
+    before = living(Terminal), living(Journal)
+    for number in range(8):
+        shell = await client.terminal("printf '\\033[6n\\033]133;A\\a'; read -r line; exit 1", f"t{number}")
+        await client.ask("recording.start", terminal=f"t{number}")
+        shell.send(b"\n")
+        await shell.result()
+    assert (living(Terminal) - before[0], living(Journal) - before[1]) == (2, 2)
+
+
+@pytest.mark.usefixtures("no_collector")
+async def test_so_do_commands(client: Client) -> None:
+    await client.ask("session.create", id="s")
+    before = living(Journal)
+    for _ in range(4):
+        await client.execute("head -c 300000 /dev/zero; exit 1").result()
+        await run(client, "echo")
+    assert living(Journal) == before

@@ -1,0 +1,174 @@
+"""The methods: what they say of what there is, and typed errors for what cannot be done."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.core.remove_tree import remove_tree
+from tests.runtime.support import Client, Served
+
+
+def temporaries(served: Served) -> list[Path]:
+    return list(served.workspace.rglob(".hawse-*"))
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("file.read", {"path": "missing"}, "not_found"),
+        ("file.read", {"path": "folder"}, "is_directory"),
+        ("file.read", {"path": "file/below"}, "not_directory"),
+        ("file.read", {"path": "/dev/zero"}, "invalid_params"),
+        ("file.read", {"path": "fifo"}, "invalid_params"),
+        ("file.read", {"path": "a\0b"}, "invalid_params"),
+        ("file.read", {"path": ""}, "invalid_params"),
+        ("file.read", {"path": "file", "offset": -1}, "invalid_params"),
+        ("file.read", {"path": "file", "length": "1"}, "invalid_params"),
+        ("file.stat", {"path": "missing"}, "not_found"),
+        ("file.stat", {"path": "x" * 300}, "io_error"),
+        ("file.write", {"path": "folder", "input": "i"}, "is_directory"),
+        ("file.write", {"path": "file/below", "input": "i"}, "not_directory"),
+        ("file.write", {"path": "no/such", "input": "i", "parents": False}, "not_found"),
+        ("file.write", {"path": "fifo", "input": "i"}, "invalid_params"),
+        ("file.write", {"path": "/dev/null", "input": "i"}, "invalid_params"),
+        ("file.write", {"path": "x" * 256, "input": "i"}, "io_error"),
+        ("file.write", {"path": "x"}, "invalid_params"),
+        ("file.write", {"path": "x", "input": "i", "mode": 0o10000}, "invalid_params"),
+        ("file.write", {"path": "/proc/nothing/x", "input": "i"}, "not_found"),
+    ],
+)
+async def test_what_cannot_be_done_is_a_typed_error(
+    client: Client, served: Served, method: str, params: dict[str, Any], code: str
+) -> None:
+    (served.workspace / "folder").mkdir()
+    (served.workspace / "file").write_text("x")
+    os.mkfifo(served.workspace / "fifo")
+    call = client.call(method, params)
+    if method == "file.write" and "input" in params:
+        call.send(b"data")
+        call.end()  # before the error can be known
+    assert (await call.refusal()).code == code
+    assert temporaries(served) == []
+    assert (served.workspace / "file").read_text() == "x"
+    await client.info()
+
+
+async def test_stat_says_what_it_is(client: Client, served: Served) -> None:
+    (served.workspace / "f").write_text("hello")
+    (served.workspace / "d").mkdir()
+    assert (await client.ask("file.stat", path="f")) | {"mtime": 0, "version": ""} == {
+        "path": "f",
+        "type": "file",
+        "size": 5,
+        "mode": 0o644,
+        "mtime": 0,
+        "version": "",
+        "uid": os.getuid(),
+        "gid": os.getgid(),
+        "target": None,
+    }
+    assert (await client.ask("file.stat", path="d"))["type"] == "directory"
+    assert (await client.ask("file.stat", path="/dev/null"))["type"] == "device"
+
+
+async def test_a_symlink_is_described_or_what_it_leads_to(client: Client, served: Served) -> None:
+    (served.workspace / "f").write_text("hello")
+    (served.workspace / "link").symlink_to("f")
+    (served.workspace / "nowhere").symlink_to("nothing")
+    assert (await client.ask("file.stat", path="link"))["type"] == "file"
+    link = await client.ask("file.stat", path="link", follow=False)
+    assert (link["type"], link["target"]) == ("symlink", "f")
+    assert (await client.refused("file.stat", path="nowhere")).code == "not_found"
+    assert (await client.ask("file.stat", path="nowhere", follow=False))["target"] == "nothing"
+
+
+async def test_what_exists_is_told_and_what_does_not_is_no_error(client: Client, served: Served) -> None:
+    (served.workspace / "f").write_text("x")
+    (served.workspace / "loose").symlink_to("nothing")
+    os.mkfifo(served.workspace / "fifo")
+    assert await client.ask("file.exists", path="f") == {"exists": True, "type": "file"}
+    assert await client.ask("file.exists", path="fifo") == {"exists": True, "type": "fifo"}
+    for path in ("none", "f/below", "loose"):
+        assert await client.ask("file.exists", path=path) == {"exists": False, "type": None}
+    assert (await client.ask("file.exists", path="loose", follow=False))["type"] == "symlink"
+    assert (await client.refused("file.exists", path="x" * 300)).code == "io_error"
+
+
+async def test_directories_are_made(client: Client, served: Served) -> None:
+    assert await client.ask("file.mkdir", path="a", mode=0o711) == {"created": True}
+    assert stat.S_IMODE((served.workspace / "a").stat().st_mode) == 0o711
+    assert (await client.refused("file.mkdir", path="a")).code == "conflict"
+    assert (await client.refused("file.mkdir", path="b/c")).code == "not_found"
+    assert await client.ask("file.mkdir", path="b/c/d", parents=True) == {"created": True}
+    assert await client.ask("file.mkdir", path="b/c/d", parents=True) == {"created": False}
+    assert (served.workspace / "b/c/d").is_dir()
+    (served.workspace / "f").write_text("x")
+    assert (await client.refused("file.mkdir", path="f", parents=True)).code == "conflict"
+    assert (await client.refused("file.mkdir", path="f/g", parents=True)).code == "not_directory"
+    deep = "/".join(["d"] * 1500)
+    try:
+        assert await client.ask("file.mkdir", path=deep, parents=True) == {"created": True}
+    finally:
+        remove_tree(served.workspace / "d")  # pytest cannot: it would stumble over it in every later run
+
+
+async def test_bits_are_set_of_anything_that_has_some(client: Client, served: Served) -> None:
+    os.mkfifo(served.workspace / "fifo")
+    (served.workspace / "f").write_text("x")
+    (served.workspace / "link").symlink_to("f")
+    for path in ("fifo", "link"):
+        assert await client.ask("file.chmod", path=path, mode=0o4751) == {}
+    assert stat.S_IMODE((served.workspace / "fifo").stat().st_mode) == 0o4751
+    assert stat.S_IMODE((served.workspace / "f").stat().st_mode) == 0o4751
+    assert (await client.refused("file.chmod", path="none", mode=0o600)).code == "not_found"
+    assert (await client.refused("file.chmod", path="f", mode=0o10000)).code == "invalid_params"
+
+
+async def test_a_name_that_is_no_text_travels_both_ways(client: Client, served: Served) -> None:
+    (served.workspace / os.fsdecode(b"caf\xe9")).write_text("latin")
+    assert (await client.ask("file.stat", path="caf\0e9"))["path"] == "caf\0e9"
+    os.symlink(b"caf\xe9", served.workspace / "link")
+    assert (await client.ask("file.stat", path="link", follow=False))["target"] == "caf\0e9"
+    assert (await client.refused("file.stat", path="caf\0")).code == "invalid_params"
+
+
+async def test_a_viewer_gets_none_of_it(client: Client, served: Served) -> None:
+    for method in served.runtime._files.methods():
+        refusal = await client.call(method, {"path": "x"}, role="viewer").refusal()
+        assert refusal.code == "forbidden"
+
+
+async def test_a_root_of_a_call_is_where_relative_paths_begin_and_nothing_leaves_it(
+    client: Client, served: Served
+) -> None:
+    (served.workspace / "jail").mkdir()
+    (served.workspace / "jail/f").write_text("x")
+    (served.workspace / "secret").write_text("s")
+    (served.workspace / "jail/out").symlink_to("../secret")
+    (served.workspace / "jail/in").symlink_to("f")
+    for path in ("f", "in", str(served.workspace / "jail/f")):
+        assert (await client.ask("file.stat", path=path, root="jail"))["size"] == 1
+    for path in ("../secret", "out", str(served.workspace / "secret"), "/", ".."):
+        assert (await client.refused("file.stat", path=path, root="jail")).code == "permission_denied"
+        assert (await client.refused("file.read", path=path, root="jail")).code == "permission_denied"
+        assert (await client.refused("file.write", path=path, root="jail", input="i")).code == "permission_denied"
+    assert (served.workspace / "secret").read_text() == "s"
+
+
+async def test_a_runtime_with_a_root_confines_every_call(tmp_path: Path) -> None:
+    async with Served(tmp_path, root=tmp_path / "workspace") as served, served.client() as client:
+        (tmp_path / "secret").write_text("s")
+        (served.workspace / "f").write_text("x")
+        (served.workspace / "out").symlink_to("../secret")
+        assert (await client.ask("file.stat", path="f"))["size"] == 1
+        for path in ("out", "../secret", "/etc/passwd", str(tmp_path / "secret")):
+            for method in ("file.stat", "file.read", "file.archive", "file.list"):
+                assert (await client.refused(method, path=path)).code == "permission_denied"
+        assert (await client.refused("file.stat", path="f", root="/")).code == "permission_denied"
+        assert (await client.refused("file.delete", path=".", recursive=True)).code == "permission_denied"
+        await client.ask("file.delete", path="f/../out/../f")
+        await client.ask("file.mkdir", path="a/b", parents=True)
+        assert sorted(os.listdir(served.workspace)) == ["a", "out"]

@@ -1,0 +1,48 @@
+"""The quota: counted when needed, and again when it seems used up."""
+
+from pathlib import Path
+
+import pytest
+
+from hawse.wire import HawseError
+from runtime.files import quota
+from runtime.files.quota import Quota
+from tests.runtime.support import Served
+
+
+def test_without_a_limit_nothing_is_counted() -> None:
+    Quota("/nowhere").add(10**15)
+
+
+def test_what_is_there_counts_and_what_is_added(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/f").write_bytes(bytes(600))
+    (tmp_path / "link").symlink_to("d/f")
+    few = Quota(str(tmp_path), 1000 + (tmp_path / "link").lstat().st_size)
+    few.add(400)
+    with pytest.raises(HawseError, match="quota") as caught:
+        few.add(1)
+    assert caught.value.code == "no_space"
+    assert caught.value.details["quota"] == 1003
+    few.add(-1)
+    few.add(1)
+
+
+def test_what_was_deleted_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quota, "RECOUNT", -1.0)
+    (tmp_path / "f").write_bytes(bytes(600))
+    few = Quota(str(tmp_path), 1000)
+    few.add(0)
+    (tmp_path / "f").unlink()
+    few.add(900)
+
+
+async def test_an_upload_beyond_it_is_no_space_and_leaves_nothing(tmp_path: Path) -> None:
+    async with Served(tmp_path, quota=100_000) as served, served.client() as client:
+        (served.workspace / "f").write_text("old")
+        call = client.call("file.write", {"path": "f", "input": "i"})
+        call.send(bytes(60_000))
+        call.send(bytes(60_000))
+        assert (await call.refusal()).code == "no_space"
+        assert [path.name for path in served.workspace.iterdir()] == ["f"]
+        assert (served.workspace / "f").read_text() == "old"

@@ -1,0 +1,235 @@
+"""Uploads: whole or not at all, at exact offsets, and no temporary file is left."""
+
+import os
+import resource
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hawse.wire import HawseError
+from runtime.files import write as uploads
+from tests.runtime.support import Client, Served, eventually
+
+DATA = b"".join(b"%07d\n" % n for n in range(100_000))
+
+
+async def read(client: Client, **params: Any) -> tuple[bytes, Any]:
+    call = client.call("file.read", params)
+    result = await call.result()
+    return bytes(call.output), result
+
+
+async def write(client: Client, data: bytes, *, key: str | None = None, **params: Any) -> Any:
+    call = client.call("file.write", {"input": "i", **params}, key=key)
+    await call.type(data)
+    call.end()
+    return await call.result()
+
+
+def temporaries(served: Served) -> list[Path]:
+    return list(served.workspace.rglob(".hawse-*"))
+
+
+async def test_a_write_replaces_at_once_and_keeps_the_mode(client: Client, served: Served) -> None:
+    file = served.workspace / "f"
+    file.write_text("old")
+    file.chmod(0o750)
+    call = client.call("file.write", {"path": "f", "input": "i"})
+    await call.type(DATA)
+    await client.info()
+    assert file.read_text() == "old"
+    call.end()
+    result = await call.result()
+    assert file.read_bytes() == DATA
+    assert result == {"bytes": len(DATA), "version": (await client.ask("file.stat", path="f"))["version"]}
+    assert stat.S_IMODE(file.stat().st_mode) == 0o750
+    assert temporaries(served) == []
+
+
+async def test_a_mode_is_set_and_folders_are_made(client: Client, served: Served) -> None:
+    await write(client, b"x", path="a/b/c", mode=0o600)
+    assert stat.S_IMODE((served.workspace / "a/b/c").stat().st_mode) == 0o600
+    await write(client, b"", path="a/empty")
+    assert (served.workspace / "a/empty").read_bytes() == b""
+    assert stat.S_IMODE((served.workspace / "a/empty").stat().st_mode) == 0o644
+
+
+async def test_a_symlink_stays_and_its_target_is_replaced(client: Client, served: Served) -> None:
+    (served.workspace / "d").mkdir()
+    target, link = served.workspace / "d/target", served.workspace / "link"
+    target.write_text("old")
+    link.symlink_to("d/target")
+    await write(client, b"new", path="link")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert (await read(client, path="link"))[0] == b"new"
+
+
+async def test_a_name_of_legal_length_can_be_written(client: Client, served: Served) -> None:
+    await write(client, b"x", path="n" * 255)
+    assert (served.workspace / ("n" * 255)).exists()
+
+
+async def test_a_full_disk_is_a_typed_error_and_leaves_nothing(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: uploads.Upload, parts: list[bytes]) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(uploads.Upload, "_write", full)
+    call = client.call("file.write", {"path": "f", "input": "i"})
+    call.send(b"data")
+    error = await call.refusal()
+    assert (error.code, error.retryable) == ("no_space", True)
+    assert temporaries(served) == []
+
+
+async def test_an_upload_without_a_key_that_is_cut_or_cancelled_leaves_nothing(served: Served) -> None:
+    async with served.client() as client:
+        cancelled, cut = (client.call("file.write", {"path": name, "input": "i"}) for name in ("a", "b"))
+        for call in (cancelled, cut):
+            await call.type(DATA)
+        await eventually(lambda: cancelled.granted and cut.granted)
+        assert len(temporaries(served)) == 2
+        cancelled.cancel()
+        await eventually(lambda: len(temporaries(served)) == 1)
+    await eventually(lambda: not temporaries(served))
+    assert list(served.workspace.iterdir()) == []
+
+
+async def test_a_keyed_upload_goes_on_after_a_cut_at_the_exact_byte(served: Served) -> None:
+    params = {"path": "f", "input": "i"}
+    async with served.client() as client:
+        first = client.call("file.write", params, key="k")
+        await first.type(DATA[:300_000])
+    async with served.client() as client:
+        second = client.call("file.write", params, key="k")
+        applied = (await second.event("opened"))["input_offset"]
+        assert 0 < applied <= 300_000
+        second.sent = applied
+        second.send(DATA[applied - 1000 : applied], offset=applied - 1000)  # again: it is ignored
+        await second.type(DATA[applied:])
+        second.end()
+        result = await second.result()
+        assert result["bytes"] == len(DATA)
+        assert (served.workspace / "f").read_bytes() == DATA
+        again = client.call("file.write", params, key="k")
+        assert await again.result() == result
+        assert (await client.refused("file.write", {"path": "g", "input": "i"}, key="k")).code == "key_conflict"
+    assert temporaries(served) == []
+
+
+async def test_a_repeat_takes_the_upload_from_a_line_that_is_not_known_to_be_cut(
+    client: Client, served: Served
+) -> None:
+    params = {"path": "f", "input": "i"}
+    old = client.call("file.write", params, key="k")
+    await old.type(b"abc")
+    new = client.call("file.write", params, key="k")
+    assert (await old.refusal()).code == "interrupted"
+    assert (await new.event("opened"))["input_offset"] == 3
+    new.send(b"def", offset=3)
+    new.end()
+    assert (await new.result())["bytes"] == 6
+    assert (served.workspace / "f").read_bytes() == b"abcdef"
+
+
+async def test_a_keyed_upload_nobody_comes_back_for_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "UPLOAD_PATIENCE", 0.05)
+    async with served.client() as client:
+        call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
+        await call.type(DATA[:100_000])
+        await eventually(lambda: call.granted)
+    await eventually(lambda: not temporaries(served))
+    async with served.client() as client:
+        error = await client.refused("file.write", {"path": "f", "input": "i"}, key="k")
+        assert error.code == "cancelled"
+
+
+async def test_an_ended_upload_is_finished_although_its_line_is_cut(served: Served) -> None:
+    async with served.client() as client:
+        call = client.call("file.write", {"path": "f", "input": "i"})
+        await call.type(DATA)
+        call.end()
+        await client.info()
+    await eventually((served.workspace / "f").exists)
+    assert (served.workspace / "f").read_bytes() == DATA
+
+
+async def test_a_gap_ends_the_call(client: Client) -> None:
+    call = client.call("file.write", {"path": "f", "input": "i"})
+    call.send(b"x", offset=5)
+    error = await call.refusal()
+    assert (error.code, error.details) == ("input_gap", {"applied": 0})
+
+
+async def test_there_is_a_limit_of_uploads(served: Served, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "UPLOADS_LIMIT", 1)
+    first = client.call("file.write", {"path": "f", "input": "i"})
+    await first.event("opened")
+    assert (await client.refused("file.write", path="g", input="i")).code == "limit_exceeded"
+    first.cancel()
+    await first.refusal()
+    await eventually(lambda: not served.runtime._files._uploads._uploads)
+    assert (await write(client, b"x", path="g"))["bytes"] == 1
+
+
+async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def denied(path: str, *, dir_fd: int) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "unlink", denied)
+    call = client.call("file.write", {"path": "f", "input": "i"})
+    await call.type(b"x")
+    await eventually(lambda: call.granted)
+    call.cancel()
+    await call.refusal()
+    await eventually(lambda: "is left" in caplog.text)
+    await client.info()
+
+
+async def test_a_file_beyond_what_the_system_allows_is_a_typed_error_and_leaves_nothing(
+    client: Client, served: Served
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        call = client.call("file.write", {"path": "f", "input": "i"})
+        call.send(DATA[:60_000])
+        call.send(DATA[60_000:120_000])
+        assert (await call.refusal()).code == "too_large"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(served.workspace) == []
+
+
+async def test_a_directory_swapped_with_a_symlink_lets_no_upload_out_of_its_root(
+    client: Client, served: Served
+) -> None:
+    (served.workspace / "out").mkdir()
+    (served.workspace / "jail/d").mkdir(parents=True)
+    (served.workspace / "jail/link").symlink_to("../out")
+    jail, stop = served.workspace / "jail", threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            for source, target in (("d", "away"), ("link", "d"), ("d", "link"), ("away", "d")):
+                os.rename(jail / source, jail / target)
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        for _ in range(100):
+            try:
+                await write(client, b"x", path="d/f", root="jail", parents=False)
+            except HawseError as error:
+                assert error.code in ("permission_denied", "not_found", "conflict")  # noqa: PT017
+    finally:
+        stop.set()
+        swapper.join()
+    assert os.listdir(served.workspace / "out") == []

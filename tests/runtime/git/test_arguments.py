@@ -1,0 +1,151 @@
+"""What may stand on git's command line. That it does no harm there is seen in test_git.py."""
+
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hawse.api.git import Credentials
+from hawse.wire import HawseError
+from runtime.git.arguments import branch, directory_of, paths, redacted, remote, revision, scope, source
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://host/x.git",
+        "http://[::1]:80/x",
+        "ssh://git@host:22/x",
+        "git://host/x",
+        "file:///x",
+        "git@host:x/y.git",
+        "host:x",
+        "/srv/x.git",
+    ],
+)
+def test_a_url_that_git_takes_is_left_as_it_is(url: str) -> None:
+    assert source(url, None) == (url, None)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ext::sh -c x",
+        "fd::17",
+        "ftp://h/x",
+        "HTTP+evil://h/x",
+        "-u",
+        "--upload-pack=x",
+        "https://-h/x",
+        "https://",
+        "https:///x",
+        "https://h x/y",
+        "https://h/x\n",
+        "https://a@b@-c/x",
+        "ssh://-oProxyCommand=x/y",
+        "-oProxyCommand=x:y",
+        "a@-oProxyCommand=x:y",
+        "relative/path",
+        "../x",
+        "https://h:port/x",
+        "",
+    ],
+)
+def test_a_url_that_could_do_something_else_is_refused(url: str) -> None:
+    with pytest.raises(HawseError, match="invalid_params"):
+        source(url, None)
+
+
+def test_credentials_are_taken_out_of_a_url() -> None:
+    url, credentials = source("https://ann:p%40ss@host:8080/x?y=z", None)
+    assert url == "https://host:8080/x?y=z"
+    assert credentials == Credentials(username="ann", password="p@ss")
+    assert source("https://token@host/x", None) == ("https://host/x", Credentials(username="token", password=""))
+    own = Credentials(username="bob", password="x")
+    assert source("https://ann:pass@host/x", own) == ("https://host/x", own)
+
+
+def test_credentials_are_for_the_web_and_have_no_lines() -> None:
+    for url, password in (
+        ("ssh://h/x", "x"),
+        ("git@h:x", "x"),
+        ("/x", "x"),
+        ("https://h/x", "a\nb"),
+        ("http://h/x", "\0"),
+    ):
+        with pytest.raises(HawseError, match="invalid_params"):
+            source(url, Credentials(password=password))
+
+
+def test_whom_credentials_are_for() -> None:
+    assert scope("https://ann@host:1/x/y") == "https://host:1"
+    for url in ("ssh://host/x", "git@host:x", "/x", "https://-x/y"):
+        with pytest.raises(HawseError, match="invalid_params"):
+            scope(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://h/a/b.git", "b"),
+        ("https://h/a/b/", "b"),
+        ("git@h:b.git", "b"),
+        ("/srv/b/.git", "b"),
+        ("https://h/b.git.git", "b.git"),
+    ],
+)
+def test_a_clone_is_named_by_its_url(url: str, name: str) -> None:
+    assert directory_of(url) == name
+
+
+@pytest.mark.parametrize("url", ["https://h/..", "https://h/-x", "https://h/.git"])
+def test_a_url_that_names_no_directory_is_refused(url: str) -> None:
+    if url.endswith("/.git"):
+        assert directory_of(url) == "h"
+        return
+    with pytest.raises(HawseError, match="invalid_params"):
+        directory_of(url)
+
+
+@pytest.mark.parametrize("name", ["main", "feature/x-1", "é", "a.b", "v1.0@x"])
+def test_a_branch_has_a_name(name: str) -> None:
+    assert branch(name, "$.branch") == name
+
+
+@given(st.text(alphabet="ab/.-+@{~^: \\*[\x7f\n", min_size=1, max_size=8))
+def test_what_passes_as_a_branch_is_one_for_git_too(name: str) -> None:
+    try:
+        branch(name, "$.branch")
+    except HawseError:
+        return
+    assert not name.startswith(("-", "+"))
+    checked = subprocess.run(["git", "check-ref-format", "--branch", name], capture_output=True, check=False)
+    assert checked.returncode == 0, name
+
+
+def test_options_are_no_revisions_and_no_remotes() -> None:
+    assert revision("HEAD~3", "$.ref") == "HEAD~3"
+    assert remote("up/stream-1") == "up/stream-1"
+    for text in ("-x", "--all", "a\nb", "a\0"):
+        with pytest.raises(HawseError, match="invalid_params"):
+            revision(text, "$.ref")
+    for text in ("-x", "https://h/x", "git@h:x", "ext::x", "a b"):
+        with pytest.raises(HawseError, match="invalid_params"):
+            remote(text)
+
+
+def test_paths_stand_behind_two_dashes_byte_for_byte() -> None:
+    assert paths(None) == ["--"]
+    assert paths(["-x", "caf\0e9"]) == ["--", "-x", "caf\udce9"]
+    with pytest.raises(HawseError, match="invalid_params"):
+        paths(["a\0"])
+
+
+def test_secrets_are_taken_out_of_what_git_says() -> None:
+    said = "fatal: unable to access 'https://ann:secret@host/x/': p@ss or p%40ss"
+    assert redacted(said, Credentials(username="ann", password="p@ss")) == (
+        "fatal: unable to access 'https://host/x/': *** or ***"
+    )
+    assert redacted("for 'https://token@host'", None) == "for 'https://host'"
+    assert redacted("my-token", Credentials(username="my-token", password="")) == "***"

@@ -1,0 +1,47 @@
+"""What git says, as errors. That git says it is seen in test_git.py and test_git_clone.py."""
+
+import pytest
+
+from hawse.wire.errors import ERRORS
+from runtime.git.errors import STDERR_KEPT, failure
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "reason"),
+    [
+        ("fatal: Authentication failed for 'https://h/x/'", "permission_denied", "authentication"),
+        ("git@h: Permission denied (publickey).\nfatal: Could not read from", "permission_denied", "authentication"),
+        ("fatal: detected dubious ownership in repository at '/x'", "permission_denied", "ownership"),
+        ("fatal: not a git repository (or any of the parent directories): .git", "not_found", "not_a_repository"),
+        ("remote: Repository not found.\nfatal: repository 'https://h/x/' not found", "not_found", "remote"),
+        ("fatal: '/x' does not appear to be a git repository\nfatal: Could not", "not_found", "remote"),
+        ("error: pathspec 'x' did not match any file(s) known to git", "not_found", "revision"),
+        ("error: Your local changes to the following files would be", "conflict", "local_changes"),
+        ("CONFLICT (content): Merge conflict in a", "conflict", "merge"),
+        (" ! [rejected]  main -> main (fetch first)", "conflict", "rejected"),
+        ("fatal: a branch named 'x' already exists", "conflict", "exists"),
+        ("fatal: Unable to create '/x/.git/index.lock': File exists.", "conflict", "locked"),
+        ("*** Please tell me who you are.", "invalid_params", "identity"),
+        ("fatal: transport 'ext' not allowed", "invalid_params", "name"),
+        ("fatal: write error: No space left on device", "no_space", "disk"),
+        ("fatal: unable to access 'https://h/': Could not resolve host: h", "io_error", "network"),
+        ("something else", "io_error", "git"),
+        ("", "io_error", "git"),
+    ],
+)  # fmt: skip
+def test_each_failure_has_a_code_and_a_reason(said: str, code: str, reason: str) -> None:
+    error = failure(said, 128)
+    assert (error.code, error.details["reason"], error.details["code"]) == (code, reason, 128)
+    assert code in ERRORS
+    assert error.message
+
+
+def test_the_message_is_what_was_fatal_and_the_rest_is_bounded() -> None:
+    error = failure("x" * 10_000 + "\nfatal: it is so\nPlease make sure.", 1)
+    assert error.message == "fatal: it is so"
+    assert len(error.details["stderr"]) == STDERR_KEPT
+
+
+def test_only_the_network_may_be_better_later() -> None:
+    assert failure("fatal: Could not resolve host: h", 128).retryable
+    assert not failure("fatal: whatever", 128).retryable

@@ -1,0 +1,154 @@
+"""Running git: what it gets, what it may not get, and its end."""
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from hawse.api.git import Credentials
+from hawse.wire import HawseError
+from runtime.git import runner as git_run
+from runtime.git.runner import Access, Git
+from runtime.posix.environment import Environment
+from tests.runtime.support import children, no_fd_leaked
+from tests.support.git_server import repository
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `git` that is the script we write there: what it is told can be seen."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    return tmp_path / "bin/git"
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def git(tmp_path: Path, fake: Path) -> Git:
+    return Git(Environment(tmp_path))
+
+
+async def test_what_it_says_is_kept_apart(git: Git, fake: Path, tmp_path: Path) -> None:
+    script(fake, "printf out; printf err >&2; cat; exit 3")
+    ran = await git.run(cwd=str(tmp_path), stdin=b"in" * 100_000, accept=(3,))
+    assert (ran.code, ran.stdout, ran.stderr, ran.truncated) == (3, b"out" + b"in" * 100_000, b"err", False)
+    with pytest.raises(HawseError) as failed:
+        await git.run(cwd=str(tmp_path), stdin=b"")
+    assert failed.value.details["code"] == 3
+
+
+async def test_nothing_of_the_runtimes_own_git_settings_reaches_it(
+    fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GIT_DIR", "GIT_TRACE", "GIT_CURL_VERBOSE", "GIT_CONFIG_COUNT", "GIT_ASKPASS"):
+        monkeypatch.setenv(name, "/x")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ann")
+    script(fake, "env")
+    ran = await Git(Environment(tmp_path)).run(cwd=str(tmp_path))
+    env = dict(line.split("=", 1) for line in ran.stdout.decode().splitlines())
+    theirs = {name for name in env if name.startswith("GIT_") and not name.startswith("GIT_SSL_")} - set(git_run._ENV)
+    assert theirs == {"GIT_AUTHOR_NAME"}
+    assert (env["GIT_TERMINAL_PROMPT"], env["GIT_ASKPASS"]) == ("0", "")
+
+
+async def test_credentials_come_by_a_descriptor_as_often_as_they_are_asked_for(
+    git: Git, fake: Path, tmp_path: Path
+) -> None:
+    access = Access("https://host", Credentials(username="ann", password="p w"))
+    script(fake, 'echo "$@"; env; cat /proc/self/fd/3 /proc/self/fd/3 >&2')
+    with no_fd_leaked():
+        ran = await git.run(cwd=str(tmp_path), access=access)
+    assert ran.stderr == b"username=ann\npassword=p w\n" * 2
+    assert b"p w" not in ran.stdout
+    assert b"credential.helper= " in ran.stdout
+    assert b"credential.https://host.helper=!" in ran.stdout
+    script(fake, "[ -e /proc/self/fd/3 ] && echo open; true")
+    assert (await git.run(cwd=str(tmp_path))).stdout == b""
+
+
+async def test_what_git_leaves_behind_reads_no_credentials(git: Git, fake: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    later = f"read x <{tmp_path}/go; cat /proc/self/fd/3 >{tmp_path}/seen; mv {tmp_path}/seen {tmp_path}/done"
+    script(fake, f"({later}) >/dev/null 2>&1 &")
+    await git.run(cwd=str(tmp_path), access=Access("https://host", Credentials(password="secret")))
+    await asyncio.to_thread((tmp_path / "go").write_text, "x\n")
+    async with asyncio.timeout(10):
+        while "done" not in os.listdir(tmp_path):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    assert await asyncio.to_thread((tmp_path / "done").read_bytes) == b""
+
+
+async def test_when_its_time_is_over_its_whole_tree_is(git: Git, fake: Path, tmp_path: Path) -> None:
+    script(fake, "sleep 1000 & sleep 1000 & wait")
+    before = children()
+    with no_fd_leaked(), pytest.raises(HawseError, match="deadline_exceeded"):
+        await git.run(cwd=str(tmp_path), timeout=0.2)
+    assert children() == before
+
+
+async def test_more_than_is_wanted_ends_it(git: Git, fake: Path, tmp_path: Path) -> None:
+    script(fake, "yes")
+    with no_fd_leaked():
+        ran = await git.run(cwd=str(tmp_path), limit=1000)
+    assert (len(ran.stdout), ran.truncated) == (1000, True)
+
+
+async def test_exactly_what_is_wanted_is_all_of_it(git: Git, fake: Path, tmp_path: Path) -> None:
+    script(fake, "printf 12345")
+    ran = await git.run(cwd=str(tmp_path), limit=5)
+    assert (ran.stdout, ran.truncated) == (b"12345", False)
+
+
+async def test_closing_ends_all_and_begins_nothing(git: Git, fake: Path, tmp_path: Path) -> None:
+    script(fake, "echo begun >&2; sleep 1000")
+    begun = [asyncio.Event() for _ in range(3)]
+    before = children()
+    async with asyncio.TaskGroup() as tasks:
+        runs = [
+            tasks.create_task(ended(git, tmp_path, event)) for event in begun
+        ]  # fmt: skip
+        for event in begun:
+            await event.wait()
+        await git.close()
+    assert [run.result() for run in runs] == ["cancelled"] * 3
+    assert children() == before
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        await git.run(cwd=str(tmp_path))
+
+
+async def ended(git: Git, folder: Path, begun: asyncio.Event) -> str:
+    try:
+        await git.run(cwd=str(folder), on_stderr=lambda data: begun.set())
+    except HawseError as error:
+        return error.code
+    return "done"
+
+
+async def test_too_many_at_once_are_refused(
+    git: Git, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_run, "RUNNING_LIMIT", 0)
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        await git.run(cwd=str(tmp_path))
+
+
+async def test_without_git_nothing_is_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    access = Access("https://host", Credentials(password="x"))
+    with no_fd_leaked(), pytest.raises(HawseError, match="spawn_failed"):
+        await Git(Environment(tmp_path)).run("status", cwd=str(tmp_path), access=access)
+
+
+async def test_the_real_one_speaks_the_language_that_is_read(tmp_path: Path) -> None:
+    repository(tmp_path / "repo", {"a": "1"})
+    ran = await Git(Environment(tmp_path)).run("status", "--porcelain=v2", "--branch", cwd=str(tmp_path / "repo"))
+    assert b"# branch.head main" in ran.stdout
+    with pytest.raises(HawseError) as failed:
+        await Git(Environment(tmp_path)).run("checkout", "none", "--", cwd=str(tmp_path / "repo"))
+    assert failed.value.details["reason"] == "revision"

@@ -1,0 +1,103 @@
+"""The parts together: what one viewer is told, and in which order."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from hawse.api.people import Guest, SetLease, SetPresence
+from runtime.people import presence
+from runtime.people.participants import Company, Seen
+from tests.runtime.support import Client
+
+
+class Room:
+    def __init__(self) -> None:
+        self.size = (80, 24)
+        self.woken = 0
+        self.company = Company(lambda: self.size, self._resize, self._wake, self._wake)
+
+    def _resize(self, cols: int, rows: int) -> None:
+        self.size = (cols, rows)
+
+    def _wake(self) -> None:
+        self.woken += 1
+
+    def news(self, seen: Seen) -> list[tuple[str, Any]]:
+        found = []
+        while news := self.company.news(seen, 7):
+            found.append(news)
+        return found
+
+
+@pytest.fixture
+async def room() -> Room:
+    return Room()
+
+
+async def test_somebody_is_introduced_before_it_is_named_as_the_holder(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "TELL", 0.0)
+    seen = Seen()
+    ada = room.company.join(object(), Guest(key="a"), read_only=False, fit=None)
+    room.company.describe(ada, seen)
+    room.company.join(object(), Guest(key="b"), read_only=False, fit=None)
+    room.company.set_lease(SetLease(id="t", action="take", viewer="b"))
+    (joined, lease) = room.news(seen)
+    assert joined[0] == "joined"
+    assert lease == ("lease", {"mode": "exclusive", "holder": "v2", "epoch": 1, "applied": 7})
+    room.company.close()
+
+
+async def test_a_focus_gives_the_size_and_a_read_only_one_gives_nothing(room: Room) -> None:
+    room.company.join(object(), Guest(key="a"), read_only=False, fit=(100, 30))
+    assert room.size == (100, 30)
+    room.company.join(object(), Guest(key="b", focus=True), read_only=True, fit=(10, 10))
+    room.company.set_presence(SetPresence(id="t", viewer="b", focus=True))
+    assert room.size == (100, 30)
+    room.company.close()
+
+
+async def test_what_is_null_is_set_and_what_is_left_out_is_not(client: Client) -> None:
+    await client.ask("terminal.create", id="t", argv=["cat"])
+    await client.attach("t", viewer={"key": "k"}).event("opened")
+    steps: list[tuple[dict[str, Any], Any]] = [
+        ({"at": {"x": 1, "y": 2}}, {"x": 1, "y": 2}),
+        ({"name": "N"}, {"x": 1, "y": 2}),
+        ({"at": None}, None),
+    ]
+    for params, at in steps:
+        answer = await client.ask("terminal.presence", id="t", viewer="k", **params)
+        assert answer["viewer"]["at"] == at
+
+
+async def test_nothing_is_left_running_when_it_closes(room: Room) -> None:
+    line = object()
+    ada = room.company.join(line, Guest(key="a"), read_only=False, fit=(100, 30))
+    room.company.typed(ada, b"x")
+    room.company.fits(ada, (90, 20))
+    room.company.part(ada, line)
+    room.company.close()
+    woken = room.woken
+    loop = asyncio.get_running_loop()
+    later = loop.create_future()
+    loop.call_later(0.2, later.set_result, None)
+    await later
+    assert (room.woken, room.size) == (woken, (100, 30))
+
+
+async def test_queries_are_answered_by_somebody_who_may_type(client: Client) -> None:
+    ask = "stty raw -echo; echo ready; while dd bs=1 count=1 2>/dev/null; do printf '\\033[6n'; done"
+    await client.ask("terminal.create", id="t", argv=["sh", "-c", ask])
+    page = client.attach("t", input="p", emulator=True, viewer={"key": "page"})
+    assert (await page.event("opened"))["answers"]
+    agent = client.attach("t", input="a", viewer={"key": "agent"})
+    await agent.seen(b"ready")
+    await client.ask("terminal.lease", id="t", action="take", viewer="agent")
+    assert await page.event("answers") == {"answers": False}
+    agent.send(b"x")
+    await agent.until(lambda: agent.output.count(b"\x1b[6n") > 1)  # the screen answers, and each byte of that asks
+    await client.ask("terminal.lease", id="t", action="free")
+    assert await page.event("answers", 2) == {"answers": True}
+    assert not page.closed

@@ -1,0 +1,144 @@
+"""One writer at a time, fenced by an epoch."""
+
+from typing import Any
+
+import pytest
+
+from hawse.wire import HawseError
+from runtime.people.presence import Person
+from runtime.people.writer_lease import Lease
+from tests.runtime.support import Channel, Client
+
+
+def person(name: str, *, read_only: bool = False) -> Person:
+    made = Person(name, name, name, "#000", "person")
+    made.read_only = read_only
+    return made
+
+
+ADA, BOB = person("ada"), person("bob")
+
+
+def refused(lease: Lease, *what: Any) -> HawseError:
+    before = lease.describe()
+    with pytest.raises(HawseError) as caught:
+        lease.act(*what)
+    assert lease.describe() == before
+    return caught.value
+
+
+def test_everybody_types_until_somebody_takes_it() -> None:
+    lease = Lease()
+    assert lease.describe() == {"mode": "free", "holder": None, "epoch": 0}
+    assert lease.may_write(ADA)
+    assert lease.may_write(None)
+    lease.act("take", ADA)
+    assert lease.describe() == {"mode": "exclusive", "holder": "ada", "epoch": 1}
+    assert [lease.may_write(who) for who in (ADA, BOB, None)] == [True, False, False]
+
+
+def test_it_is_taken_over_and_what_is_another_s_is_not_given_back() -> None:
+    lease = Lease()
+    lease.act("exclusive", ADA)
+    assert refused(lease, "exclusive", BOB).code == "conflict"
+    assert refused(lease, "release", BOB).details == {"mode": "exclusive", "holder": "ada", "epoch": 1}
+    lease.act("take", BOB)
+    assert lease.describe() == {"mode": "exclusive", "holder": "bob", "epoch": 2}
+    lease.act("free", ADA)
+    assert lease.describe() == {"mode": "free", "holder": None, "epoch": 3}
+
+
+def test_doing_it_twice_changes_nothing() -> None:
+    lease = Lease()
+    for action, epoch in [("release", 0), ("take", 1), ("take", 1), ("exclusive", 1), ("release", 2), ("free", 2)]:
+        lease.act(action, ADA)  # type: ignore[arg-type]
+        assert lease.epoch == epoch
+
+
+def test_an_old_epoch_is_refused_with_what_holds_now() -> None:
+    lease = Lease()
+    lease.act("take", ADA, 0)
+    error = refused(lease, "take", BOB, 0)
+    assert (error.code, error.details) == ("conflict", {"mode": "exclusive", "holder": "ada", "epoch": 1})
+    lease.act("take", BOB, 1)
+    assert refused(lease, "release", ADA, 1).code == "conflict"
+
+
+def test_read_only_viewers_have_no_part_in_it_and_nobody_holds_it() -> None:
+    lease = Lease()
+    for action in ("take", "exclusive", "free", "release"):
+        assert refused(lease, action, person("eve", read_only=True)).code == "forbidden"
+    assert refused(lease, "take", None).code == "invalid_params"
+
+
+def test_who_leaves_frees_it() -> None:
+    lease = Lease()
+    lease.act("take", ADA)
+    lease.left(BOB)
+    assert lease.holder is ADA
+    lease.left(ADA)
+    assert lease.describe() == {"mode": "free", "holder": None, "epoch": 2}
+
+
+# ---- on the wire
+
+
+async def two(client: Client) -> tuple[Channel, Channel]:
+    await client.ask("terminal.create", id="t", argv=["sh", "-c", "stty raw -echo; echo ready; exec cat"])
+    one, other = (client.attach("t", input=f"i-{key}", viewer={"key": key, "name": key}) for key in ("ada", "bob"))
+    for channel in (one, other):
+        await channel.event("opened")
+        await channel.seen(b"ready")
+    return one, other
+
+
+async def test_a_change_is_told_to_all_with_what_was_applied_and_later_input_is_refused(client: Client) -> None:
+    ada, bob = await two(client)
+    bob.send(b"before")
+    await ada.seen(b"before")
+    lease = await client.ask("terminal.lease", id="t", action="take", viewer="ada", epoch=0)
+    assert lease == {"mode": "exclusive", "holder": "v1", "epoch": 1}
+    assert await bob.event("lease") == lease | {"applied": 6}
+    assert await ada.event("lease") == lease | {"applied": 0}
+    bob.send(b"never")
+    error = await bob.refusal()
+    assert (error.code, error.details) == ("lease_held", lease | {"applied": 6})
+    ada.send(b"mine")
+    await ada.seen(b"mine")
+    assert b"never" not in ada.output
+    again = client.attach("t", input="i-bob", viewer={"key": "bob"})
+    opened = await again.event("opened")
+    assert (opened["lease"], opened["input_offset"], opened["viewer"]) == (lease, 6, "v2")
+    again.sent = opened["input_offset"]
+    taken = await client.ask("terminal.lease", id="t", action="take", viewer="bob", epoch=1)
+    assert await ada.event("lease", 2) == taken | {"applied": 4}
+    again.send(b"now")
+    await ada.seen(b"now")
+
+
+async def test_bytes_applied_before_the_change_may_be_sent_again_and_are_not_refused(client: Client) -> None:
+    ada, bob = await two(client)
+    bob.send(b"once")
+    await ada.seen(b"once")
+    await client.ask("terminal.lease", id="t", action="take", viewer="ada")
+    again = client.attach("t", input="i-bob", viewer={"key": "bob"})
+    await again.event("opened")
+    again.send(b"once", 0)
+    await again.until(lambda: again.granted == 4)
+    assert not again.closed
+
+
+async def test_a_holder_whose_line_is_cut_keeps_it_until_it_has_left(client: Client) -> None:
+    ada, bob = await two(client)
+    await client.ask("terminal.lease", id="t", action="take", viewer="ada")
+    ada.cancel()
+    ada = client.attach("t", input="i-ada", viewer={"key": "ada"})
+    assert (await ada.event("opened"))["lease"]["holder"] == "v1"
+    ada.cancel()
+    await bob.event("left")
+    assert (await bob.event("lease", 2))["mode"] == "free"
+
+
+async def test_a_key_that_nobody_has_is_not_found(client: Client) -> None:
+    await two(client)
+    assert (await client.refused("terminal.lease", id="t", action="take", viewer="v1")).code == "not_found"

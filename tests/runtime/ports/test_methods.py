@@ -1,0 +1,96 @@
+"""Ports and their previews."""
+
+import asyncio
+import socket
+
+import pytest
+
+from runtime.ports.methods import EXPOSED_LIMIT, SECRET, TAG
+from tests.runtime.ports.test_tunnel import connected, listening
+from tests.runtime.support import Client, Served
+
+SECRET_LENGTH = 26  # characters that hold 128 bits in base 32
+
+
+async def test_a_port_that_a_program_opens_is_listed(client: Client) -> None:
+    assert (await client.ask("port.list"))["ports"] == []
+    port = await listening(client, "quiet", "--host", "::1")
+    (found,) = (await client.ask("port.list"))["ports"]
+    assert found["port"] == port
+    assert found["addresses"] == ["::1"]
+
+
+async def test_a_preview_has_a_token_that_cannot_be_guessed_and_stays(client: Client) -> None:
+    first = await client.ask("port.expose", port=5173, name="web")
+    assert SECRET == 16
+    assert len(first["token"]) == SECRET_LENGTH + TAG
+    assert first["token"].isalnum()
+    assert first["token"] == first["token"].lower()
+    assert first["token"].endswith((await client.info())["runtime"][:TAG])
+    assert await client.ask("port.expose", port=5173) == first, "again, it is the same"
+    second = await client.ask("port.expose", port=5174)
+    assert second["token"][:SECRET_LENGTH] != first["token"][:SECRET_LENGTH]
+    assert (await client.ask("port.exposed"))["exposed"] == [first, second]
+
+
+async def test_a_token_leads_to_its_port_until_it_is_taken_back(client: Client) -> None:
+    port = await listening(client, "echo")
+    token = (await client.ask("port.expose", port=port))["token"]
+    channel = client.call("port.connect", {"token": token})
+    channel.send(b"hello")
+    await channel.seen(b"hello")
+    plain = await connected(client, port)
+    assert await client.ask("port.unexpose", port=port) == {}
+    assert (await channel.refusal()).code == "not_found", "who is in it is cut"
+    assert not plain.closed, "who came by the port is not"
+    assert (await client.refused("port.connect", token=token)).code == "not_found"
+    assert await client.ask("port.unexpose", port=port) == {}, "again, it does nothing"
+    assert (await client.ask("port.expose", port=port))["token"] != token
+
+
+async def test_a_token_of_an_earlier_runtime_is_stale(client: Client) -> None:
+    assert (await client.refused("port.connect", token="a" * SECRET_LENGTH + "zzzzzz")).code == "stale_handle"
+    tag = (await client.info())["runtime"][:TAG]
+    assert (await client.refused("port.connect", token="a" * SECRET_LENGTH + tag)).code == "not_found"
+
+
+async def test_a_port_of_somebody_else_is_forbidden(client: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # held by this process, as a gateway's would be
+        port = listener.getsockname()[1]
+        assert (await client.refused("port.expose", port=port)).code == "forbidden"
+        assert (await client.refused("port.connect", port=port)).code == "forbidden"
+    token = (await client.ask("port.expose", port=port))["token"]  # nobody's now
+    with socket.create_server(("127.0.0.1", port)):
+        assert (await client.refused("port.connect", token=token)).code == "forbidden", "it is asked each time"
+
+
+@pytest.mark.parametrize("params", [{}, {"port": 80, "token": "x"}, {"port": 0}, {"port": 65_536}, {"token": ""}])
+async def test_what_names_no_port_is_refused(client: Client, params: dict) -> None:
+    assert (await client.refused("port.connect", params)).code == "invalid_params"
+
+
+async def test_two_that_expose_a_port_at_once_get_one_preview(client: Client) -> None:
+    answers = await asyncio.gather(*(client.ask("port.expose", port=80) for _ in range(20)))
+    assert len({answer["token"] for answer in answers}) == 1
+
+
+async def test_there_is_a_bound_to_previews(client: Client) -> None:
+    for port in range(1, EXPOSED_LIMIT + 1):
+        await client.ask("port.expose", port=port + 20_000)
+    assert (await client.refused("port.expose", port=1)).code == "limit_exceeded"
+
+
+async def test_a_viewer_learns_nothing(client: Client, served: Served) -> None:
+    for method in ("port.list", "port.exposed", "port.watch"):
+        call = client.call(method, role="viewer")
+        assert (await call.refusal()).code == "forbidden"
+
+
+async def test_a_gateways_stranger_gets_there_by_a_token_alone(client: Client) -> None:
+    port = await listening(client, "echo")
+    token = (await client.ask("port.expose", port=port))["token"]
+    by_port = client.call("port.connect", {"port": port}, role="preview")
+    assert (await by_port.refusal()).code == "forbidden"
+    by_token = client.call("port.connect", {"token": token}, role="preview")
+    await by_token.event("opened")
+    assert (await client.call("port.list", role="preview").refusal()).code == "forbidden"

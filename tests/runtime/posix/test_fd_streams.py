@@ -1,0 +1,192 @@
+"""Bytes go in whole and in order, come out to the last one, and no descriptor is left."""
+
+import asyncio
+import os
+import socket
+import tty
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from runtime.posix.fd_streams import READ_BURST, Inlet, Outlet
+from tests.runtime.support import eventually, no_fd_leaked
+
+BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two places are alike
+
+
+class Reads:
+    """An inlet and what came of it."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self.data = bytearray()
+        self.bursts: list[int] = []
+        self.ended = asyncio.Event()
+        self.inlet = Inlet(fd, self.data.extend, lambda: self.bursts.append(len(self.data)), self.ended.set)
+
+
+@pytest.fixture(autouse=True)
+async def _no_fd_left() -> Any:
+    asyncio.get_running_loop()
+    with no_fd_leaked():
+        yield
+
+
+@pytest.fixture
+def pipe() -> tuple[int, int]:
+    return os.pipe()
+
+
+@pytest.fixture
+def raw_pty() -> Iterator[tuple[int, int]]:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    os.set_blocking(master, False)
+    yield master, slave
+    os.close(slave)
+
+
+async def test_a_slow_reader_gets_a_big_write_whole_and_in_order(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    os.set_blocking(writer, False)
+    written: list[int] = []
+    outlet = Outlet(writer, owned=True)
+    half = len(BIG) // 2
+    outlet.write(BIG[:half], written.append)
+    outlet.write(BIG[half:], written.append)
+    assert outlet.pending == len(BIG) - sum(written)
+    outlet.end()
+    got = bytearray()
+    while part := await asyncio.to_thread(os.read, reader, 1000 if len(got) < 100_000 else 60_000):
+        got += part
+    os.close(reader)
+    assert bytes(got) == BIG
+    assert sum(written) == len(BIG)
+    assert outlet.closed
+    assert outlet.pending == 0
+
+
+async def test_a_pty_takes_a_megabyte_whole(raw_pty: tuple[int, int]) -> None:
+    master, slave = raw_pty
+    outlet = Outlet(master, owned=True)
+    outlet.write(memoryview(BIG))
+    got = bytearray()
+    while len(got) < len(BIG):
+        got += await asyncio.to_thread(os.read, slave, 65536)
+    assert bytes(got) == BIG
+    outlet.close()
+
+
+async def test_what_nobody_reads_any_more_is_dropped_and_counted(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    os.set_blocking(writer, False)
+    written: list[int] = []
+    outlet = Outlet(writer, owned=True)
+    outlet.write(BIG, written.append)
+    os.close(reader)
+    await eventually(lambda: outlet.closed)
+    assert sum(written) == len(BIG)
+    outlet.write(b"more", written.append)
+    assert sum(written) == len(BIG) + 4
+    outlet.end()
+    outlet.close()
+
+
+async def test_an_end_without_anything_queued_closes_at_once(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    outlet = Outlet(writer, owned=True)
+    outlet.end()
+    assert outlet.ended
+    assert outlet.closed
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+async def test_an_outlet_that_does_not_own_its_fd_leaves_it_open(raw_pty: tuple[int, int]) -> None:
+    master, _ = raw_pty
+    outlet = Outlet(master, owned=False)
+    outlet.write(BIG)
+    outlet.close()
+    os.fstat(master)
+    os.close(master)
+
+
+async def test_an_inlet_reads_to_the_end(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    reads = Reads(reader)
+    write = asyncio.create_task(asyncio.to_thread(_write_all, writer, BIG))
+    async with asyncio.timeout(10):
+        await reads.ended.wait()
+        await write
+    await eventually(lambda: len(reads.data) == len(BIG))
+    assert bytes(reads.data) == BIG
+    assert reads.inlet.ended
+    assert reads.bursts[-1] == len(BIG)
+    reads.inlet.close()
+    assert max(after - before for before, after in zip([0, *reads.bursts], reads.bursts, strict=False)) <= (
+        READ_BURST + 65536
+    )
+
+
+async def test_an_inlet_reads_a_portion_at_a_time() -> None:
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)  # a read gives no more than was written at once
+    with here, there:
+        here.setblocking(False)
+        for _ in range(50):
+            there.send(bytes(1000))
+        taken, bursts = bytearray(), list[int]()
+        inlet = Inlet(
+            os.dup(here.fileno()), taken.extend, lambda: bursts.append(len(taken)), lambda: None, lambda: 10_000
+        )
+        await eventually(lambda: len(taken) == 50_000)
+        inlet.close()
+    assert bursts == [10_000, 20_000, 30_000, 40_000, 50_000]
+
+
+async def test_a_paused_inlet_reads_nothing_until_it_goes_on(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    reads = Reads(reader)
+    reads.inlet.pause()
+    reads.inlet.pause()
+    os.write(writer, b"waiting")
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not reads.data
+    reads.inlet.resume()
+    reads.inlet.resume()
+    await eventually(lambda: reads.data == b"waiting")
+    os.close(writer)
+    await reads.ended.wait()
+    reads.inlet.resume()
+    assert not reads.inlet.closed, "to close a terminal would hang up its program"
+    reads.inlet.close()
+
+
+async def test_draining_takes_what_is_there_even_while_paused(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    reads = Reads(reader)
+    reads.inlet.pause()
+    os.write(writer, b"last words")
+    reads.inlet.drain(1 << 20)
+    assert reads.data == b"last words"
+    assert not reads.inlet.ended, "somebody still holds the other end"
+    reads.inlet.close()
+    os.close(writer)
+
+
+async def test_a_pty_ends_when_nobody_has_it_open(raw_pty: tuple[int, int]) -> None:
+    master, slave = raw_pty
+    reads = Reads(master)
+    other = os.dup(slave)
+    os.write(other, b"bye")
+    os.close(other)
+    await eventually(lambda: reads.data == b"bye")
+    reads.inlet.close()
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.close(fd)

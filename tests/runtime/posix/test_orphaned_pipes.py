@@ -1,0 +1,77 @@
+"""What is left in the background may go on to print, and costs little."""
+
+import asyncio
+import os
+
+import pytest
+
+from runtime.journal.journal import LEAST_CAPACITY
+from runtime.posix import orphaned_pipes as leftovers
+from runtime.posix.orphaned_pipes import Leftovers
+from tests.runtime.session_kit import execute
+from tests.runtime.support import Client, Served, eventually, no_fd_leaked
+
+LATER = "(until [ -e go ]; do sleep 0.01; done; echo later; echo late >&2; touch lived) & echo now"
+
+
+async def test_it_lives_on_when_its_command_has_ended(client: Client, served: Served) -> None:
+    await client.ask("session.create", id="s")
+    for start in ("exec", "process", "session"):
+        if start == "exec":
+            call = client.execute(LATER)
+        elif start == "session":
+            call = execute(client, LATER)
+        else:
+            await client.ask("process.start", id="p", command=LATER)
+            call = client.call("process.attach", {"id": "p"})
+        await call.result()
+        assert call.output == b"now\n"
+        (served.workspace / "go").touch()
+        await eventually((served.workspace / "lived").exists)
+        for name in ("go", "lived"):
+            (served.workspace / name).unlink()
+    await eventually(lambda: not len(served.runtime._leftovers))
+
+
+async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftovers, "LIMIT", 2)
+    with no_fd_leaked():
+        left = Leftovers()
+        pipes = [os.pipe() for _ in range(3)]
+        for read, _ in pipes:
+            left.take(read)
+            os.close(read)
+        assert len(left) == 2
+        with pytest.raises(BrokenPipeError):
+            os.write(pipes[0][1], b"x")
+        os.write(pipes[1][1], b"x")
+        for _, write in pipes:
+            os.close(write)
+        await eventually(lambda: not len(left))
+
+
+async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
+    with no_fd_leaked():
+        left = Leftovers()
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        left.take(read)
+        os.close(read)
+        written = 0
+        for _ in range(100):
+            try:
+                written += os.write(write, bytes(1 << 16))
+            except BlockingIOError:
+                await asyncio.sleep(0)
+        assert written <= 4 << 16
+        left.close()
+        os.close(write)
+
+
+async def test_a_command_without_room_for_its_output_leaves_nothing(client: Client, served: Served) -> None:
+    await client.ask("session.create", id="s")
+    served.runtime._journals._total = LEAST_CAPACITY
+    with no_fd_leaked():
+        assert (await execute(client, "true").refusal()).code == "limit_exceeded"
+    served.runtime._journals._total = 8 * LEAST_CAPACITY
+    assert (await execute(client, "true").result())["code"] == 0

@@ -1,0 +1,143 @@
+"""`exec`: once for each key, from anywhere again, and what is kept of what has ended."""
+
+import pytest
+
+from runtime.journal import backpressure as pace
+from runtime.journal.journal import LEAST_CAPACITY
+from runtime.process import exec as execs
+from runtime.rpc import idempotency as outcomes
+from tests.runtime.support import Client, Served, eventually
+
+
+async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_afterwards(served: Served) -> None:
+    params = {"command": "echo one; read x; echo two; echo err >&2; exit 5", "stdin": True}
+    async with served.client() as client:
+        first = client.call("exec", {**params, "input": "i"}, key="k")
+        await first.seen(b"one\n")
+    async with served.client() as client:
+        second = client.call("exec", {**params, "input": "i", "since": {"stdout": 2}}, key="k")
+        assert (await second.event("opened"))["from"] == {"stdout": 2, "stderr": 0}
+        second.send(b"\n")
+        result = await second.result()
+        assert result == {
+            "code": 5,
+            "signal": None,
+            "timed_out": False,
+            "oom": None,
+            "stdout": 8,
+            "stderr": 4,
+            "truncated": False,
+        }
+        assert second.output == b"e\ntwo\n"
+        assert second.stderr == b"err\n"
+        third = client.call("exec", {**params, "since": {"stdout": 4, "stderr": None}}, key="k")
+        assert await third.result() == result
+        assert third.output == b"two\n"
+        assert third.stderr == b"err\n"
+        conflict = await client.refused("exec", params | {"command": "echo other"}, key="k")
+        assert conflict.code == "key_conflict"
+        assert (await client.refused("process.start", {"command": "true"}, key="k")).code == "key_conflict"
+
+
+async def test_a_key_whose_outcome_is_forgotten_never_runs_again(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outcomes, "KEPT", 2)
+    for number in range(4):
+        await client.execute(f"echo {number} >> ran", key=f"k{number}").result()
+    assert (await client.execute("echo 0 >> ran", key="k0").refusal()).code == "outcome_unknown"
+    assert (served.workspace / "ran").read_text() == "0\n1\n2\n3\n"
+
+
+async def test_old_outcomes_keep_the_end_of_their_output_only(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execs, "ENDED_KEPT", 1)
+    old = client.execute("seq 10000", key="old")
+    result = await old.result()
+    await client.execute("true", key="new").result()
+    again = client.execute("seq 10000", key="old")
+    assert await again.result() == result
+    start = (await again.event("opened"))["from"]["stdout"]
+    assert 0 < start < result["stdout"]
+    assert again.output == old.output[start:]
+
+
+async def test_the_output_of_a_keyed_exec_waits_for_its_caller(served: Served) -> None:
+    """`lossless`: what was printed while the line was cut is all there, and the program was held back for it."""
+    script = "head -c 12000000 /dev/zero"
+    async with served.client() as client:
+        first = client.execute(script, key="k", generous=False)
+        await first.until(lambda: len(first.output) > 500_000)
+    taken = len(first.output)
+    (process,) = served.runtime._execs.running
+    await eventually(lambda: process.stdout.pacer.paused)
+    async with served.client() as client:
+        second = client.execute(script, key="k", since={"stdout": taken})
+        assert (await second.event("opened"))["from"]["stdout"] == taken
+        assert (await second.result())["stdout"] == 12_000_000 == taken + len(second.output)
+
+
+async def test_a_place_is_given_up_in_the_end(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "HOLD", 0.02)
+    async with served.client() as client:
+        first = client.execute("head -c 30000000 /dev/zero", key="k", generous=False)
+        await first.until(lambda: len(first.output) > 100_000)
+    async with served.client() as client:
+        await eventually(lambda: not served.runtime._execs.running)
+        again = client.execute("head -c 30000000 /dev/zero", key="k", since={"stdout": len(first.output)})
+        assert (await again.event("opened"))["from"]["stdout"] > len(first.output)
+        assert (await again.result())["stdout"] == 30_000_000
+
+
+async def test_an_exec_without_a_key_whose_caller_is_gone_ends_by_itself(served: Served) -> None:
+    async with served.client() as client:
+        reads = client.execute("cat >/dev/null; echo done > done", stdin=True, input="i")
+        prints = client.execute("head -c 30000000 /dev/zero; echo done > printed", generous=False)
+        for call in (reads, prints):
+            await call.event("opened")
+    await eventually(lambda: not served.runtime._execs.running)
+    assert (served.workspace / "done").exists()
+    assert (served.workspace / "printed").exists()
+
+
+async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = {"command": "cat > got; echo done > done", "stdin": True, "input": "i"}
+    async with served.client() as client:
+        first = client.call("exec", params, key="k")
+        first.send(b"a")
+        await eventually(lambda: first.granted == 1)
+    (process,) = served.runtime._execs.running
+    await eventually(lambda: not process.writers._count)
+    monkeypatch.setattr(execs, "STDIN_PATIENCE", 0.02)
+    async with served.client() as client:
+        second = client.call("exec", params, key="k")
+        assert (await second.event("opened"))["input_offset"] == 1
+        assert process.writers._timer is None
+        second.send(b"b", offset=1)
+        await eventually(lambda: second.granted == 1)
+    await eventually(lambda: not served.runtime._execs.running)
+    assert (served.workspace / "got").read_bytes() == b"ab"
+    assert (served.workspace / "done").exists()
+
+
+async def test_a_reader_that_is_slow_loses_nothing_when_many_others_start(client: Client) -> None:
+    slow = client.call("exec", {"command": "yes | head -c 3000000; echo end"}, key="k", window=1000, generous=False)
+    await slow.until(lambda: len(slow.output) > 0)
+    many = [client.execute("cat", stdin=True, input="i") for _ in range(300)]
+    for call in many:
+        await call.event("opened")
+    slow.generous = True
+    slow.grant(1 << 20)
+    await slow.result()
+    assert slow.output == b"y\n" * 1_500_000 + b"end\n"
+    for call in many:
+        call.end()
+    for call in many:
+        await call.result()
+
+
+async def test_what_has_ended_takes_no_room_from_what_is_to_run(client: Client, served: Served) -> None:
+    served.runtime._journals._total = 8 * LEAST_CAPACITY
+    for number in range(20):
+        assert (await client.execute("echo hi", key=f"k{number}").result())["code"] == 0

@@ -1,0 +1,92 @@
+"""`process.*` and `exec`: ids, keys, kills, and what is kept of what has ended."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.process.registry import Keep
+from tests.runtime.support import Client, Served, alive, eventually
+
+
+async def test_a_process_is_described_from_its_start_to_its_end(client: Client, served: Served) -> None:
+    started = await client.ask("process.start", command="cat; exit 4", stdin=True, env={"A": "b"})
+    assert started["id"].startswith("p-")
+    assert started["state"] == "running"
+    assert started["cwd"] == str(served.workspace)
+    assert started["argv"][1:] == ["-c", "cat; exit 4"]
+    reader = client.call("process.attach", {"id": started["id"], "input": "i"})
+    reader.end()
+    await reader.result()
+    ended = await client.ask("process.get", id=started["id"])
+    assert ended["state"] == "exited"
+    assert ended["exit"] == {"code": 4, "signal": None, "timed_out": False, "oom": None}
+    assert (await client.ask("process.list"))["processes"] == [ended]
+
+
+async def test_a_running_id_is_a_conflict_and_an_ended_one_is_replaced(client: Client) -> None:
+    first = await client.ask("process.start", id="p", command="sleep 60")
+    assert (await client.refused("process.start", id="p", command="true")).code == "conflict"
+    await client.ask("process.kill", id="p", grace=0)
+    second = await client.ask("process.start", id="p", command="sleep 60")
+    assert second["instance"] != first["instance"]
+    stale = await client.refused("process.attach", id="p", instance=first["instance"])
+    assert stale.code == "stale_handle"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("process.start", {}, "invalid_params"),
+        ("process.start", {"argv": ["true"], "command": "true"}, "invalid_params"),
+        ("process.start", {"argv": ["no-such-program"]}, "spawn_failed"),
+        ("process.start", {"argv": ["true"], "cwd": "no/such"}, "spawn_failed"),
+        ("process.start", {"argv": ["true", "a\0b"]}, "invalid_params"),
+        ("process.start", {"argv": ["true"], "env": {"A=B": "c"}}, "invalid_params"),
+        ("process.start", {"argv": ["true"], "timeout": 0}, "invalid_params"),
+        ("process.start", {"argv": ["true"], "timeout": -1}, "invalid_params"),
+        ("exec", {}, "invalid_params"),
+        ("exec", {"argv": ["no-such-program"]}, "spawn_failed"),
+        ("exec", {"command": "true", "since": {"stdout": 1}}, "invalid_params"),
+        ("process.attach", {"id": "nobody"}, "not_found"),
+        ("process.get", {"id": "nobody"}, "not_found"),
+        ("process.kill", {"id": "nobody"}, "not_found"),
+        ("process.signal", {"id": "nobody", "signal": "INT"}, "not_found"),
+        ("process.kill", {"id": "nobody", "grace": -1}, "invalid_params"),
+    ],
+)
+async def test_what_cannot_be_done_is_a_typed_error_and_nothing_is_started(
+    client: Client, method: str, params: dict[str, Any], code: str
+) -> None:
+    assert (await client.refused(method, params)).code == code
+    assert (await client.info())["processes"] == 0
+
+
+async def test_a_kill_answers_when_nothing_is_left(client: Client, tmp_path: Path) -> None:
+    script = (
+        f"setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
+        f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & while :; do sleep 60; done"
+    )
+    started = await client.ask("process.start", id="p", command=script)
+    files = [tmp_path / name for name in ("away", "near")]
+    await eventually(lambda: all(file.exists() and file.read_text() for file in files))
+    assert await client.ask("process.kill", id="p", grace=0.05) == {
+        "exit": {"code": None, "signal": "SIGTERM", "timed_out": False, "oom": None}
+    }
+    assert not any(alive(pid) for pid in (started["pid"], *(int(file.read_text()) for file in files)))
+    assert (await client.ask("process.kill", id="p"))["exit"]["signal"] == "SIGTERM", "again: it is gone"
+
+
+async def test_a_kill_may_begin_with_another_signal(client: Client) -> None:
+    await client.ask("process.start", id="p", command="trap 'exit 9' HUP; echo r; while :; do sleep 0.01; done")
+    reader = client.call("process.attach", {"id": "p"})
+    await reader.seen(b"r\n")
+    assert (await client.ask("process.kill", id="p", signal="HUP"))["exit"]["code"] == 9
+
+
+async def test_ended_ones_stay_readable_in_a_bounded_number(client: Client, served: Served) -> None:
+    served.runtime._processes.records._keep = Keep(number=3)
+    for number in range(5):
+        await client.ask("process.start", id=f"p{number}", command=f"echo {number}")
+        await client.call("process.attach", {"id": f"p{number}"}).result()
+    assert [p["id"] for p in (await client.ask("process.list"))["processes"]] == ["p2", "p3", "p4"]

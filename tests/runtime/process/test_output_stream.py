@@ -1,0 +1,149 @@
+"""A stream of output and the places in it: memory, disk and what is lost are one line of offsets."""
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from runtime.journal import spill
+from runtime.journal.journal import Journal, JournalPool
+from runtime.journal.spill import SpillStore
+from runtime.process.output_stream import Cursor, OutputStream
+from tests.runtime.support import eventually
+
+RING = 64 << 10
+SIZE = 500_000
+DATA = bytes((n * 31 + (n >> 8) * 7) & 0xFF for n in range(SIZE))
+
+
+class Printed:
+    """A stream with a pipe that the test writes to."""
+
+    def __init__(self, store: SpillStore | None, journal: Journal | None = None) -> None:
+        ours, self.into = os.pipe()
+        os.set_blocking(ours, False)
+        os.set_blocking(self.into, False)
+        self.stream = OutputStream(ours, Journal(RING) if journal is None else journal, lambda: None, store)
+
+    async def print(self, data: bytes) -> None:
+        end = self.stream.end + len(data)
+        while data:
+            try:
+                data = data[os.write(self.into, data) :]
+            except BlockingIOError:
+                await asyncio.sleep(0)
+        await eventually(lambda: self.stream.end == end)
+
+    def close(self) -> None:
+        os.close(self.into)
+        self.stream.finish()
+        self.stream.forget()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SpillStore]:
+    monkeypatch.setattr(spill, "SEGMENT", 40_000)
+    store = SpillStore(tmp_path / "spill", each=800_000)
+    yield store
+    await store.close()
+
+
+async def read(cursor: Cursor, arrived: asyncio.Event) -> bytes:
+    got = bytearray()
+    while not cursor.at_end:
+        assert not cursor.lost()
+        data = bytes(cursor.look(10_000))
+        if data:
+            got += data
+            cursor.take(len(data))
+        else:
+            await arrived.wait()
+            arrived.clear()
+    return bytes(got)
+
+
+async def test_a_cursor_goes_from_disk_to_memory_without_a_seam(store: SpillStore) -> None:
+    printed = Printed(store)
+    await printed.print(DATA)
+    assert printed.stream.journal.start > 0
+    assert printed.stream.describe().start == 0
+    for since in (0, 1, 123_456, SIZE - 10, SIZE):
+        arrived = asyncio.Event()
+        cursor = Cursor(printed.stream, since, arrived.set)
+        assert await read(cursor, arrived) == DATA[since:]
+    printed.close()
+
+
+async def test_who_is_on_the_disk_holds_nobody_up_until_it_is_about_to_be_outrun(store: SpillStore) -> None:
+    printed = Printed(store)
+    await printed.print(DATA[:300_000])
+    old = Cursor(printed.stream, 0, lambda: None)
+    printed.stream.pacer.add(old)
+    assert old.cursor is None
+    await printed.print(DATA[300_000:400_000])
+    os.write(printed.into, b"x" * 50_000)
+    await eventually(lambda: old.cursor == 0)  # it is half of what the disk holds behind
+    await eventually(lambda: printed.stream.pacer.paused)
+    printed.stream.pacer.remove(old)
+    await eventually(lambda: not printed.stream.pacer.paused)
+    printed.close()
+
+
+async def test_without_a_disk_what_the_ring_lost_is_lost() -> None:
+    printed = Printed(None)
+    await printed.print(DATA)
+    cursor = Cursor(printed.stream, 0, lambda: None)
+    assert cursor.lost()
+    assert cursor.offset == printed.stream.journal.start == printed.stream.describe().start
+    assert not cursor.lost()
+    printed.close()
+
+
+async def test_a_bounded_cursor_stops_and_holds_nobody_up() -> None:
+    printed = Printed(None)
+    await printed.print(DATA[:1000])
+    cursor = Cursor(printed.stream, 0, lambda: None, limit=300)
+    assert bytes(cursor.look(1000)) == DATA[:300]
+    assert not cursor.full
+    cursor.take(300)
+    assert cursor.full
+    assert cursor.cut
+    assert cursor.at_end
+    await printed.print(DATA[1000:2000])
+    assert cursor.cursor == 2000
+    printed.close()
+
+
+async def test_a_closed_cursor_is_not_called_when_the_disk_answers(store: SpillStore) -> None:
+    printed = Printed(store)
+    await printed.print(DATA)
+    called: list[bool] = []
+    cursor = Cursor(printed.stream, 0, lambda: called.append(True))
+    assert not cursor.look(10)
+    cursor.close()
+    again = asyncio.Event()
+    other = Cursor(printed.stream, 0, again.set)
+    assert not other.look(10)
+    await again.wait()
+    assert not called
+    printed.close()
+
+
+async def test_what_is_forgotten_while_the_disk_is_slow_is_in_nobodys_way(store: SpillStore) -> None:
+    pool, slow = JournalPool(), threading.Event()
+    store._thread.submit(slow.wait, 20)
+    try:
+        printed = Printed(store, pool.journal())
+        journal = weakref.ref(printed.stream.journal)
+        await printed.print(bytes(700_000))
+        printed.close()
+        del printed
+        assert journal() is not None  # it is still being written out
+        assert pool.journal().capacity > 0  # which sees to what the others have
+    finally:
+        slow.set()
+    await eventually(lambda: journal() is None)

@@ -1,0 +1,181 @@
+"""A process: two streams byte for byte, stdin, its end, and the end of all that it started."""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from runtime.posix.oom import OomCounter
+from runtime.process import process
+from tests.runtime.support import Client, Served, alive, eventually
+
+BYTES = """
+import os
+data = bytes(range(256)) * 4000
+for fd in (1, 2):
+    at = 0
+    while at < len(data):
+        at += os.write(fd, data[at:])
+"""
+HASH = """
+import hashlib, sys
+hashed = hashlib.sha256()
+while data := sys.stdin.buffer.read1(4096):
+    hashed.update(data)
+print(hashed.hexdigest())
+"""
+LINES = 500_000
+NUMBERS = b"".join(b"%08d\n" % n for n in range(LINES))
+PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
+
+
+async def test_stdout_and_stderr_are_separate_and_byte_for_byte(client: Client) -> None:
+    run = client.call("exec", {"argv": [sys.executable, "-c", BYTES]})
+    assert await run.result() == {
+        "code": 0,
+        "signal": None,
+        "timed_out": False,
+        "oom": None,
+        "stdout": 1024000,
+        "stderr": 1024000,
+        "truncated": False,
+    }
+    assert bytes(run.output) == bytes(run.stderr) == bytes(range(256)) * 4000
+
+
+async def test_a_big_stdin_reaches_a_slow_reader_whole(client: Client) -> None:
+    data = NUMBERS
+    run = client.call("exec", {"argv": [sys.executable, "-c", HASH], "stdin": True, "input": "i"})
+    await run.type(data)
+    run.end()
+    await run.result()
+    assert bytes(run.output).decode().strip() == hashlib.sha256(data).hexdigest()
+
+
+async def test_what_a_program_does_not_read_of_its_stdin_costs_nothing(client: Client) -> None:
+    run = client.execute("head -c 1", stdin=True, input="i")
+    with pytest.raises(AssertionError, match="closed before"):
+        while True:
+            await run.type(bytes(100_000))
+    assert (await run.result())["code"] == 0
+    assert run.output == b"\0"
+
+
+async def test_a_program_that_closes_its_stdin_and_runs_on_takes_the_rest_as_read(client: Client) -> None:
+    run = client.execute("exec <&-; echo closed; sleep 60", stdin=True, input="i")
+    await run.seen(b"closed\n")
+    await run.type(bytes(1_000_000))
+    await eventually(lambda: run.granted == 1_000_000)
+    assert not run.closed
+
+
+async def test_background_children_do_not_keep_a_command(client: Client) -> None:
+    run = client.execute("sleep 60 & echo $!; echo x")
+    assert (await run.result())["code"] == 0
+    child, x = bytes(run.output).split()
+    assert x == b"x"
+    assert alive(int(child)), "what it left in the background goes on"
+    await client.execute(f"kill {int(child)}").result()
+
+
+async def test_a_timeout_keeps_what_was_printed_and_kills_the_whole_tree(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "KILL_GRACE", 0.05)
+    script = (
+        f"exec 2>/dev/null; setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
+        f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & echo printed; trap '' TERM; while :; do sleep 0.1; done"
+    )
+    run = client.execute(script, timeout=0.3)
+    result = await run.result()
+    assert result == {
+        "code": 124,
+        "signal": None,
+        "timed_out": True,
+        "oom": None,
+        "stdout": 8,
+        "stderr": 0,
+        "truncated": False,
+    }
+    assert run.output == b"printed\n"
+    pids = [int((tmp_path / name).read_text()) for name in ("away", "near")]
+    await eventually(lambda: not any(map(alive, pids)))
+
+
+async def test_a_timeout_gives_a_program_time_to_clean_up(client: Client) -> None:
+    run = client.execute("trap 'echo cleaned; exit 0' TERM; echo ready; while :; do sleep 0.01; done", timeout=0.3)
+    assert (await run.result())["code"] == 124
+    assert run.output == b"ready\ncleaned\n"
+
+
+async def test_a_signal_ends_with_its_name(client: Client) -> None:
+    assert (await client.execute("kill -KILL $$").result())["signal"] == "SIGKILL"
+
+
+async def test_signals_reach_the_group_and_an_ended_process_says_so(client: Client) -> None:
+    script = "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done"
+    await client.ask("process.start", id="p", command=script)
+    reader = client.call("process.attach", {"id": "p"})
+    await reader.seen(b"ready\n")
+    for told, name in enumerate(("USR1", "SIGUSR1", 10), 1):
+        await client.ask("process.signal", id="p", signal=name)
+        await reader.until(lambda: reader.output.count(b"usr1") == told)  # noqa: B023
+    await client.ask("process.signal", id="p", signal="INT")
+    assert (await reader.result())["exit"]["signal"] == "SIGINT"
+    assert (await client.refused("process.signal", id="p", signal="INT")).code == "exited"
+    assert (await client.refused("process.signal", id="p", signal="NONSENSE")).code == "invalid_params"
+    assert (await client.refused("process.signal", id="p", signal=0)).code == "invalid_params"
+
+
+async def test_a_kill_reaches_what_a_leader_left_behind_that_went_first(client: Client, tmp_path: Path) -> None:
+    """P2: one ignores TERM in the session, one is a daemon whose parents are all gone, one has no environment."""
+    stubborn = f"trap '' TERM; echo $$ > {tmp_path}/near; while :; do sleep 60; done"
+    daemon = f"(trap '' TERM; sh -c 'echo $PPID' > {tmp_path}/away; while :; do sleep 60; done) &"
+    bare = f"echo $$ > {tmp_path}/bare; exec sleep 60"
+    script = f"""sh -c "$A" & setsid sh -c "$B" & env -i sh -c '{bare}' & while ! [ -s {tmp_path}/bare ]; do :; done"""
+    await client.ask("process.start", id="p", command=script, env={"A": stubborn, "B": daemon})
+    files = [tmp_path / name for name in ("near", "away", "bare")]
+    await eventually(lambda: all(file.exists() and file.read_text().strip() for file in files))
+    assert (await client.call("process.attach", {"id": "p"}).result())["exit"]["code"] == 0
+    pids = [int(file.read_text()) for file in files]
+    assert all(map(alive, pids))
+    assert (await client.ask("process.kill", id="p", grace=0.05))["exit"]["code"] == 0, "its own end stays its end"
+    assert not any(map(alive, pids))
+
+
+async def test_a_runtime_leaves_nothing_behind_of_what_it_ran(tmp_path: Path) -> None:
+    async with Served(tmp_path) as served, served.client() as client:
+        run = client.execute("nohup setsid sleep 60 >/dev/null 2>&1 & echo $!")
+        await run.result()
+        pid = int(run.output)
+        assert alive(pid)
+    await eventually(lambda: not alive(pid))
+
+
+async def test_a_kill_of_our_own_is_not_taken_for_the_kernels(served: Served, client: Client, tmp_path: Path) -> None:
+    counter = tmp_path / "memory.events"
+    counter.write_text("oom 0\noom_kill 0\n")
+    launcher = served.runtime._execs._launcher
+    launcher.ground = launcher.ground._replace(oom=OomCounter(counter))
+
+    async def ended(how: str, kills: int) -> object:
+        process_id = f"{how}-{kills}"
+        started = await client.ask("process.start", id=process_id, command="exec sleep 60")
+        counter.write_text(f"oom 9\noom_kill {kills}\n")
+        if how == "killed":
+            await client.ask("process.kill", id=process_id, grace=0, signal="KILL")
+        elif how == "signal":
+            await client.ask("process.signal", id=process_id, signal="KILL")
+        else:
+            os.kill(started["pid"], 9)
+        result = await client.call("process.attach", {"id": process_id}).result()
+        assert result["exit"]["signal"] == "SIGKILL"
+        return result["exit"]["oom"]
+
+    assert await ended("kernel", 1) is True
+    assert await ended("kernel", 1) is False, "that one was counted already"
+    assert await ended("signal", 2) is None
+    assert await ended("killed", 3) is None
+    assert await ended("kernel", 4) is True

@@ -1,0 +1,211 @@
+"""The recorder beside a real terminal, and a file that is slow, full or gone."""
+
+import asyncio
+import errno
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from runtime.journal.journal import Journal
+from runtime.recording import recorder as module
+from runtime.recording.cast_writer import CastFile, Entry, QuotaError
+from runtime.recording.recorder import Recorder
+from runtime.screen.snapshot_cache import Shelf
+from runtime.terminal.terminal import Terminal
+from tests.runtime.support import eventually
+
+ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
+
+
+class Paper(CastFile):
+    """Keeps what is written; `hold` stops the thread that writes."""
+
+    def __init__(self, fail: Callable[[], None] = lambda: None) -> None:
+        self.entries: list[Entry] = []
+        self.last: Entry | None = None
+        self.closed = False
+        self.hold = threading.Event()
+        self.hold.set()
+        self._fail = fail
+
+    def open(self, header: bytes, cols: int, rows: int) -> None:
+        self.entries.append(Entry(0, "h", f"{cols}x{rows}"))
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        assert self.hold.wait(20)
+        self._fail()
+        self.entries += entries
+
+    def end(self, entry: Entry | None) -> None:
+        self.last = entry
+
+    def close(self) -> None:
+        self.closed = True
+
+    def said(self, code: str = "o") -> bytes:
+        return b"".join(e.data for e in self.entries if e.code == code and isinstance(e.data, bytes))
+
+
+class Recorded:
+    """A terminal with a recorder."""
+
+    def __init__(self, command: str, paper: Paper, *, capacity: int = 8 << 20, **options: Any) -> None:
+        self.paper = paper
+        self.gone = asyncio.Event()
+        self.terminal = Terminal(
+            "t",
+            ["sh", "-c", command],
+            cwd="/",
+            env=ENV,
+            cols=80,
+            rows=24,
+            journal=Journal(capacity),
+            shelf=Shelf(),
+            on_exit=lambda _: self.gone.set(),
+        )
+        self.recorder = Recorder(self.terminal, paper, lambda c, r: b"", **({"with_input": False} | options))
+
+    async def __aenter__(self) -> "Recorded":
+        self.task = asyncio.create_task(self.recorder.run())
+        await self.recorder.opened
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.paper.hold.set()
+        if self.terminal.exit is None:
+            self.terminal.signal(9)
+        async with asyncio.timeout(20):
+            await self.gone.wait()
+            self.recorder.stop()
+            await self.task
+        self.terminal.retire()
+        assert self.paper.closed
+        assert not self.terminal.recorders
+
+
+async def test_all_output_is_written_in_order_and_then_the_exit() -> None:
+    async with Recorded("seq 100000; exit 3", Paper()) as recorded:
+        await recorded.task
+        wanted = "".join(f"{i}\r\n" for i in range(1, 100001)).encode()
+        assert recorded.paper.said() == wanted
+        assert recorded.paper.entries[-1][1:] == ("x", "3")
+        times = [entry.at for entry in recorded.paper.entries]
+        assert times == sorted(times)
+        assert recorded.recorder.reason == "exited"
+
+
+async def test_a_resize_stands_where_it_happened() -> None:
+    async with Recorded("read a; echo $a; read a; echo $a; read a", Paper()) as recorded:
+        recorded.terminal.write(b"one\n")
+        await eventually(lambda: recorded.paper.said().count(b"one") == 2)
+        recorded.terminal.resize(100, 30)
+        recorded.terminal.write(b"two\n")
+        await eventually(lambda: recorded.paper.said().count(b"two") == 2)
+        entries = recorded.paper.entries
+        at = next(i for i, entry in enumerate(entries) if entry.code == "r")
+        assert entries[at].data == "100x30"
+        assert all(b"two" not in entry.data for entry in entries[:at] if isinstance(entry.data, bytes))
+
+
+async def test_it_begins_with_the_screen_that_is_there() -> None:
+    terminal = Terminal(
+        "t",
+        ["sh", "-c", "printf hi; read a"],
+        cwd="/",
+        env=ENV,
+        cols=40,
+        rows=5,
+        journal=Journal(),
+        shelf=Shelf(),
+        on_exit=print,
+    )
+    await eventually(lambda: terminal.journal.end == 2)
+    terminal.resize(50, 6)
+    paper = Paper()
+    recorder = Recorder(terminal, paper, lambda c, r: b"", with_input=False)
+    recorder.stop()
+    await recorder.run()
+    assert paper.entries[0].data == "50x6"
+    assert b"hi" in paper.said()
+    assert [entry.code for entry in paper.entries] == ["h", "o"]
+    terminal.signal(9)
+    await eventually(lambda: terminal.exit is not None)
+    terminal.retire()
+
+
+@pytest.mark.parametrize("with_input", [True, False])
+async def test_input_is_written_only_when_asked_for(with_input: bool) -> None:
+    async with Recorded("read a; read b", Paper(), with_input=with_input) as recorded:
+        recorded.terminal.write(b"pass\n")
+        recorded.terminal.write(b"word\n")
+        await recorded.task
+        assert recorded.paper.said("i") == (b"pass\nword\n" if with_input else b"")
+
+
+async def test_a_slow_disk_paces_the_program_and_nothing_is_lost() -> None:
+    paper = Paper()
+    paper.hold.clear()
+    async with Recorded("seq 300000", paper, capacity=1 << 20) as recorded:
+        await eventually(lambda: recorded.terminal.pacer.paused)
+        paper.hold.set()
+        await recorded.task
+        assert paper.said() == "".join(f"{i}\r\n" for i in range(1, 300001)).encode()
+        assert recorded.recorder.lost == 0
+
+
+async def test_a_disk_that_stands_still_loses_its_place_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.journal.backpressure.LOSSLESS_PATIENCE", 0.05)
+    monkeypatch.setattr("runtime.journal.backpressure.PATIENCE", 0.05)
+    paper = Paper()
+    paper.hold.clear()
+    async with Recorded("seq 100000", paper, capacity=64 << 10) as recorded:
+        await recorded.gone.wait()  # the terminal did not wait for ever
+        paper.hold.set()
+        await recorded.task
+        assert recorded.recorder.lost > 0
+        notes = [str(entry.data) for entry in paper.entries if entry.code == "m"]
+        assert sum(int(note.removesuffix(" bytes of output were not recorded")) for note in notes) == (
+            recorded.recorder.lost
+        )
+        assert b"100000" in paper.said()
+        assert b"\x1bc" in paper.said()
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.ENOSPC, "no space"), "no_space"),
+        (OSError(errno.EIO, "broken"), "io_error"),
+        (QuotaError(), "quota"),
+    ],
+)
+async def test_a_file_that_takes_no_more_ends_the_recording_and_not_the_terminal(error: Exception, reason: str) -> None:
+    def fail() -> None:
+        raise error
+
+    async with Recorded("echo x; read a; seq 200000; read a", Paper(fail), capacity=64 << 10) as recorded:
+        await recorded.task
+        assert recorded.recorder.reason == reason
+        assert recorded.paper.last is not None
+        recorded.terminal.write(b"\n")
+        await eventually(lambda: recorded.terminal.journal.end > 1_000_000)
+
+
+async def test_moments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "NOTES", 8)
+    monkeypatch.setattr(module, "SAME_MOMENT", 0.0)
+    paper = Paper()
+    paper.hold.clear()
+    async with Recorded("while read a; do echo $a; done", paper) as recorded:
+        for number in range(100):
+            recorded.terminal.write(b"%d\n" % number)
+            await eventually(lambda number=number: recorded.terminal.journal.end > 4 * number)  # type: ignore[misc]
+        assert len(recorded.recorder._notes) <= 8
+        all_of_it = sum(2 * len(b"%d\r\n" % number) for number in range(100))  # echoed, and printed
+        await eventually(lambda: recorded.terminal.journal.end == all_of_it)
+        paper.hold.set()
+        recorded.terminal.signal(9)
+        await recorded.task
+        assert paper.said().count(b"99") == 2

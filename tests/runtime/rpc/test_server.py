@@ -1,0 +1,219 @@
+"""The door: who comes in, and what becomes of those who do not keep to the protocol."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from hawse import link as links
+from hawse.wire import Limits
+from hawse.wire.limits import LINK_CHANNELS
+from runtime.rpc import server as server_module
+from tests.runtime.support import Client, Served, children, eventually
+
+Message = dict[str, Any]
+HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}
+
+
+class Line:
+    """A bare stream: says what it likes."""
+
+    def __init__(self, served: Served) -> None:
+        self._path = str(served.socket)
+
+    async def __aenter__(self) -> "Line":
+        self._reader, self._writer = await asyncio.open_unix_connection(self._path)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    def say(self, *messages: Message | bytes) -> None:
+        for message in messages:
+            body = message if isinstance(message, bytes) else msgspec.json.encode(message)
+            self._writer.write(len(body).to_bytes(4, "big") + body)
+
+    def write(self, data: bytes) -> None:
+        self._writer.write(data)
+
+    async def hears(self) -> Message:
+        async with asyncio.timeout(10):
+            size = int.from_bytes(await self._reader.readexactly(4), "big")
+            message: Message = msgspec.json.decode(await self._reader.readexactly(size))
+            return message
+
+    async def closed(self) -> bool:
+        async with asyncio.timeout(10):
+            try:
+                return await self._reader.read(1) == b""
+            except ConnectionError:
+                return True
+
+
+async def test_a_hello_is_answered_with_the_limits(served: Served) -> None:
+    async with Line(served) as line:
+        line.say(HELLO)
+        welcome = await line.hears()
+        assert welcome["type"] == "welcome"
+        assert welcome["limits"]["channels"] == LINK_CHANNELS
+        line.say({"type": "ping", "t": 7})
+        assert await line.hears() == {"type": "pong", "t": 7}
+
+
+async def test_who_does_not_say_hello_is_told_and_sent_away(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "LIMITS", Limits(channels=LINK_CHANNELS, hello_timeout=0.02))
+    async with Line(served) as line:
+        error = await line.hears()
+        assert (error["type"], error["code"], error["retryable"]) == ("error", "hello_timeout", True)
+        assert await line.closed()
+
+
+async def test_one_who_said_hello_stays(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "LIMITS", Limits(channels=LINK_CHANNELS, hello_timeout=0.05))
+    async with served.client() as client:
+        waits = client.execute("sleep 0.15")
+        await waits.result()
+        assert not client.lost
+
+
+@pytest.mark.parametrize("token", ["wrong", "", None, "ÿ", "s3cret "])
+async def test_a_wrong_token_is_told_and_sent_away(tmp_path: Path, token: str | None) -> None:
+    async with Served(tmp_path, token="s3cret") as served:
+        client = await served.client(token=token)
+        await client.until(lambda: client.lost)
+        assert client.last_word is not None
+        assert client.last_word.code == "unauthenticated"
+        assert client.welcome is None
+
+
+async def test_the_right_token_comes_in(tmp_path: Path) -> None:
+    async with Served(tmp_path, token="s3cret") as served, served.client(token="s3cret") as client:
+        assert (await client.info())["runtime"] == served.runtime.id
+
+
+async def test_one_link_too_many_is_told_and_the_others_stay(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "LINKS_LIMIT", 2)
+    async with served.client() as first, served.client() as second:
+        third = await served.client()
+        await third.until(lambda: third.lost)
+        assert third.last_word is not None
+        assert third.last_word.code == "limit_exceeded"
+        await first.info()
+        await second.cut()
+        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        async with served.client() as fourth:
+            await fourth.info()
+
+
+def call(ch: int, method: str = "runtime.info", **more: Any) -> Message:
+    return {"type": "call", "ch": ch, "method": method, **more}
+
+
+@pytest.mark.parametrize(
+    ("say", "code"),
+    [
+        (lambda line: line.say(call(1)), "protocol_error"),  # before `hello`
+        (lambda line: line.say(HELLO, HELLO), "protocol_error"),
+        (lambda line: line.say(HELLO, {"type": "nonsense"}), "invalid_message"),
+        (lambda line: line.say(HELLO, b"{not json"), "invalid_message"),
+        (lambda line: line.say(HELLO, b'{"type":"ping","t":"\xff"}'), "invalid_message"),
+        (lambda line: line.say(HELLO, call(0)), "invalid_message"),
+        (lambda line: line.say(HELLO, call(5), call(5)), "protocol_error"),
+        (lambda line: line.say(HELLO, {"type": "cancel", "ch": 9}), "protocol_error"),
+        (lambda line: line.say(HELLO, b"\x01" + bytes(12)), "protocol_error"),  # output from a client
+        (lambda line: line.say(HELLO, b"\x09" + bytes(12)), "invalid_message"),  # a kind that is none
+        (lambda line: line.say(HELLO, b"\x00"), "invalid_message"),  # shorter than its header
+        (lambda line: line.write(bytes(4)), "protocol_error"),  # a length of 0
+        (lambda line: line.write(b"\xff\xff\xff\xff"), "protocol_error"),  # 4 GiB are announced
+    ],
+)
+async def test_who_breaks_the_protocol_is_sent_away(served: Served, say: Callable[[Line], None], code: str) -> None:
+    async with Line(served) as line:
+        say(line)
+        while (message := await _heard(line)) is not None and message["type"] != "error":
+            pass
+        assert message is None or message["code"] == code
+        assert message is not None or code == "protocol_error"
+        assert await line.closed()
+    async with served.client() as other:
+        await other.info()
+
+
+async def _heard(line: Line) -> Message | None:
+    try:
+        return await line.hears()
+    except asyncio.IncompleteReadError:
+        return None
+
+
+async def test_input_beyond_the_window_breaks_the_link(served: Served) -> None:
+    async with Line(served) as line:
+        line.say(HELLO, call(1, "exec", params={"command": "sleep 60", "stdin": True, "input": "i"}))
+        window = (await line.hears())["limits"]["input_window"]
+        for offset in range(0, 2 * window, 65536):
+            line.say(b"\x00" + (1).to_bytes(4, "big") + offset.to_bytes(8, "big") + bytes(65536))
+        while (message := await line.hears())["type"] != "error":
+            pass
+        assert message["code"] == "credit_exceeded"
+
+
+async def test_who_reads_no_answers_is_cut_off_and_the_rest_goes_on(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "LIMITS", Limits(channels=LINK_CHANNELS, backlog=1 << 20))
+    async with served.client() as other:
+        for number in range(100):
+            await other.ask("terminal.create", id=f"t{number}", argv=["true"])
+        deaf = socket.socket(socket.AF_UNIX)
+        deaf.connect(str(served.socket))
+        deaf.setblocking(False)
+        out = b"".join(
+            len(body).to_bytes(4, "big") + body
+            for body in map(msgspec.json.encode, [HELLO, *(call(n + 1, "terminal.list") for n in range(500))])
+        )
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(deaf, out)
+        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        deaf.close()
+        await other.info()
+
+
+async def test_a_cut_link_leaves_its_work_and_nothing_else(served: Served) -> None:
+    async with served.client() as other:
+        before = await other.info()
+        client = await served.client()
+        shell = await client.terminal("exec sleep 60")
+        client.execute("sleep 0.01")
+        client.call("file.write", {"path": "x", "input": "i"}).send(b"half")
+        assert not shell.closed
+        await client.cut()
+        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        assert (await other.ask("terminal.get", id="t"))["viewers"] == 0
+        await other.ask("terminal.kill", id="t", grace=0)
+        async with asyncio.timeout(10):
+            while (await other.info())["tasks"] > before["tasks"] or children():  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+async def test_a_bug_in_a_stream_costs_its_call_and_not_the_link(client: Client, served: Served) -> None:
+    call = client.execute("cat", stdin=True, input="i")
+    await call.event("opened")
+    (process,) = served.runtime._execs.running
+    process.inputs = None  # type: ignore[assignment]
+    call.send(b"x")
+    assert (await call.refusal()).code == "internal"
+    await client.info()
+
+
+async def test_closing_tells_every_link(served: Served) -> None:
+    async with served.client() as client:
+        served.runtime.server.close()
+        await client.until(lambda: client.lost)
+    assert links.CLOSE_TIMEOUT > 0

@@ -1,0 +1,82 @@
+"""Keys and pasted text as bytes, in the modes a program has set."""
+
+import pytest
+from pyghostty import Terminal as Emulator
+
+from hawse.wire import HawseError
+from runtime.screen.key_encoder import NAMES, encode_keys, encode_paste
+
+
+def keys(*names: str, modes: bytes = b"") -> bytes:
+    with Emulator(80, 24) as emulator:
+        emulator.feed(modes)
+        return encode_keys(list(names), emulator)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("a", b"a"),
+        ("A", b"A"),
+        ("shift+a", b"A"),
+        ("ä", "ä".encode()),
+        ("?", b"?"),
+        ("+", b"+"),
+        ("space", b" "),
+        (" ", b" "),
+        ("enter", b"\r"),
+        ("Return", b"\r"),
+        ("tab", b"\t"),
+        ("shift+tab", b"\x1b[Z"),
+        ("esc", b"\x1b"),
+        ("backspace", b"\x7f"),
+        ("delete", b"\x1b[3~"),
+        ("up", b"\x1b[A"),
+        ("ctrl+right", b"\x1b[1;5C"),
+        ("pageup", b"\x1b[5~"),
+        ("home", b"\x1b[H"),
+        ("f1", b"\x1bOP"),
+        ("f5", b"\x1b[15~"),
+        ("ctrl+c", b"\x03"),
+        ("Ctrl+C", b"\x03"),
+        ("control+d", b"\x04"),
+        ("ctrl+space", b"\0"),
+        ("ctrl+\\", b"\x1c"),
+        ("ctrl+[", b"\x1b"),
+        ("ctrl+i", b"\t"),
+        ("ctrl+alt+m", b"\x1b\r"),
+        ("alt+x", b"\x1bx"),
+        ("ctrl+alt+c", b"\x1b\x03"),
+    ],
+)
+def test_a_key_is_what_a_terminal_sends(name: str, sent: bytes) -> None:
+    assert keys(name) == sent
+
+
+def test_keys_come_in_order() -> None:
+    assert keys("up", "enter", "x") == b"\x1b[A\rx"
+
+
+def test_application_cursor_keys_and_the_kitty_protocol_are_respected() -> None:
+    assert keys("up", "home", modes=b"\x1b[?1h") == b"\x1bOA\x1bOH"
+    assert keys("ctrl+c", "escape", "ctrl+i", modes=b"\x1b[>1u") == b"\x1b[99;5u\x1b[27u\x1b[105;5u"
+
+
+@pytest.mark.parametrize("name", ["hyper+a", "foo", "ctrl+foo", "+a", "ctrl+", "shift", "\x1b", "f26"])
+def test_an_unknown_key_is_refused_with_those_that_are_known(name: str) -> None:
+    with pytest.raises(HawseError) as caught:
+        keys("a", name)
+    assert caught.value.code == "invalid_params"
+    assert caught.value.details["key"] == name
+    assert caught.value.details["keys"] == NAMES
+
+
+def test_every_name_is_a_key() -> None:
+    assert all(keys(name) for name in NAMES)
+
+
+def test_a_paste_is_bracketed_for_those_who_asked_and_cannot_leave_its_bracket() -> None:
+    with Emulator(80, 24) as emulator:
+        assert encode_paste("a\nb\tü", emulator) == "a\rb\tü".encode()
+        emulator.feed(b"\x1b[?2004h")
+        assert encode_paste("a\nb\x1b[201~rm\x03", emulator) == b"\x1b[200~a\nb [201~rm \x1b[201~"

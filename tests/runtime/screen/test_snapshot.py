@@ -1,0 +1,238 @@
+"""A snapshot and then the rest of the output is the same screen as all of the output, wherever it is cut."""
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from pyghostty import Terminal
+from pyghostty._ffi import check, ffi, lib
+from pyghostty.core import init_sized
+
+from runtime.journal.journal import Journal
+from runtime.screen.screen import SEQUENCE_BYTES, Screen
+
+COLS, ROWS = 16, 5
+MODES = (1, 6, 7, 25, 47, 1000, 1002, 1006, 1047, 1049, 2004)
+NOT_ON_BLANKS = ("fg", "bold", "italic", "faint")
+
+PIECES = [
+    b"\x1b[3X",
+    b"\x1b7",
+    b"\x1b8",
+    b"word ",
+    b"a longer line that wraps around\r\n",
+    b"exactly16columns",
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"\t",
+    b"\b",
+    b"\x1b[2;3H",
+    b"\x1b[H",
+    b"\x1b[5;16H",
+    b"\x1b[K",
+    b"\x1b[1J",
+    b"\x1b[2J",
+    b"\x1b[31m",
+    b"\x1b[1;4;38;2;10;20;30m",
+    b"\x1b[0m",
+    b"\x1b[?25l",
+    b"\x1b[?25h",
+    b"\x1b[?2004h",
+    b"\x1b[?1000h\x1b[?1006h",
+    b"\x1b[2;4r",
+    b"\x1b[r",
+    b"\x1b[?7l",
+    b"\x1b[?7h",
+    b"\x1b[3L",
+    b"\x1b[2M",
+    b"\x1b[4@",
+    b"\x1bM",
+    b"\x1b(0lqk\x1b(B",
+    b"\x1b]0;title\x07",
+    b"\x1b]8;;http://example.com\x1b\\link\x1b]8;;\x1b\\",
+    b"\x1b]7;file:///tmp\x07",
+    b"\x1bP+q544e\x1b\\",
+    b"\x1b_Gi=1;AAAA\x1b\\",
+    b"\x1b[3\n1m",
+    b"\xff\xfe",
+    b"\xe2\x82",
+]
+# Not both in one: the cell that a wide character leaves free at the right margin loses its background.
+COLOURED = [*PIECES, b"\x1b[44m", b"\x1b[48;2;1;2;3m\x1b[K", b"\x1b[7m\x1b[2K"]
+WIDE = [*PIECES, "€uro ✓ 日本 👩‍👩‍👧 ".encode(), "日本語日本語日本語".encode()]
+ENTER = [b"\x1b[?1049h", b"\x1b[?1047h", b"\x1b[?47h"]
+LEAVE = {b"\x1b[?1049h": b"\x1b[?1049l", b"\x1b[?1047h": b"\x1b[?1047l", b"\x1b[?47h": b"\x1b[?47l"}
+
+
+def shown(terminal: Terminal) -> dict[str, object]:
+    """All that a person could tell two terminals apart by."""
+    return {
+        "scrollback": scrollback(terminal).rstrip(),
+        "text": terminal.text().rstrip(),
+        "cursor": terminal.cursor,
+        "modes": [terminal.mode(mode) for mode in MODES],
+    }
+
+
+def cells(terminal: Terminal) -> list[dict[str, object] | None]:
+    return [look(terminal, x, y) for y in range(ROWS) for x in range(COLS)]
+
+
+def look(terminal: Terminal, x: int, y: int) -> dict[str, object] | None:
+    """What one cell looks like; None for what a wide character that did not fit there has left free.
+
+    Of a blank nobody sees the foreground.
+    """
+    cell = ffi.new("GhosttyCell*")
+    check(lib.ghostty_grid_ref_cell(terminal.ref(x, y), cell), "cell")
+    wide = ffi.new("int*")
+    check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_WIDE, wide), "width")
+    if wide[0] == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD:
+        return None
+    tag, text = ffi.new("int*"), ffi.new("uint32_t*")
+    check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_CONTENT_TAG, tag), "tag")
+    check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_CODEPOINT, text), "text")
+    style: dict[str, object] = terminal.style(x, y)
+    if tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_PALETTE:
+        index = ffi.new("uint8_t*")
+        check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_COLOR_PALETTE, index), "colour")
+        style["bg"] = ("palette", index[0])
+    elif tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_RGB:
+        rgb = ffi.new("GhosttyColorRgb*")
+        check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_COLOR_RGB, rgb), "colour")
+        style["bg"] = ("rgb", (rgb.r, rgb.g, rgb.b))
+    elif text[0] > ord(" "):
+        return style
+    return {name: value for name, value in style.items() if name not in NOT_ON_BLANKS}
+
+
+def scrollback(terminal: Terminal) -> str:
+    """All rows as text, those above the screen as well."""
+    selection = init_sized("GhosttySelection")
+    selection.start = terminal.ref(0, 0, "screen")[0]
+    selection.end = terminal.ref(COLS - 1, terminal.get("total_rows", "size_t") - 1, "screen")[0]
+    return str(terminal._format_sel(selection))
+
+
+def painted(data: bytes, cut: int) -> Terminal:
+    """An emulator that was given a snapshot of the first `cut` bytes, and the rest as it is."""
+    journal = Journal()
+    journal.append(data[:cut])
+    screen = Screen(COLS, ROWS)
+    try:
+        screen.catch_up(journal, cut)
+        snapshot, cut = screen.snapshot(), screen.fed
+    finally:
+        screen.close()
+    terminal = Terminal(COLS, ROWS)
+    terminal.feed(snapshot)
+    terminal.feed(data[cut:])
+    return terminal
+
+
+def same_wherever_cut(data: bytes, cut: int) -> None:
+    with Terminal(COLS, ROWS) as straight, painted(data, cut) as resumed:
+        straight.feed(data)
+        is_so, should_be = shown(resumed), shown(straight)
+        assert is_so == should_be, (data, cut)
+        for i, (left, right) in enumerate(zip(cells(resumed), cells(straight), strict=True)):
+            assert left is None or right is None or left == right, (data, cut, divmod(i, COLS))
+
+
+# Without Phase.shrink: the data is readable as it is, and shrinking takes minutes.
+thorough = settings(
+    max_examples=250, deadline=None, report_multiple_bugs=False, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
+
+contents = st.sampled_from((COLOURED, WIDE)).flatmap(
+    lambda pieces: st.lists(st.sampled_from(pieces), max_size=25).map(b"".join)
+)
+
+
+@thorough
+@given(contents, st.data())
+def test_a_snapshot_and_the_rest_show_what_all_of_it_shows(data: bytes, draw: st.DataObject) -> None:
+    same_wherever_cut(data, draw.draw(st.integers(0, len(data))))
+
+
+@thorough
+@given(contents, st.sampled_from(ENTER), contents, contents, st.data())
+def test_so_it_is_when_the_alternate_screen_is_shown_and_then_left(
+    before: bytes, enter: bytes, within: bytes, after: bytes, draw: st.DataObject
+) -> None:
+    data = before + enter + within + LEAVE[enter] + after
+    start = len(before)
+    same_wherever_cut(data, draw.draw(st.integers(start, start + len(enter + within + LEAVE[enter]))))
+
+
+def test_a_resize_while_the_alternate_screen_is_shown_reflows_what_is_behind_it() -> None:
+    text, leave = b"a longer line that wraps around\r\n$ ", b"\x1b[?1049l"
+    journal = Journal()
+    journal.append(text + b"\x1b[?1049hvim")
+    screen = Screen(COLS, ROWS)
+    screen.catch_up(journal, journal.end)
+    screen.resize(COLS * 2, ROWS)
+    snapshot = screen.snapshot()
+    screen.close()
+    with Terminal(COLS, ROWS) as straight, Terminal(COLS * 2, ROWS) as resumed:
+        straight.feed(text + b"\x1b[?1049hvim")
+        straight.resize(COLS * 2, ROWS)
+        straight.feed(leave)
+        resumed.feed(snapshot + leave)
+        assert resumed.text() == straight.text()
+        assert resumed.cursor == straight.cursor
+
+
+def test_a_long_unfinished_sequence_is_carried_and_a_longer_one_is_not() -> None:
+    for size, carried in ((200_000, True), (SEQUENCE_BYTES + 1000, False)):
+        journal = Journal()
+        journal.append(b"text\x1b]1337;File=:" + b"Q" * size)
+        screen = Screen(COLS, ROWS)
+        screen.catch_up(journal, journal.end)
+        assert screen.snapshot().endswith(b"Q" * 100) is carried
+        screen.close()
+
+
+def test_a_soft_wrapped_line_is_still_one_line() -> None:
+    journal = Journal()
+    journal.append(b"a longer line that wraps around\r\nx\r\ny")
+    screen = Screen(COLS, ROWS)
+    screen.catch_up(journal, journal.end)
+    with Terminal(COLS, ROWS) as resumed:
+        resumed.feed(screen.snapshot())
+        resumed.resize(40, ROWS)
+        assert resumed.text().startswith("a longer line that wraps around\nx\ny")
+    screen.close()
+
+
+def snapshot_of(data: bytes, scrollback: int = 1000) -> bytes:
+    screen = Screen(COLS, ROWS)
+    try:
+        screen.feed(data)
+        return screen.snapshot(scrollback)
+    finally:
+        screen.close()
+
+
+def test_only_the_newest_rows_of_the_scrollback_are_painted_if_so_wished() -> None:
+    text = b"".join(b"row %d\r\n" % n for n in range(100))
+    for before in (b"", b"\x1b[?1049h"):
+        snapshot = snapshot_of(text + before, 10)
+        assert b"row 86\r\n" in snapshot
+        assert b"row 85\r\n" not in snapshot
+        assert b"row 1\r\n" in snapshot_of(text + before)
+
+
+def test_what_the_library_does_not_say_is_said() -> None:
+    for said in (b"\x1b]2;my title\x1b\\", b"\x1b]7;file:///tmp\x1b\\", b"\x1b[5 q", b"\x1b]10;rgb:01/02/03\x1b\\"):
+        assert said in snapshot_of(b"text" + said)
+    assert b" q" not in snapshot_of(b"text")  # no shape was asked for: the viewer's own
+
+
+def test_links_in_the_scrollback_are_painted() -> None:
+    link = b"\x1b]8;;https://example.com/\x1b\\link\x1b]8;;\x1b\\"
+    snapshot = snapshot_of(b"before\r\n" + link + b"\r\n" + b"after\r\n" * 20)
+    assert snapshot.count(link) == 1
+    with Terminal(COLS, ROWS) as resumed, Terminal(COLS, ROWS) as straight:
+        resumed.feed(snapshot)
+        straight.feed(b"before\r\nlink\r\n" + b"after\r\n" * 20)
+        assert scrollback(resumed) == scrollback(straight)

@@ -1,0 +1,128 @@
+"""The shelf against a plain model: what is held is bounded, and whoever has taken nothing for longest loses first."""
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from hawse.wire import HawseError
+from runtime.screen.snapshot_cache import Shelf, Snapshot
+
+LIMIT = 100
+
+
+def snapshot(size: int) -> Snapshot:
+    return Snapshot(bytes(i & 0xFF for i in range(size)), 0, 80, 24, 1)
+
+
+class Viewer:
+    def __init__(self, *, lossless: bool = False) -> None:
+        self.lossless = lossless
+        self.lost = 0
+
+    def lose_snapshot(self) -> None:
+        self.lost += 1
+
+
+def test_a_snapshot_is_taken_in_parts_and_then_gone() -> None:
+    shelf, viewer, given = Shelf(LIMIT), Viewer(), snapshot(50)
+    shelf.put(viewer, given)
+    assert (shelf.held, shelf.holds(viewer)) == (50, True)
+    taken = []
+    while shelf.holds(viewer):
+        at, part = shelf.take(viewer, 20)
+        taken.append((at, bytes(part)))
+    assert taken == [(0, given.data[:20]), (20, given.data[20:40]), (40, given.data[40:])]
+    assert shelf.held == 0
+
+
+def test_those_who_share_one_cost_as_much_as_one() -> None:
+    shelf, given, viewers = Shelf(LIMIT), snapshot(LIMIT), [Viewer() for _ in range(50)]
+    for viewer in viewers:
+        shelf.put(viewer, given)
+    assert shelf.held == LIMIT
+    for viewer in viewers[:-1]:
+        shelf.drop(viewer)
+    assert (shelf.held, shelf.holds(viewers[-1])) == (LIMIT, True)
+    shelf.take(viewers[-1], LIMIT)
+    assert (shelf.held, [viewer.lost for viewer in viewers]) == (0, [0] * 50)
+
+
+def test_who_has_taken_nothing_for_the_longest_time_loses() -> None:
+    shelf, (first, second, third) = Shelf(LIMIT), (Viewer(), Viewer(), Viewer())
+    shelf.put(first, snapshot(40))
+    shelf.put(second, snapshot(40))
+    shelf.take(first, 1)
+    shelf.put(third, snapshot(40))
+    assert (first.lost, second.lost, third.lost) == (0, 1, 0)
+    assert (shelf.holds(first), shelf.holds(second), shelf.held) == (True, False, 80)
+
+
+def test_a_lossless_one_never_loses_and_without_room_none_is_taken_in() -> None:
+    shelf, lossless = Shelf(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
+    shelf.put(lossless[0], snapshot(60))
+    for newcomer in (lossless[1], Viewer()):
+        with pytest.raises(HawseError) as refused:
+            shelf.put(newcomer, snapshot(60))
+        assert refused.value.code == "limit_exceeded"
+        assert not shelf.holds(newcomer)
+    assert (shelf.held, lossless[0].lost) == (60, 0)
+
+
+def test_one_that_is_larger_than_the_shelf_stands_there_alone() -> None:
+    shelf, small, large = Shelf(LIMIT), Viewer(), Viewer()
+    shelf.put(small, snapshot(1))
+    shelf.put(large, snapshot(2 * LIMIT))
+    assert (shelf.held, small.lost) == (2 * LIMIT, 1)
+
+
+class ShelfMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.shelf = Shelf(LIMIT)
+        self.viewers = [Viewer(lossless=n == 0) for n in range(6)]
+        self.latest = snapshot(1)
+        self.model: dict[Viewer, tuple[Snapshot, int]] = {}
+
+    @rule(who=st.integers(0, 5), size=st.integers(1, LIMIT), same=st.booleans())
+    def put(self, who: int, size: int, same: bool) -> None:
+        self.latest = self.latest if same else snapshot(size)
+        viewer, before = self.viewers[who], [one.lost for one in self.viewers]
+        self.model.pop(viewer, None)
+        try:
+            self.shelf.put(viewer, self.latest)
+        except HawseError:
+            assert self.viewers[0] in self.model
+        else:
+            self.model[viewer] = self.latest, 0
+        assert viewer.lost == before[who]
+        for other, lost in zip(self.viewers, before, strict=True):
+            if other.lost != lost:
+                assert other.lost == lost + 1
+                del self.model[other]
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), size=st.integers(1, LIMIT))
+    def take(self, data: Any, size: int) -> None:
+        viewer = data.draw(st.sampled_from([one for one in self.viewers if one in self.model]))
+        kept, at = self.model.pop(viewer)
+        place, part = self.shelf.take(viewer, size)
+        assert (place, bytes(part)) == (at, kept.data[at : at + size])
+        if at + size < len(kept.data):
+            self.model[viewer] = kept, at + size
+
+    @rule(who=st.integers(0, 5))
+    def drop(self, who: int) -> None:
+        self.model.pop(self.viewers[who], None)
+        self.shelf.drop(self.viewers[who])
+
+    @invariant()
+    def what_is_held_is_known_and_bounded(self) -> None:
+        assert [self.shelf.holds(viewer) for viewer in self.viewers] == [one in self.model for one in self.viewers]
+        assert self.shelf.held == sum(len(kept.data) for kept in {kept for kept, _ in self.model.values()})
+        assert self.shelf.held <= LIMIT
+        assert self.viewers[0].lost == 0
+
+
+TestShelf = ShelfMachine.TestCase

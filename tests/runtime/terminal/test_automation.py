@@ -1,0 +1,86 @@
+"""`terminal.screen`, `.wait`, `.send`, `.history` as calls: what they take, refuse and answer."""
+
+import pytest
+
+from runtime.posix.fd_streams import WRITE_LIMIT
+from tests.runtime.support import Client
+
+READY = "stty raw -echo; printf ready; exec cat -v"
+
+
+async def test_the_screen_is_that_of_all_the_output(client: Client) -> None:
+    shell = await client.terminal(r"printf '\033]2;my title\007\033[2;3Hhere'; exec cat", cols=10, rows=3)
+    await shell.seen(b"here")
+    shown = await client.ask("terminal.screen", id="t")
+    assert shown["content"] == "\n  here\n"
+    assert (shown["cursor"]["x"], shown["cursor"]["y"]) == (6, 1)
+    assert (shown["title"], shown["offset"]) == ("my title", shell.position)
+    assert (await client.ask("terminal.get", id="t"))["title"] == "my title"
+    assert "here" in (await client.ask("terminal.screen", id="t", format="html"))["content"]
+
+
+async def test_an_exited_terminal_still_has_a_screen(client: Client) -> None:
+    shell = await client.terminal("printf bye")
+    await shell.result()
+    assert (await client.ask("terminal.screen", id="t"))["content"].startswith("bye\n")
+
+
+async def test_text_paste_and_keys_are_typed_in_that_order(client: Client) -> None:
+    shell = await client.terminal(r"printf '\033[?2004h\033[?1h'; " + READY)
+    await shell.seen(b"ready")
+    sent = await client.ask("terminal.send", id="t", text="t", paste="p", keys=["up", "ctrl+c", "ctrl+j"])
+    await shell.seen(b"^C\n")
+    assert shell.output[sent["offset"] :] == b"t^[[200~p^[[201~^[OA^C\n"
+    assert sent["bytes"] == 19
+
+
+async def test_a_send_with_a_key_is_typed_once(client: Client) -> None:
+    shell = await client.terminal(READY)
+    await shell.seen(b"ready")
+    first = await client.ask("terminal.send", id="t", text="once", key="k")
+    assert await client.ask("terminal.send", id="t", text="once", key="k") == first
+    await client.ask("terminal.send", id="t", text="\n")
+    await shell.seen(b"\n")
+    assert shell.output == b"readyonce\n"
+
+
+async def test_what_cannot_be_sent_is_refused_whole(client: Client) -> None:
+    shell = await client.terminal("stty raw -echo; printf ready; exec sleep 1000")
+    await shell.seen(b"ready")
+    assert (await client.refused("terminal.send", id="t", text="x", keys=["nokey"])).code == "invalid_params"
+    for _ in range(WRITE_LIMIT // 500_000):
+        await client.ask("terminal.send", id="t", text="x" * 500_000)
+    assert (await client.refused("terminal.send", id="t", text="x" * 500_000)).code == "input_overflow"
+    await client.ask("terminal.kill", id="t", grace=0)
+    assert (await client.refused("terminal.send", id="t", text="x")).code == "exited"
+
+
+async def test_who_holds_the_lease_types_alone(client: Client) -> None:
+    await client.ask("terminal.create", id="t", argv=["cat"])
+    first = client.attach("t", input="a", viewer={"key": "anna"})
+    await first.event("opened")
+    await client.ask("terminal.lease", id="t", action="take", viewer="anna")
+    assert (await client.refused("terminal.send", id="t", text="x")).code == "lease_held"
+    await client.ask("terminal.send", id="t", text="x", viewer="anna")
+    await first.seen(b"x")
+    assert (await client.refused("terminal.send", id="t", text="x", viewer="nobody")).code == "not_found"
+
+
+@pytest.mark.parametrize("method", ["terminal.screen", "terminal.wait", "terminal.send", "terminal.history"])
+async def test_another_instance_is_refused_and_so_is_what_is_not_there(client: Client, method: str) -> None:
+    await client.terminal("exec cat")
+    assert (await client.refused(method, id="t", instance="other", exit=True)).code == "stale_handle"
+    assert (await client.refused(method, id="none", exit=True)).code == "not_found"
+
+
+async def test_a_wait_needs_something_to_wait_for(client: Client) -> None:
+    await client.terminal("exec cat")
+    assert (await client.refused("terminal.wait", id="t")).code == "invalid_params"
+    assert (await client.refused("terminal.wait", id="t", exit=True, since=10**9)).code == "invalid_params"
+    assert (await client.refused("terminal.wait", id="t", pattern="(")).details["path"] == "$.pattern"
+    assert (await client.refused("terminal.wait", id="t", pattern="x" * 1001)).code == "invalid_params"
+
+
+async def test_without_marks_there_is_no_history(client: Client) -> None:
+    await client.terminal("exec cat")
+    assert await client.ask("terminal.history", id="t") == {"commands": [], "more": False, "tells": False}

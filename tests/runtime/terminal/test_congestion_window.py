@@ -1,0 +1,88 @@
+"""What is on its way to a viewer: little for a slow reader, enough for a fast one on a long line, and never stuck."""
+
+import heapq
+from typing import NamedTuple
+
+import pytest
+
+from runtime.terminal.congestion_window import Flight
+
+KIB = 1 << 10
+MIB = 1 << 20
+SLICE = 64 * KIB
+
+
+class Run(NamedTuple):
+    rate: float  # bytes a second that the reader got in the second half
+    most: int  # in flight, in the second half
+
+
+def simulate(*, speed: float, round_trip: float, window: int = 512 * KIB, step: int = 64 * KIB, seconds: float) -> Run:
+    """A sender with endless output, a reader that takes `speed` bytes a second and grants in steps of `step`."""
+    now = 0.0
+    flight = Flight(lambda: now)
+    credit, sent, back, read, owed, most, counted = window, 0, 0, 0, 0, 0, 0
+    busy_until = 0.0
+    arrivals: list[tuple[float, int, int]] = []  # (when, +size granted or -size read)
+    number = 0
+    while now < seconds:
+        while (size := min(flight.room(credit, sent, back), SLICE)) > 0:
+            credit, sent = credit - size, sent + size
+            flight.sent(sent)
+            busy_until = max(busy_until, now + round_trip / 2) + size / speed
+            heapq.heappush(arrivals, (busy_until, number := number + 1, -size))
+        if now > seconds / 2:
+            most = max(most, flight.size)
+        due = arrivals[0][0] if arrivals else float("inf")
+        probe = now + 0.05
+        now = min(due, probe)
+        if now < due:
+            continue
+        _, _, change = heapq.heappop(arrivals)
+        if change > 0:
+            credit, back = credit + change, back + change
+        else:
+            read, owed = read - change, owed - change
+            counted += -change if now > seconds / 2 else 0
+            if owed >= step:
+                heapq.heappush(arrivals, (now + round_trip / 2, number := number + 1, owed))
+                owed = 0
+    return Run(counted / (seconds / 2), most)
+
+
+def test_a_slow_reader_has_little_on_its_way() -> None:
+    run = simulate(speed=1e6, round_trip=0.001, seconds=20)
+    assert run.most <= 256 * KIB
+    assert run.rate > 0.95e6
+
+
+def test_a_fast_reader_nearby_is_kept_busy() -> None:
+    assert simulate(speed=80e6, round_trip=0.0005, seconds=1).rate > 60e6
+
+
+@pytest.mark.parametrize("round_trip", [0.02, 0.1])
+def test_a_long_line_is_filled_as_far_as_the_window_allows(round_trip: float) -> None:
+    run = simulate(speed=30e6, round_trip=round_trip, window=4 * MIB, seconds=20)
+    assert run.rate > 0.75 * min(30e6, 4 * MIB / round_trip)
+
+
+def test_a_reader_that_grants_in_steps_larger_than_the_flight_is_not_stuck() -> None:
+    assert simulate(speed=10e6, round_trip=0.001, step=512 * KIB, seconds=10).rate > 1e6
+
+
+def test_a_snapshot_larger_than_what_is_left_of_the_window_does_not_stop_the_output() -> None:
+    now = 0.0
+    flight = Flight(lambda: now)
+    room = 0
+    for _ in range(8):
+        room = max(room, flight.room(212 * KIB, 300 * KIB, 0))
+        now += 0.25
+    assert room > 0
+
+
+def test_a_window_that_grows_is_no_acknowledgement() -> None:
+    flight = Flight(lambda: 0.0)
+    assert flight.room(0, 0, 0) == 0
+    assert flight.room(512 * KIB, 0, 0) == flight.limit
+    flight.sent(64 * KIB)
+    assert flight.size == 64 * KIB

@@ -1,0 +1,178 @@
+"""`terminal.*`: ids and instances, any number of creates, kills, and what is kept of what has ended."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.terminal import methods as terminals
+from tests.runtime.support import Client, Served, alive, children, eventually
+
+
+async def test_a_terminal_is_described(client: Client, served: Served) -> None:
+    created = await client.ask("terminal.create", id="a.b-c_1", cols=100, rows=30, argv=["sleep", "60"])
+    assert created.pop("created") is True
+    assert created == await client.ask("terminal.get", id="a.b-c_1")
+    assert created["argv"] == ["sleep", "60"]
+    assert created["cwd"] == str(served.workspace)
+    assert (created["cols"], created["rows"]) == (100, 30)
+    assert (created["state"], created["exit"], created["viewers"]) == ("running", None, 0)
+    assert (created["start"], created["offset"]) == (0, 0)
+    assert (await client.ask("terminal.list"))["terminals"] == [created]
+
+
+async def test_without_anything_said_it_is_the_users_shell(client: Client) -> None:
+    created = await client.ask("terminal.create")
+    assert created["id"].startswith("t-")
+    assert (created["cols"], created["rows"]) == (80, 24)
+    assert created["argv"][0].endswith("sh")
+    shell = client.attach(created["id"], input="i")
+    shell.send(b"echo $TERM; exit 6\n")
+    assert (await shell.result())["exit"]["code"] == 6
+    assert b"xterm-256color" in shell.output
+
+
+async def test_any_number_of_creates_start_one_child(served: Served) -> None:
+    clients = [await served.client() for _ in range(5)]
+    calls = [client.call("terminal.create", {"id": "t", "argv": ["sleep", "60"]}) for client in clients * 10]
+    results = [await call.result() for call in calls]
+    assert sum(result["created"] for result in results) == 1
+    assert len({(result["pid"], result["instance"]) for result in results}) == 1
+    assert children() == {results[0]["pid"]}
+    for client in clients:
+        await client.cut()
+
+
+async def test_an_exit_is_told_with_the_last_bytes_and_the_next_create_is_a_live_shell(client: Client) -> None:
+    instances = set()
+    for round_ in range(40):
+        shell = await client.terminal(f"echo last words {round_}; exit {round_}")
+        assert await shell.event("exit") == {"code": round_, "signal": None}
+        result = await shell.result()
+        assert result["exit"]["code"] == round_
+        assert shell.output == b"last words %d\r\n" % round_
+        assert result["offset"] == len(shell.output)
+        instances.add((await shell.event("opened"))["instance"])
+    assert len(instances) == 40
+
+
+async def test_an_exited_one_stays_readable_until_it_is_replaced(client: Client) -> None:
+    first = await client.terminal("echo one; exit 3")
+    await first.result()
+    late = client.attach("t")
+    assert (await late.result())["exit"]["code"] == 3
+    assert late.output == b"one\r\n"
+    instance = (await late.event("opened"))["instance"]
+    await client.ask("terminal.create", id="t", argv=["sleep", "60"])
+    assert (await client.refused("terminal.attach", id="t", instance=instance)).code == "stale_handle"
+
+
+async def test_exited_ones_are_kept_in_a_bounded_number(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminals, "EXITED_KEPT", 3)
+    for number in range(6):
+        await (await client.terminal("exit", f"t{number}")).result()
+    assert [t["id"] for t in (await client.ask("terminal.list"))["terminals"]] == ["t3", "t4", "t5"]
+
+
+async def test_there_is_a_limit(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminals, "RUNNING_LIMIT", 1)
+    await client.ask("terminal.create", id="a", argv=["sleep", "60"])
+    error = await client.refused("terminal.create", id="b", argv=["sleep", "60"])
+    assert (error.code, error.retryable) == ("limit_exceeded", True)
+    assert (await client.ask("terminal.create", id="a"))["created"] is False
+
+
+WRONG_SIZES: list[Any] = [0, -1, 1001, 10**9, 10**30, "80", 1.5, [], True]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("terminal.create", {"argv": ["no-such-program"]}, "spawn_failed"),
+        ("terminal.create", {"cwd": "no/such"}, "spawn_failed"),
+        ("terminal.create", {"argv": ["sh", "a\0b"]}, "invalid_params"),
+        ("terminal.create", {"env": {"A": "b\0"}}, "invalid_params"),
+        ("terminal.create", {"argv": ["true", "x" * 200_000]}, "too_large"),
+        *(("terminal.create", {"cols": wrong}, "invalid_params") for wrong in WRONG_SIZES),
+        *(("terminal.create", {"rows": wrong}, "invalid_params") for wrong in WRONG_SIZES),
+        *(("terminal.resize", {"id": "t", "cols": wrong, "rows": 1}, "invalid_params") for wrong in WRONG_SIZES),
+        ("terminal.resize", {"id": "nobody", "cols": 1, "rows": 1}, "not_found"),
+        ("terminal.attach", {"id": "nobody"}, "not_found"),
+        ("terminal.attach", {"id": "t", "since": 10**30}, "invalid_params"),
+        ("terminal.attach", {"id": "t", "since": -1}, "invalid_params"),
+        ("terminal.attach", {"id": "t", "input": ""}, "invalid_params"),
+        ("terminal.attach", {"id": "t", "instance": "other"}, "stale_handle"),
+        ("terminal.get", {"id": "nobody"}, "not_found"),
+        ("terminal.get", {}, "invalid_params"),
+        ("terminal.signal", {"id": "nobody", "signal": "INT"}, "not_found"),
+        ("terminal.signal", {"id": "t", "signal": "NOPE"}, "invalid_params"),
+        ("terminal.signal", {"id": "t", "signal": 4711}, "invalid_params"),
+        ("terminal.signal", {"id": "t", "signal": 10**30}, "invalid_params"),
+        ("terminal.kill", {"id": "nobody"}, "not_found"),
+        ("terminal.kill", {"id": "t", "grace": 1e9}, "invalid_params"),
+    ],
+)
+async def test_what_cannot_be_done_is_a_typed_error(
+    client: Client, method: str, params: dict[str, Any], code: str
+) -> None:
+    await client.ask("terminal.create", id="t", argv=["sleep", "60"])
+    assert (await client.refused(method, params)).code == code
+    assert (await client.info())["terminals"] == 1
+    assert len(children()) == 1
+
+
+async def test_a_kill_ends_all_that_runs_in_it(client: Client, tmp_path: Path) -> None:
+    script = (
+        f"setsid sh -c 'trap \"\" HUP TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
+        f"nohup sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' >/dev/null 2>&1 & trap '' HUP; echo $$; wait; sleep 60"
+    )
+    shell = await client.terminal(script)
+    files = [tmp_path / name for name in ("away", "near")]
+    await eventually(lambda: all(file.exists() and file.read_text() for file in files))
+    result = await client.ask("terminal.kill", id="t", grace=0.05)
+    assert result["exit"]["signal"] == "SIGKILL"
+    assert not any(alive(int(file.read_text())) for file in files)
+    assert (await shell.result())["exit"] == result["exit"]
+    assert await client.ask("terminal.kill", id="t") == result
+
+
+async def test_a_kill_reaches_a_daemon_also_when_the_shell_has_gone(client: Client, tmp_path: Path) -> None:
+    daemon = f"trap '' HUP TERM; echo up > {tmp_path}/up; while :; do sleep 60; done"
+    shell = await client.terminal(f'setsid sh -c \'(exec sh -c "$0") & echo $! > {tmp_path}/pid\' "{daemon}"; exit 3')
+    assert (await shell.result())["exit"]["code"] == 3
+    await eventually((tmp_path / "up").exists)
+    pid = int((tmp_path / "pid").read_text())
+    assert alive(pid)
+    assert (await client.ask("terminal.kill", id="t", grace=0))["exit"]["code"] == 3
+    assert not alive(pid)
+
+
+async def test_a_signal_reaches_the_foreground_and_an_ended_one_says_so(client: Client) -> None:
+    shell = await client.terminal("trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done")
+    await shell.seen(b"ready")
+    await client.ask("terminal.signal", id="t", signal="usr1")
+    await shell.seen(b"usr1")
+    await client.ask("terminal.signal", id="t", signal="INT")
+    await shell.result()
+    assert (await client.refused("terminal.signal", id="t", signal="INT")).code == "exited"
+
+
+async def test_a_resize_answers_with_the_size_that_holds(client: Client) -> None:
+    await client.terminal("sleep 60")
+    assert await client.ask("terminal.resize", id="t", cols=1000, rows=1) == {"cols": 1000, "rows": 1}
+    await client.ask("terminal.kill", id="t", grace=0)
+    assert await client.ask("terminal.resize", id="t", cols=10, rows=10) == {"cols": 1000, "rows": 1}
+
+
+async def test_a_keyed_create_repeated_is_told_the_same(client: Client) -> None:
+    first = await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k")
+    assert await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k") == first
+    assert len(children()) == 1
+
+
+async def test_a_terminal_that_ends_while_it_is_killed_is_no_error(client: Client) -> None:
+    async with asyncio.timeout(20):
+        for number in range(20):
+            await client.ask("terminal.create", id=f"t{number}", argv=["true"])
+            assert "exit" in await client.ask("terminal.kill", id=f"t{number}", grace=0)

@@ -1,0 +1,115 @@
+"""bash and zsh tell their directory and their commands, and are otherwise as their users made them."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime.terminal.shell_integration import SCRIPTS, integrate
+from tests.runtime.support import Channel, Client
+
+SHELLS = ["bash", "zsh"]
+
+
+async def start(client: Client, home: Path, shell: str, **env: str) -> Channel:
+    argv = [shutil.which(shell) or shell]
+    await client.ask(
+        "terminal.create", id="t", argv=argv, cwd=str(home), env={"HOME": str(home), "HISTFILE": None, **env}
+    )
+    channel = client.attach("t", input="keys")
+    await channel.event("opened")
+    return channel
+
+
+async def run(client: Client, line: str) -> Any:
+    """Type a line; the command that it was, when it has ended."""
+    sent = await client.ask("terminal.send", id="t", text=line, keys=["enter"])
+    waited = await client.ask("terminal.wait", id="t", command=True, since=sent["offset"])
+    assert waited["event"] == "command"
+    return waited["command"]
+
+
+def home_of(folder: Path, **files: str) -> Path:
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / f".{name}").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_command_is_told_with_line_code_directory_and_output(
+    client: Client, tmp_path: Path, shell: str
+) -> None:
+    home = home_of(tmp_path / "ho me;ü", zshrc="")
+    channel = await start(client, home, shell)
+    command = await run(client, "echo 'a;b\\c'; (exit 7)")
+    assert (command["line"], command["code"], command["cwd"]) == ("echo 'a;b\\c'; (exit 7)", 7, str(home))
+    output = bytes(channel.output)[command["start"] : command["end"]]
+    assert output.startswith(b"a;b")
+    command = await run(client, "cd /tmp")
+    assert (command["code"], (await client.ask("terminal.get", id="t"))["cwd"]) == (0, "/tmp")
+    history = await client.ask("terminal.history", id="t")
+    assert [c["number"] for c in history["commands"]] == [1, 2]
+    assert history["tells"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_an_empty_line_and_ctrl_c_are_no_commands(client: Client, tmp_path: Path, shell: str) -> None:
+    await start(client, home_of(tmp_path / "h", zshrc=""), shell)
+    await run(client, "true")
+    await client.ask("terminal.send", id="t", keys=["enter", "enter", "x", "ctrl+c"])
+    assert (await run(client, "false"))["number"] == 2
+
+
+async def test_bash_reads_its_users_files_and_keeps_its_hooks_and_status(client: Client, tmp_path: Path) -> None:
+    rc = "PS1='mine> '; hook() { echo \"hook $?\"; }; PROMPT_COMMAND='hook;'; HISTCONTROL=ignoreboth; set -u"
+    home = home_of(tmp_path / "h", bashrc=rc)
+    channel = await start(client, home, "bash")
+    await channel.seen(b"mine> ")
+    await run(client, "(exit 3)")
+    await channel.seen(b"hook 3\r\n")
+    command = await run(client, "echo status $?")
+    assert b"status 3\r\n" in bytes(channel.output)[command["start"] : command["end"]]
+    assert (await run(client, " echo secret"))["line"] in (None, " echo secret")  # never the command before
+    assert sorted(os.listdir(home)) == [".bashrc"]
+
+
+async def test_bash_keeps_hooks_that_are_an_array(client: Client, tmp_path: Path) -> None:
+    home = home_of(tmp_path / "h", bashrc="PROMPT_COMMAND=('echo one $?' 'echo two')")
+    channel = await start(client, home, "bash")
+    await channel.seen(b"two\r\n")
+    assert (await run(client, "(exit 4)"))["code"] == 4
+    await channel.seen(b"one 4\r\ntwo\r\n")
+
+
+async def test_zsh_reads_its_users_files_where_the_user_has_them(client: Client, tmp_path: Path) -> None:
+    home = home_of(tmp_path / "h")
+    dots = home_of(tmp_path / "dots", zshenv="FROM_ENV=yes", zshrc="PS1='mine> '; precmd() { echo \"hook $?\" }")
+    channel = await start(client, home, "zsh", ZDOTDIR=str(dots))
+    await channel.seen(b"mine> ")
+    await run(client, "(exit 3)")
+    await channel.seen(b"hook 3\r\n")
+    command = await run(client, "echo $FROM_ENV $ZDOTDIR ${HAWSE_ZDOTDIR-none}")
+    assert b"yes %b none" % str(dots).encode() in bytes(channel.output)[command["start"] : command["end"]]
+    assert os.listdir(home) == []
+
+
+async def test_zsh_without_a_folder_of_its_own_has_none_afterwards(client: Client, tmp_path: Path) -> None:
+    channel = await start(client, home_of(tmp_path / "h", zshrc="PS1='mine> '"), "zsh")
+    command = await run(client, "echo ${ZDOTDIR-none} ${HAWSE_ZDOTDIR-none}")
+    assert b"none none" in bytes(channel.output)[command["start"] : command["end"]]
+
+
+def test_only_a_shell_without_arguments_is_integrated() -> None:
+    env = {"PATH": "/bin"}
+    for argv in (["bash", "-c", "x"], ["sh"], ["vim"], ["bash", "-l"], ["/opt/notbash"]):
+        assert integrate(argv, env) == (argv, env, False)
+    assert integrate(["/bin/bash"], env) == (["/bin/bash", "--rcfile", str(SCRIPTS / "hawse.bash")], env, True)
+
+
+async def test_it_can_be_declined(client: Client) -> None:
+    created = await client.ask("terminal.create", id="t", argv=["bash"], integration=False)
+    assert created["argv"] == ["bash"]
+    assert not (await client.ask("terminal.history", id="t"))["tells"]

@@ -1,0 +1,52 @@
+"""Title, directory and commands, as programs say them in their output."""
+
+import socket
+
+import pytest
+
+from runtime.journal.journal import Journal
+from runtime.terminal.shell_state import Observer
+
+
+def observed(*pieces: bytes) -> Observer:
+    journal = Journal()
+    observer = Observer(journal)
+    for piece in pieces:
+        journal.append(piece)
+        observer.catch_up()
+    return observer
+
+
+def test_the_title_is_the_latest_and_has_no_controls() -> None:
+    assert observed(b"\x1b]0;one\x07\x1b]2;tw\x01o\x9b", b"\x1b\\").title == "two\ufffd"
+    assert observed(b"\x1b]1;icon\x07").title is None
+    assert len(observed(b"\x1b]2;" + b"x" * 5000 + b"\x07").title or "") == 1024
+
+
+@pytest.mark.parametrize(
+    ("url", "cwd"),
+    [
+        (b"file:///a/b%20c", "/a/b c"),
+        (b"file://localhost/", "/"),
+        (b"file://%b/t%%C3%%BC" % socket.gethostname().encode(), "/tü"),
+        (b"file://elsewhere/a", None),
+        (b"http://localhost/a", None),
+        (b"file://", None),
+        (b"file:///a%00b", None),
+        (b"file:///" + b"a" * 5000, None),
+    ],
+)
+def test_the_directory_is_a_path_of_this_host(url: bytes, cwd: str | None) -> None:
+    assert observed(b"\x1b]7;" + url + b"\x07").cwd == cwd
+
+
+def test_commands_are_seen_with_the_directory_they_ran_in() -> None:
+    observer = observed(b"\x1b]7;file:///w\x07\x1b]133;B\x07ls\r\n\x1b]133;C\x07out\x1b]133;", b"D;3\x07")
+    (command,) = observer.commands.list(10, None)["commands"]
+    assert (command.line, command.cwd, command.code) == ("ls", "/w", 3)
+    assert observer.tells_commands
+
+
+def test_a_shell_that_was_integrated_is_known_to_tell_before_it_has() -> None:
+    assert Observer(Journal(), integrated=True).tells_commands
+    assert not Observer(Journal()).tells_commands

@@ -1,0 +1,195 @@
+"""A terminal itself: its sizes by offset, its screen, who answers queries, signals, and its end."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from hawse.wire import HawseError
+from runtime.journal.journal import Journal
+from runtime.posix import child as reaper
+from runtime.screen import size_history as marks
+from runtime.screen.size_history import Mark
+from runtime.screen.snapshot_cache import Shelf
+from runtime.terminal.terminal import Terminal
+from tests.runtime.support import children, eventually, no_fd_leaked
+
+Start = Callable[..., Terminal]
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
+    started: list[Terminal] = []
+
+    def start(*argv: str, capacity: int = 1 << 20) -> Terminal:
+        new = Terminal(
+            "t",
+            argv,
+            cwd=str(tmp_path),
+            env={"PATH": os.environ["PATH"], "TERM": "xterm-256color"},
+            cols=80,
+            rows=24,
+            journal=Journal(capacity),
+            shelf=Shelf(),
+            on_exit=lambda _: None,
+        )
+        started.append(new)
+        return new
+
+    yield start
+    for left in started:
+        if left.exit is None:
+            os.kill(left.pid, signal.SIGKILL)
+        await eventually(lambda: left.exit is not None)  # noqa: B023
+        left.retire()
+    assert not children()
+
+
+def output(terminal: Terminal) -> bytes:
+    return terminal.journal.copy(terminal.journal.start, terminal.journal.end)
+
+
+async def test_the_last_bytes_are_there_when_it_has_ended(start: Start) -> None:
+    for _ in range(30):
+        ends = start("sh", "-c", "seq 1000; exit 7")
+        await eventually(lambda: ends.exit is not None)  # noqa: B023
+        assert ends.exit is not None
+        assert ends.exit.code == 7
+        assert output(ends) == b"".join(b"%d\r\n" % n for n in range(1, 1001))
+
+
+async def test_what_is_typed_is_written_whole(start: Start) -> None:
+    data = b"".join(b"%07d\n" % n for n in range(131_072))
+    cat = start("sh", "-c", "stty raw -echo; echo ready; exec head -c 1048576", capacity=2 << 20)
+    await eventually(lambda: b"ready" in output(cat))
+    written: list[int] = []
+    for at in range(0, len(data), 100_000):
+        cat.write(memoryview(data)[at : at + 100_000], written.append)
+    await eventually(lambda: cat.exit is not None)
+    assert sum(written) == len(data)
+    assert output(cat).removeprefix(b"ready\n").removeprefix(b"ready\r\n") == data
+
+
+async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
+    shell = start("sh", "-c", "read x; echo 0123456789; read x; stty size; read x")
+    shell.resize(100, 30)
+    shell.write(b"\n")
+    await eventually(lambda: b"9" in output(shell))
+    at = shell.journal.end
+    shell.resize(90, 20)
+    shell.resize(90, 20)
+    shell.write(b"\n")
+    await eventually(lambda: b"20 90" in output(shell))
+    assert shell.size == (90, 20)
+    assert shell.marks.get(0) == Mark(0, 80, 24)
+    assert shell.marks.get(1) == Mark(0, 100, 30)
+    assert shell.marks.get(2) == Mark(at, 90, 20)
+    assert shell.marks.get(3) is None
+    assert shell.marks.size_at(0) == (80, 24, 1)
+    assert shell.marks.size_at(1) == (100, 30, 2)
+    assert shell.marks.size_at(at) == (100, 30, 2), "the change stands before the byte at that offset, and is told"
+    assert shell.marks.size_at(at + 1) == (90, 20, 3)
+    snapshot = shell.snapshot()
+    assert (snapshot.cols, snapshot.rows, snapshot.next_mark) == (90, 20, 3)
+    assert snapshot.offset == shell.journal.end
+
+
+async def test_sizes_are_remembered_in_a_bounded_number(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks, "LIMIT", 10)
+    shell = start("sleep", "60")
+    for number in range(50):
+        shell.resize(100 + number, 24)
+    assert shell.marks.first == 41
+    assert shell.marks.get(41) == Mark(0, 140, 24)
+    assert shell.marks.get(50) == Mark(0, 149, 24)
+    snapshot = shell.snapshot()
+    assert (snapshot.cols, snapshot.next_mark) == (149, 51)
+
+
+async def test_a_signal_reaches_the_foreground_group(start: Start) -> None:
+    shell = start("sh", "-c", "set -m; sh -c 'echo ready; exec sleep 60'; echo after $?")
+    await eventually(lambda: b"ready" in output(shell))
+    shell.signal(signal.SIGTERM)
+    await eventually(lambda: shell.exit is not None)
+    assert b"after 143" in output(shell), "the shell itself is in another group"
+
+
+GIVES_UP = """
+import fcntl, os, signal, sys, termios
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+fcntl.ioctl(0, termios.TIOCNOTTY)
+signal.signal(signal.SIGUSR1, lambda *_: os._exit(9))
+print("gave up", flush=True)
+signal.pause()
+"""
+
+
+async def test_a_signal_to_a_terminal_without_a_foreground_group_never_reaches_us(start: Start) -> None:
+    """The kernel then says group 0, which to killpg means our own."""
+    ours: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: ours.append(number))
+    try:
+        program = start(sys.executable, "-c", GIVES_UP)
+        await eventually(lambda: b"gave up" in output(program))
+        program.signal(signal.SIGUSR1)
+        await eventually(lambda: program.exit is not None)
+        assert program.exit is not None
+        assert program.exit.code == 9
+        assert ours == []
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+CLOSES = """
+import os, signal
+signal.signal(signal.SIGUSR1, lambda *_: os._exit(9))
+os.write(1, b"bye")
+os.closerange(0, 3)
+signal.pause()
+"""
+
+
+async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -> None:
+    """Many do just before they exit (cat, say): a hang-up would take the place of their exit code."""
+    closes = start(sys.executable, "-c", CLOSES)
+    await eventually(lambda: closes._inlet.ended)
+    closes.resize(50, 50)
+    closes.write(b"x\n")
+    closes.signal(signal.SIGUSR1)
+    await eventually(lambda: closes.exit is not None)
+    assert closes.exit is not None
+    assert closes.exit.code == 9
+    assert output(closes) == b"bye"
+
+
+async def test_with_nobody_attached_the_screen_answers_queries(start: Start) -> None:
+    asks = start("sh", "-c", "stty raw -echo; printf 'ab\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c")
+    await eventually(lambda: asks.exit is not None)
+    assert b"033   [   1   ;   3   R" in output(asks)
+
+
+async def test_what_cannot_be_started_leaves_nothing(start: Start) -> None:
+    with no_fd_leaked(), pytest.raises(HawseError, match="spawn_failed"):
+        start("no-such-program")
+
+
+async def test_a_child_that_cannot_be_watched_leaves_nothing(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_descriptor(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(reaper, "Child", no_descriptor)
+    with no_fd_leaked(), pytest.raises(HawseError, match="limit_exceeded"):
+        start("sleep", "60")
+    await asyncio.sleep(0)
+    assert not children()
+
+
+async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
+    shell = start("true")
+    await eventually(lambda: shell.exit is not None)
+    shell.retire()
+    assert shell._sidecar._screen._emulator._t is None

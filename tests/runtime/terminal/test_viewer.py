@@ -1,0 +1,644 @@
+"""A viewer: where it begins, what stands between its bytes, that input is applied once, and who waits for whom."""
+
+import asyncio
+import gc
+import random
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyghostty import Terminal as Emulator
+
+from hawse.wire.frames import SHARED
+from runtime.journal import backpressure as pace
+from runtime.journal.input_offsets import Inputs
+from runtime.screen.snapshot_cache import Snapshot
+from runtime.terminal.congestion_window import Flight
+from runtime.terminal.viewer import RESEED_ROWS
+from tests.runtime.support import Channel, Client, Served, eventually
+
+LINES = 300_000
+FLOOD = b"".join(b"%08d\r\n" % n for n in range(LINES))
+PRINT_FLOOD = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
+
+
+async def flood(client: Client, terminal_id: str = "t") -> None:
+    await client.ask("terminal.create", id=terminal_id, argv=[sys.executable, "-c", PRINT_FLOOD])
+
+
+def names(channel: Channel) -> list[str]:
+    return [event.name for event in channel.events]
+
+
+# ---- where it begins
+
+
+async def test_a_resume_at_every_offset_is_exact(client: Client) -> None:
+    shell = await client.terminal("seq 100; exec sleep 60")
+    await shell.seen(b"\n100\r\n")
+    whole = bytes(shell.output)
+    for since in range(len(whole) + 1):
+        again = client.attach("t", since=since)
+        opened = await again.event("opened")
+        assert (opened["start_at"], opened["from"], opened["screen"]) == ("resume", since, 0)
+        assert (await again.event("live"))["offset"] == len(whole)
+        assert again.output == whole[since:]
+        again.cancel()
+    beyond = await client.refused("terminal.attach", id="t", since=len(whole) + 1)
+    assert (beyond.code, beyond.details) == ("invalid_params", {"offset": len(whole)})
+
+
+async def test_a_new_viewer_gets_everything_from_the_start(client: Client) -> None:
+    shell = await client.terminal("printf 'a\\033[31mb'; exec sleep 60")
+    await shell.seen(b"b")
+    again = client.attach("t")
+    opened = await again.event("opened")
+    assert (opened["start_at"], opened["from"]) == ("start", 0)
+    await again.event("live")
+    assert again.output == b"a\x1b[31mb"
+    assert names(again) == ["opened", "live"]
+
+
+@pytest.mark.parametrize("since", [None, 0, 100_000])
+async def test_where_the_journal_no_longer_reaches_a_snapshot_is_painted(
+    client: Client, served: Served, since: int | None
+) -> None:
+    served.runtime._terminals._journals._each = 1 << 20
+    await flood(client)
+    await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+    viewer = client.attach("t", since=since)
+    opened = await viewer.event("opened")
+    assert opened["start_at"] == "snapshot"
+    assert opened["from"] == len(FLOOD)
+    await viewer.result()
+    assert opened["screen"] == len(viewer.screen)
+    assert not viewer.output
+    with Emulator(80, 24) as straight, Emulator(80, 24) as painted:
+        straight.feed(FLOOD)
+        painted.feed(bytes(viewer.screen))
+        assert painted.text() == straight.text()
+        assert painted.cursor == straight.cursor
+    assert [event.name for event in viewer.events] == ["opened", "live", "exit"]
+
+
+async def test_a_snapshot_is_right_wherever_a_program_is(client: Client, served: Served) -> None:
+    """Attach again and again while a full-screen program draws: each viewer ends with the same screen."""
+    rng = random.Random(1)
+    script = (
+        "import sys, random; rng = random.Random(2)\n"
+        "out = sys.stdout\n"
+        "for n in range(4000):\n"
+        "    place = '\\x1b[%d;%dH' % (rng.randint(1, 24), rng.randint(1, 80))\n"
+        "    out.write(rng.choice(['\\x1b[?1049h', '\\x1b[?1049l', place,"
+        " 'wörter ✓ ', '\\x1b[3%dm' % rng.randint(0, 7), '\\r\\n', '\\x1b[K', '\\x1b[2;20r', '\\x1b[r', '日本']))\n"
+        "    if n % 50 == 0: out.flush(); sys.stdin.readline()\n"
+        "out.write('\\x1b[?1049l\\x1b[2J\\x1b[Hend'); out.flush(); sys.stdin.readline()\n"
+    )
+    await client.ask("terminal.create", id="t", argv=[sys.executable, "-c", script], env={"PYTHONIOENCODING": "utf-8"})
+    first = client.attach("t", input="keys")
+    viewers = [first]
+    terminal = served.runtime._terminals.get("t")
+    terminal.replay_limit = 0  # every viewer without `since` gets a snapshot
+    for _ in range(80):
+        first.send(b"\n")
+        before = len(first.output)
+        await first.until(lambda: len(first.output) > before + 1)  # noqa: B023
+        if rng.random() < 0.2:
+            viewers.append(client.attach("t"))
+            await viewers[-1].event("live")
+    await first.seen(b"end")
+    for viewer in viewers:
+        await viewer.until(lambda: viewer.output.endswith(b"end"))  # noqa: B023
+    starts = [viewer.events[0].value["start_at"] for viewer in viewers]
+    assert "snapshot" in starts
+    screens = set()
+    for viewer in viewers:
+        with Emulator(80, 24) as emulator:
+            emulator.feed(bytes(viewer.screen) + bytes(viewer.output))
+            screens.add((emulator.text(), emulator.cursor))
+    assert len(screens) == 1
+
+
+# ---- what stands between its bytes
+
+
+async def test_a_resize_stands_at_its_exact_offset_live_and_in_every_replay(client: Client) -> None:
+    shell = await client.terminal("stty -echo; echo ready; while read x; do stty size; done")
+    await shell.seen(b"ready\r\n")
+    sizes = [(100, 30), (120, 40), (90, 20)]
+    for number, (cols, rows) in enumerate(sizes, 1):
+        await client.ask("terminal.resize", id="t", cols=cols, rows=rows)
+        assert await shell.event("resized", number) == {"cols": cols, "rows": rows, "offset": len(shell.output)}
+        shell.send(b"\n")
+        await shell.seen(b"%d %d\r\n" % (rows, cols))
+    whole = bytes(shell.output)
+    told = [event for event in shell.events if event.name == "resized"]
+    assert [event.at for event in told] == [event.value["offset"] for event in told]
+    for since in range(len(whole) + 1):
+        again = client.attach("t", since=since)
+        opened = await again.event("opened")
+        await again.event("live")
+        if since == len(whole):
+            await client.info()
+        resized = [event for event in again.events if event.name == "resized"]
+        assert [event.value for event in resized] == [event.value for event in told if event.value["offset"] >= since]
+        assert all(event.at == event.value["offset"] for event in resized)
+        held = [event.value for event in told if event.value["offset"] < since]
+        assert (opened["cols"], opened["rows"]) == ((held[-1]["cols"], held[-1]["rows"]) if held else (80, 24))
+        again.cancel()
+
+
+async def test_live_comes_once_and_after_the_replay(client: Client) -> None:
+    shell = await client.terminal("seq 20000; exec sleep 60")
+    await shell.seen(b"\n20000\r\n")
+    end = len(shell.output)
+    again = client.attach("t", since=0)
+    await again.event("live")
+    assert len(again.output) == end
+    assert [(event.name, event.at) for event in again.events] == [("opened", 0), ("live", end)]
+
+
+async def test_the_end_is_told_after_the_last_byte(client: Client) -> None:
+    shell = await client.terminal("seq 50000; exit 3")
+    assert (await shell.result())["exit"]["code"] == 3
+    assert shell.output.endswith(b"\n50000\r\n")
+    assert names(shell) == ["opened", "live", "exit"]
+    assert shell.events[-1].at == len(shell.output) == shell.value["offset"]
+
+
+# ---- input
+
+
+async def test_a_megabyte_is_typed_whole_and_in_order(client: Client) -> None:
+    data = b"".join(b"%07d\n" % n for n in range(131_072))
+    shell = await client.terminal("stty raw -echo; echo ready; exec head -c 1048576")
+    await shell.seen(b"ready")
+    await shell.type(data)
+    await shell.result()
+    assert bytes(shell.output).partition(b"ready\n")[2].lstrip(b"\r\n") == data
+
+
+async def test_input_is_applied_once_across_reattaches_with_the_same_id(served: Served) -> None:
+    data = b"".join(b"%05d\n" % n for n in range(20_000))
+    async with served.client() as first:
+        await first.ask("terminal.create", id="t", argv=["sh", "-c", "stty raw -echo; echo ready; exec cat > got"])
+        await first.attach("t").seen(b"ready")
+    applied = 0
+    rng = random.Random(3)
+    while applied < len(data):
+        async with served.client() as client:
+            shell = client.attach("t", input="keys")
+            applied = (await shell.event("opened"))["input_offset"]
+            again = max(0, applied - rng.randint(0, 5000))  # what it is not sure of, it sends again
+            size = rng.randint(0, 60_000)
+            shell.send(data[again : again + size], offset=again)
+            if rng.random() < 0.5:
+                await client.info()
+        terminal = served.runtime._terminals.get("t")
+        await eventually(lambda: not terminal.viewers)  # noqa: B023
+        applied = terminal.inputs.applied("keys")
+    await eventually(lambda: (served.workspace / "got").stat().st_size >= len(data))
+    assert (served.workspace / "got").read_bytes() == data
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 100)), max_size=40))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_resends_within_what_was_applied_change_nothing(sends: list[tuple[int, int]]) -> None:
+    inputs, stream, written = Inputs(), bytes(range(256)) * 2, b""
+    for offset, size in sends:
+        offset = min(offset, len(written))
+        fresh = inputs.fresh("i", offset, stream[offset : offset + size])
+        inputs.advance("i", len(fresh))
+        written += bytes(fresh)
+    assert written == stream[: len(written)]
+
+
+async def test_a_gap_ends_the_call_and_says_what_is_applied(client: Client) -> None:
+    shell = await client.terminal("exec cat")
+    shell.send(b"abc")
+    shell.send(b"x", offset=4)
+    error = await shell.refusal()
+    assert (error.code, error.details) == ("input_gap", {"applied": 3})
+
+
+async def test_input_needs_a_name(client: Client) -> None:
+    await client.terminal("exec cat")
+    nameless = client.attach("t")
+    nameless.send(b"x")
+    assert (await nameless.refusal()).code == "protocol_error"
+
+
+async def test_input_after_the_end_is_a_typed_error(client: Client) -> None:
+    shell = await client.terminal("seq 200000", "t")
+    slow = client.attach("t", input="late", generous=False)
+    await shell.result()
+    slow.send(b"x")
+    error = await slow.refusal()
+    assert (error.code, error.details) == ("exited", {"applied": 0})
+
+
+async def test_an_end_of_input_is_nothing_to_a_terminal(client: Client) -> None:
+    shell = await client.terminal("exec cat")
+    shell.end()
+    other = client.attach("t", input="other")
+    other.send(b"\x04")
+    assert (await shell.result())["exit"]["code"] == 0
+
+
+async def test_input_is_bounded_when_the_program_does_not_read(client: Client) -> None:
+    shell = await client.terminal("stty raw -echo; echo ready; exec sleep 60")
+    await shell.seen(b"ready")
+    window = client.connection.limits.input_window
+    for at in range(0, window, 1 << 16):
+        shell.send(bytes(1 << 16))
+        assert at < window
+    await client.info()
+    assert shell.granted < window // 2, "credit is not given back for what nobody reads"
+    error = None
+    for _ in range(20):
+        shell.cancel()
+        await shell.until(lambda: shell.closed)  # noqa: B023
+        shell = client.attach("t", input="keys")
+        shell.sent = (await shell.event("opened"))["input_offset"]
+        for _ in range(0, window, 1 << 16):
+            shell.send(bytes(1 << 16))
+        await client.info()
+        if shell.closed:
+            error = await shell.refusal()
+            break
+    assert error is not None
+    assert (error.code, error.retryable) == ("input_overflow", True)
+    assert 1 << 19 < error.details["applied"] <= (1 << 20) + (1 << 17)
+
+
+# ---- pace
+
+
+async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: Client, served: Served) -> None:
+    await flood(client)
+    stalled = client.attach("t", generous=False, window=None)
+    fast = client.attach("t")
+    await fast.result()
+    assert fast.output == FLOOD, "it had every byte"
+    assert "reseed" not in names(fast)
+    assert len(stalled.output) <= 1 << 20
+    assert not stalled.closed
+
+
+async def test_with_one_slow_viewer_the_program_waits_for_it(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "PATIENCE", 3600.0)
+    await flood(client)
+    slow = client.attach("t", generous=False)
+    terminal = served.runtime._terminals.get("t")
+    await eventually(lambda: terminal.pacer.paused)
+    held = terminal.journal.end
+    assert held <= (1 << 20) + pace.ROOM + (512 << 10)
+    await client.info()
+    assert terminal.journal.end == held
+    slow.generous = True
+    slow.grant(1 << 20)
+    await slow.result()
+    assert slow.output == FLOOD
+
+
+async def test_one_that_is_gone_for_good_is_not_waited_for(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "PATIENCE", 0.02)
+    await flood(client)
+    client.attach("t", generous=False)
+    terminal = served.runtime._terminals.get("t")
+    await eventually(lambda: terminal.exit is not None)
+
+
+async def test_with_nobody_attached_a_program_never_blocks(client: Client, served: Served) -> None:
+    await flood(client)
+    await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+    assert (await client.ask("terminal.get", id="t"))["offset"] == len(FLOOD)
+
+
+async def test_a_viewer_that_grants_nothing_blocks_nobody(client: Client, served: Served) -> None:
+    async with served.client(window=0) as mute:
+        await flood(client)
+        unopened = mute.attach("t", generous=False)
+        await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+        assert unopened.events == []
+        unopened.generous = True
+        unopened.grant(1)
+        await unopened.event("opened")
+
+
+async def test_after_an_interrupt_the_newest_rows_are_enough(client: Client) -> None:
+    program = f"{PRINT_FLOOD}; sys.stdout.flush(); sys.stdin.read()"
+    await client.ask("terminal.create", id="t", argv=[sys.executable, "-c", program])
+    behind = client.attach("t", generous=False)
+    fast = client.attach("t", input="keys")
+    await fast.seen(b"%08d\r\n" % (LINES - 1))
+    fast.send(b"\x03")
+    behind.generous = True
+    behind.grant(1 << 20)
+    await behind.event("reseed")
+    await behind.result()
+    assert b"%08d\r\n" % (LINES - 1) in behind.screen
+    assert behind.screen.count(b"\n") <= RESEED_ROWS + 24
+
+
+async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "PATIENCE", 0.02)
+    served.runtime._terminals._journals._each = 1 << 20
+    await flood(client)
+    laggard = client.attach("t", generous=False)
+    await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+    laggard.generous = True
+    laggard.grant(1 << 20)
+    await laggard.result()
+    told, at = b"", 0
+    for start, stop in laggard.lost:
+        told, at = told + FLOOD[at:start], stop
+    assert laggard.output == told + FLOOD[at:]
+    reseed = await laggard.event("reseed", len(laggard.lost))
+    assert laggard.lost
+    assert reseed["screen"] == len(laggard.screen)
+    assert (reseed["cols"], reseed["rows"]) == (80, 24)
+    assert names(laggard)[-3:] == ["reseed", "live", "exit"]
+    assert laggard.events[-2].at >= reseed["from"]
+    with Emulator(80, 24) as straight, Emulator(80, 24) as painted:
+        straight.feed(FLOOD)
+        painted.feed(bytes(laggard.screen) + FLOOD[reseed["from"] :])
+        assert painted.text() == straight.text()
+
+
+async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(client: Client, served: Served) -> None:
+    shelf = served.runtime._terminals.shelf
+    shelf.limit = 500_000
+    gc.collect()
+    await flood(client)
+    fast = client.attach("t", generous=False)
+    async with served.client(window=8192) as deaf:
+        stalled = []
+        for n in range(99):
+            fast.grant(20_000)
+            at = 300_000 + 20_000 * n
+            await fast.until(lambda at=at: fast.position >= at)  # type: ignore[misc]
+            stalled.append(deaf.attach("t", generous=False))
+            opened = await stalled[-1].event("opened")
+            assert opened["start_at"] == "snapshot"
+            assert opened["screen"] > 8192, "some of it has to wait"
+            assert shelf.held <= shelf.limit
+            assert sum(len(kept.data) for kept in gc.get_objects() if isinstance(kept, Snapshot)) <= shelf.limit
+        fast.generous = True
+        fast.grant(1 << 20)
+        await fast.result()
+        for viewer in stalled:
+            viewer.generous = True
+            viewer.grant(1 << 20)
+        for viewer in stalled:
+            await viewer.result()
+    made = len({viewer.events[0].value["from"] for viewer in stalled})
+    assert made > 10, "more than there was room for"
+    assert sum("reseed" in names(viewer) for viewer in stalled) >= made - shelf.limit // opened["screen"]
+    assert shelf.held == 0
+    with Emulator(80, 24) as straight:
+        straight.feed(FLOOD)
+        for viewer in (stalled[0], stalled[50], stalled[-1]):
+            begun = viewer.lost[-1][1] if viewer.lost else viewer.events[0].value["from"]
+            with Emulator(80, 24) as painted:
+                painted.feed(bytes(viewer.screen) + FLOOD[begun:])
+                assert painted.text() == straight.text()
+
+
+async def test_viewers_that_come_to_a_quiet_terminal_share_one_snapshot(client: Client, served: Served) -> None:
+    shell = await client.terminal("seq 100000; exec sleep 60")
+    await shell.seen(b"\n100000\r\n")
+    async with served.client(window=8192) as deaf:
+        viewers = [deaf.attach("t", generous=False) for _ in range(20)]
+        sizes = {(await viewer.event("opened"))["screen"] for viewer in viewers}
+        assert sizes == {served.runtime._terminals.shelf.held}
+        for viewer in viewers:
+            viewer.cancel()
+            await viewer.refusal()
+        assert served.runtime._terminals.shelf.held == 0
+
+
+async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(client: Client, served: Served) -> None:
+    shell = await client.terminal("seq 100000; read line; seq 100000; exec sleep 60")
+    await shell.seen(b"\n100000\r\n")
+    async with served.client(window=8192) as deaf:
+        first = deaf.attach("t", generous=False, lossless=True)
+        served.runtime._terminals.shelf.limit = (await first.event("opened"))["screen"]
+        shell.send(b"\r")
+        await shell.until(lambda: shell.output.count(b"\n100000\r\n") == 2)
+        refusal = await client.attach("t", lossless=True).refusal()
+        assert (refusal.code, refusal.retryable) == ("limit_exceeded", True)
+        first.generous = True
+        first.grant(1 << 20)
+        await first.event("live")
+        assert "reseed" not in names(first)
+        assert (await client.attach("t", lossless=True).event("opened"))["start_at"] == "snapshot"
+
+
+async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_cut(served: Served) -> None:
+    served.runtime._terminals._journals._each = 1 << 20
+    async with served.client() as fast, served.client() as recorder:
+        await flood(fast)
+        recording = recorder.attach("t", lossless=True, input="recorder", generous=False)
+        watching = fast.attach("t")
+        terminal = served.runtime._terminals.get("t")
+        await recording.until(lambda: len(recording.output) > 500_000)
+        await eventually(lambda: terminal.pacer.paused)
+        await recorder.cut()
+        await eventually(lambda: len(terminal.viewers) == 1)
+        taken = bytes(recording.output)
+        assert taken == FLOOD[: len(taken)]
+        await fast.info()
+        assert terminal.journal.start <= len(taken)
+        assert terminal.exit is None
+        async with served.client() as again:
+            resumed = again.attach("t", lossless=True, input="recorder", since=len(taken))
+            assert (await resumed.event("opened"))["start_at"] == "resume"
+            await resumed.result()
+            assert taken + resumed.output == FLOOD
+            await watching.result()
+
+
+async def test_a_lossless_viewer_whose_window_is_closed_keeps_its_place_from_the_start(
+    client: Client, served: Served
+) -> None:
+    served.runtime._terminals._journals._each = 1 << 20
+    async with served.client(window=0) as mute:
+        shell = await client.terminal(f'read x; exec {sys.executable} -c "{PRINT_FLOOD}"')
+        recording = mute.attach("t", since=0, lossless=True, input="r", generous=False)
+        await mute.info()
+        shell.send(b"\n")
+        terminal = served.runtime._terminals.get("t")
+        await eventually(lambda: terminal.pacer.paused and terminal.journal.end > 1 << 19)
+        assert terminal.journal.start == 0
+        recording.generous = True
+        recording.grant(1 << 20)
+        await recording.result()
+        assert recording.output == b"\r\n" + FLOOD
+
+
+# ---- who answers
+
+
+async def test_one_viewer_is_chosen_to_answer_and_another_when_it_leaves(client: Client) -> None:
+    await client.ask("terminal.create", id="t", argv=["sleep", "60"])
+    looks = client.attach("t", emulator=True)
+    first = client.attach("t", emulator=True, input="1")
+    second = client.attach("t", emulator=True, input="2")
+    third = client.attach("t", input="3")
+    assert [(await v.event("opened"))["answers"] for v in (looks, first, second, third)] == [False, True, False, False]
+    first.cancel()
+    assert await second.event("answers") == {"answers": True}
+    second.cancel()
+    await second.refusal()
+    assert names(looks).count("answers") == names(third).count("answers") == 0
+
+
+async def test_queries_are_answered_by_the_screen_or_the_chosen_viewer_and_never_by_both(client: Client) -> None:
+    ask = (
+        "stty raw -echo; echo ready; "
+        "while read -r x; do printf '\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c; done"
+    )
+    shell = await client.terminal(ask)
+    await shell.seen(b"ready")
+    shell.send(b"\n")
+    await shell.seen(b"R")
+    answers = client.attach("t", emulator=True, input="e")
+    await answers.event("live")
+    seen = len(shell.output)
+    shell.send(b"\n")
+    await answers.until(lambda: answers.output.count(b"\x1b[6n") == 2)
+    await client.info()
+    assert b"R" not in shell.output[seen:]
+    answers.send(b"\x1b[9;9R")
+    await shell.until(lambda: b"R" in shell.output[seen:])
+    assert b"9   ;   9   R" in shell.output[seen:]
+    shell.send(b"\n")
+    await answers.until(lambda: answers.output.count(b"\x1b[6n") == 3)
+    seen = len(shell.output)
+    answers.cancel()
+    await answers.refusal()
+    shell.send(b"\n")
+    await client.info()
+
+
+# ---- storms
+
+
+async def test_a_storm_of_attaches_and_detaches_leaves_nothing(served: Served, client: Client) -> None:
+    shell = await client.terminal("exec cat")
+    before = await client.info()
+    rng = random.Random(4)
+    for _ in range(30):
+        async with served.client() as stormy:
+            channels = [
+                stormy.attach(
+                    "t",
+                    input=f"i{rng.randint(0, 5)}",
+                    emulator=rng.random() < 0.5,
+                    lossless=rng.random() < 0.5,
+                    since=rng.choice([None, 0]),
+                )
+                for _ in range(20)
+            ]
+            for channel in channels:
+                if rng.random() < 0.3:
+                    channel.cancel()
+            if rng.random() < 0.5:
+                await stormy.info()
+    terminal = served.runtime._terminals.get("t")
+    await eventually(lambda: len(terminal.viewers) == 1)
+    assert set(terminal.pacer._readers) == set(terminal.viewers)
+    assert len(terminal.pacer._holds) <= 6
+    after = await client.info()
+    assert after["tasks"] == before["tasks"]
+    await eventually(lambda: _fds(served) <= before["open_fds"])
+    shell.send(b"still there\n")
+    await shell.seen(b"still there")
+
+
+def _fds(served: Served) -> int:
+    info: dict[str, Any] = served.runtime.info()
+    return int(info["open_fds"])
+
+
+@pytest.mark.parametrize("shares", [True, False])
+async def test_viewers_at_one_place_get_the_same_frame_where_the_link_can(
+    served: Served, shares: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await Client(shares=shares).connect(served.socket)
+    frames: list[int] = []
+    receive = client.connection.receive_data
+
+    def noted(frame: bytes | memoryview) -> None:
+        frames.append(frame[0])
+        receive(frame)
+
+    monkeypatch.setattr(client.connection, "receive_data", noted)
+    first = await client.terminal("stty raw -echo; printf ready; head -c 1; seq 100000")
+    viewers = [first, *(client.attach("t") for _ in range(9))]
+    for viewer in viewers:
+        await viewer.seen(b"ready")
+        await viewer.event("live")
+    frames.clear()
+    await first.type(b"x")
+    for viewer in viewers:
+        await viewer.result()
+    text = b"readyx" + b"".join(b"%d\n" % n for n in range(1, 100_001))
+    assert [bytes(viewer.output) for viewer in viewers] == [text] * 10
+    assert (SHARED in frames) is shares
+    if shares:
+        assert len(frames) < 10 * len(text) // 4096
+    await client.cut()
+
+
+async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock may go on between two questions. Whoever promises more and sends nothing is not asked again."""
+    calls = 0
+
+    def room(flight: Flight, window: int, sent: int, back: int) -> int:
+        nonlocal calls
+        calls += 1
+        return 0 if calls % 2 else min(window, 4096)
+
+    monkeypatch.setattr(Flight, "room", room)
+    viewer = await client.terminal("seq 3000")
+    await viewer.result()
+    assert bytes(viewer.output) == b"".join(b"%d\r\n" % n for n in range(1, 3001))
+
+
+@pytest.mark.parametrize("step", [5 << 10, 64 << 10, 120 << 10, 130 << 10, 400 << 10, 500 << 10])
+async def test_viewers_that_give_credit_in_any_steps_get_all_of_it_together(served: Served, step: int) -> None:
+    async def read(viewer: Channel, step: int) -> None:
+        """Give back `step` bytes at a time: what the viewer holds back must never be what it would take for that."""
+        goal = step
+        while not viewer.closed:
+            await client.until(lambda: viewer.closed or len(viewer.output) >= goal)  # noqa: B023
+            client.connection.grant(viewer.ch, len(viewer.output) + step - goal)
+            client.link.flush()
+            goal = len(viewer.output) + step
+
+    async def resize() -> None:
+        for cols in range(81, 120):
+            await client.ask("terminal.resize", id="t", cols=cols, rows=24)
+
+    async with served.client(window=512 << 10) as client:
+        first = await client.terminal("stty raw -echo; printf ready; head -c 1; seq 300000")
+        viewers = [client.attach("t", generous=False, lossless=True) for _ in range(3)]
+        for viewer in viewers:
+            await viewer.event("live")
+        await first.type(b"x")
+        await asyncio.gather(*(read(viewer, step + 100 * n) for n, viewer in enumerate(viewers)), resize())
+        text = b"".join(b"%d\n" % n for n in range(1, 300_001))
+        for viewer in viewers:
+            assert bytes(viewer.output).partition(b"1\n")[2] == text[2:]

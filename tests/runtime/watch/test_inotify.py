@@ -1,0 +1,79 @@
+"""The kernel's queue of events."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runtime.watch import inotify
+from runtime.watch.inotify import Event, Inotify
+from tests.runtime.support import open_fds
+
+MASK = inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO
+
+
+@pytest.fixture
+def queue() -> Iterator[Inotify]:
+    queue = Inotify()
+    yield queue
+    queue.close()
+
+
+def test_what_happens_in_a_directory_is_read_in_order_whatever_bytes_the_names_have(
+    queue: Inotify, tmp_path: Path
+) -> None:
+    wd = queue.add(os.fsencode(tmp_path), MASK)
+    here = os.fsencode(tmp_path)
+    os.close(os.open(here + b"/\xff\n", os.O_CREAT))
+    os.mkdir(here + b"/d")
+    os.rename(here + b"/\xff\n", here + b"/\xc3\xa9")
+    assert queue.read() == [
+        Event(wd, inotify.CREATE, b"\xff\n"),
+        Event(wd, inotify.CREATE | inotify.IS_DIRECTORY, b"d"),
+        Event(wd, inotify.MOVED_FROM, b"\xff\n"),
+        Event(wd, inotify.MOVED_TO, b"\xc3\xa9"),
+    ]
+    assert queue.read() == []
+
+
+def test_a_directory_that_is_let_go_of_says_so_and_then_nothing(queue: Inotify, tmp_path: Path) -> None:
+    wd = queue.add(os.fsencode(tmp_path), MASK)
+    queue.remove(wd)
+    queue.remove(wd)
+    (tmp_path / "x").touch()
+    assert queue.read() == [Event(wd, inotify.IGNORED, b"")]
+
+
+def test_an_overflow_is_an_event(queue: Inotify, tmp_path: Path) -> None:
+    queue.add(os.fsencode(tmp_path), MASK)
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    for number in range(limit // 2 + 1):
+        (tmp_path / str(number)).touch()
+        (tmp_path / str(number)).unlink()
+    events: list[Event] = []
+    while more := queue.read():
+        events += more
+    assert events[-1].mask == inotify.OVERFLOW
+    assert len(events) == limit + 1
+
+
+def test_what_cannot_be_watched_says_why(queue: Inotify, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        queue.add(os.fsencode(tmp_path / "none"), MASK)
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        queue.add(os.fsencode(tmp_path / "file"), MASK | inotify.ONLY_DIRECTORIES)
+
+
+def test_closing_leaves_no_descriptor() -> None:
+    before = open_fds()
+    Inotify().close()
+    assert open_fds() == before
+
+
+def test_the_errors_of_the_limits_are_told_from_others() -> None:
+    assert inotify.is_limit(OSError(errno.ENOSPC, ""))
+    assert inotify.is_limit(OSError(errno.EMFILE, ""))
+    assert not inotify.is_limit(OSError(errno.ENOENT, ""))

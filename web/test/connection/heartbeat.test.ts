@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Heartbeat, median } from "../../src/connection/heartbeat";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function make() {
+  const pings: number[] = [];
+  const seen = { pings, dead: 0, roundTrips: [] as number[] };
+  const heartbeat = new Heartbeat({
+    ping: t => pings.push(t),
+    dead: () => seen.dead++,
+    roundTrip: milliseconds => seen.roundTrips.push(milliseconds),
+    now: () => Date.now(),
+  });
+  return { heartbeat, seen };
+}
+
+test("it pings at once, soon again, and then every five seconds", () => {
+  const { heartbeat, seen } = make();
+  const start = Date.now();
+  heartbeat.start();
+  for (let second = 0; second < 14; second++) {
+    heartbeat.heard();
+    vi.advanceTimersByTime(1_000);
+  }
+  expect(seen.pings.map(t => t - start)).toEqual([0, 1_000, 2_000, 3_000, 8_000, 13_000]);
+  expect(seen.dead).toBe(0);
+});
+
+test("silence for ten seconds after a ping is death, said once", () => {
+  const { heartbeat, seen } = make();
+  heartbeat.start();
+  vi.advanceTimersByTime(9_999);
+  expect(seen.dead).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(seen.dead).toBe(1);
+  heartbeat.stop();
+  vi.advanceTimersByTime(60_000);
+  expect(seen.dead).toBe(1);
+});
+
+test("any sign of life will do, for a pong may wait behind output", () => {
+  const { heartbeat, seen } = make();
+  heartbeat.start();
+  for (let i = 0; i < 10; i++) {
+    vi.advanceTimersByTime(9_000);
+    heartbeat.heard();
+  }
+  expect(seen.dead).toBe(0);
+});
+
+test("a probe does not wait long", () => {
+  const { heartbeat, seen } = make();
+  heartbeat.start();
+  heartbeat.heard();
+  heartbeat.probe();
+  vi.advanceTimersByTime(3_000);
+  expect(seen.dead).toBe(1);
+});
+
+test("the round trip is the median of the last ten", () => {
+  const { heartbeat, seen } = make();
+  for (const trip of [900, 10, 20, 30]) heartbeat.receivePong(Date.now() - trip);
+  expect(seen.roundTrips).toEqual([900, 455, 20, 25]);
+  for (let i = 0; i < 10; i++) heartbeat.receivePong(Date.now() - 40);
+  expect(seen.roundTrips.at(-1)).toBe(40);
+  expect(median([])).toBe(0);
+});
