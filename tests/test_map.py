@@ -4,6 +4,7 @@
 crosses modules is tested in `tests/integration/`; what is about the house itself, directly in `tests/`.
 """
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,3 +48,12 @@ def test_each_test_file_has_its_module() -> None:
     files = {path for path in TESTS.rglob("test_*.py") if TESTS / "integration" not in path.parents}
     stray = files - HOUSE - {test_file_of(module) for module in modules()}
     assert not stray, f"test files without a module: {names(stray)}"
+
+
+def test_no_test_file_is_imported() -> None:
+    """What several test files share is in `tests/support/`."""
+    importing = re.compile(
+        r"^\s*(?:from|import) tests\.(?!support)(?:\w+\.)*(?:test_\w+|conftest|kit|support)\b.*", re.M
+    )
+    found = {path: hit[0] for path in TESTS.rglob("*.py") for hit in importing.finditer(path.read_text("utf-8"))}
+    assert not found, "\n".join(f"{path.relative_to(ROOT)}: {line.strip()}" for path, line in found.items())

@@ -5,11 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 import hawse
-from hawse.client import Options
+from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
-
-QUICK = Options(dice=lambda: 0.0, window=64 * 1024)  # no pause between attempts
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import hawse
 import hawse.client
 from hawse.client import Options, State
 from hawse.wire import HawseError
-from tests.client.conftest import QUICK
-from tests.client.kit import eventually
+from tests.support.client import QUICK, eventually
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 

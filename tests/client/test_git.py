@@ -12,7 +12,7 @@ from hawse.api.git import Progress
 from hawse.client import Author, Change, Credentials, HawseError, Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.git import CloneCall, Git
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.git_server import GitServer, commit, git
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack

@@ -6,7 +6,7 @@ import pytest
 
 import hawse
 from hawse.wire import HawseError
-from tests.client.conftest import QUICK
+from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 

@@ -10,7 +10,7 @@ import hawse
 from hawse.client import Change, HawseError, Options, Rescan
 from hawse.client.calls.call_table import Calls
 from hawse.client.watch import Watch, WatchCall
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 import uvloop
 
-from tests.gateway.fakes import FakeRuntime, Gateway
+from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.previewed import Previewed, previewed
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from gateway import VERSION
 from gateway.auth.tickets import OUTSTANDING
-from tests.gateway.fakes import TOKEN, Gateway
+from tests.support.gateway import TOKEN, Gateway
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 

@@ -22,8 +22,8 @@ from websockets.typing import Subprotocol
 
 from gateway.server import GatewayServer
 from gateway.transport.listener import answers
-from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually
-from tests.gateway.providers.test_local import pid_behind
+from tests.support.gateway import FakeRuntime, Gateway, RawSocket, eventually
+from tests.support.sockets import pid_behind
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
 

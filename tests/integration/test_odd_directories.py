@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.session_kit import execute
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
+from tests.support.sessions import execute
 
 ODD = "d\0ff"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hawse.api import METHODS
-from tests.runtime.support import Client, Served, alive, children
+from tests.support.runtime import Client, Served, alive, children
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from hawse.wire.channel import CLIENT_STEPS, TRANSITIONS, Channel, State, Step
-from tests.wire import kit
+from tests.support import wire as kit
 
 CLIENT_WORDS = {
     "call": Step.CALL,

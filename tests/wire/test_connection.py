@@ -37,7 +37,7 @@ from hawse.wire.channel import State
 from hawse.wire.frames import OFFSET_MAX, encode_frame, encode_shared
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_client, from_server, to_raw
-from tests.wire import kit
+from tests.support import wire as kit
 
 # ---- the dialogues of tests/vectors/sessions.json
 

@@ -6,7 +6,7 @@ import pytest
 
 from hawse.wire import ERRORS, HawseError, LocalProtocolError, RemoteProtocolError
 from hawse.wire.errors import UNKNOWN_KIND, ErrorKind
-from tests.wire import kit
+from tests.support import wire as kit
 
 
 def test_the_table_is_that_of_section_8() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hawse.wire import Connection, FairWriter, HawseError, Kind, Limits, Ping
 from hawse.wire.frames import HEADER_SIZE, decode_frame
-from tests.wire import kit
+from tests.support import wire as kit
 
 PAYLOAD = 100
 LIMITS = Limits(payload=PAYLOAD)

@@ -19,7 +19,7 @@ from hawse.wire.frames import (
     encode_shared,
 )
 from hawse.wire.messages import CHANNEL_MAX
-from tests.wire import kit
+from tests.support import wire as kit
 
 PAYLOAD = Limits().payload
 

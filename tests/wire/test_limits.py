@@ -10,7 +10,7 @@ from hawse.wire.channel import Channel
 from hawse.wire.connection import Connection, Role
 from hawse.wire.limits import EVENT_OVERHEAD, LINK_CHANNELS, PROTOCOL, SUBPROTOCOL
 from hawse.wire.messages import CHANNEL_MAX, GRANT_MAX
-from tests.wire import kit
+from tests.support import wire as kit
 
 
 def test_the_limits_are_those_of_section_7() -> None:

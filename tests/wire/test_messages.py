@@ -10,7 +10,7 @@ from msgspec import Raw, UnsetType
 from hawse.wire import Connection, HawseError, Limits, Message, RemoteProtocolError, Role, messages
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import EMPTY, NULL, Call, Error, Event, encode, from_client, from_raw, from_server, to_raw
-from tests.wire import kit
+from tests.support import wire as kit
 
 RAW = {"params", "value", "details"}
 TYPES = {cls.__name__.lower(): cls for cls in Message.__subclasses__()}

@@ -4,7 +4,7 @@ from hawse.client.base.channel import Channel
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.wire import Cancel, Credit, HawseError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 
 async def make() -> tuple[MemoryLine, Channel]:

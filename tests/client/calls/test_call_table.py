@@ -10,7 +10,7 @@ from hawse.client.calls.call import Call
 from hawse.client.calls.call_table import Calls
 from hawse.client.calls.input_stream import Feed
 from hawse.wire import Cancel, HawseError, Limits, RemoteProtocolError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 OPTIONS = Options(dice=lambda: 0.0)
 

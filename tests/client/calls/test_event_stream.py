@@ -9,7 +9,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.calls.event_stream import ItemsCall, iterate
 from hawse.wire import HawseError, Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 
 class Numbers(msgspec.Struct):

@@ -8,7 +8,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.calls.input_stream import Feed
 from hawse.wire import End, HawseError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 
 class Wired:

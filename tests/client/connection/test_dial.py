@@ -20,7 +20,7 @@ from hawse.client.connection.dial import (
     token_in,
 )
 from hawse.wire import HawseError
-from tests.client.kit import mute_server
+from tests.support.client import mute_server
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import hawse
 from hawse.client import ClientClosedError, GaveUpError, Options, RefusedError, State
 from hawse.wire import HawseError, RemoteProtocolError
-from tests.client.kit import eventually, mute_server
+from tests.support.client import eventually, mute_server
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 

@@ -12,7 +12,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.files.files import Files, wire_path
 from hawse.wire import HawseError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.fake_server import FakeServer
 
 ENTRY = {"path": "caf\0e9", "type": "symlink", "size": 1, "mode": 0o777, "mtime": 1.5, "target": "\0ff"}

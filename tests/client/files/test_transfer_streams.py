@@ -11,7 +11,7 @@ from hawse.client.calls.call_table import Calls
 from hawse.client.calls.receive_buffer import Chunk
 from hawse.client.files.transfer_streams import ReadCall, WriteCall
 from hawse.wire import HawseError, Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.fake_server import FakeServer
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}

@@ -8,7 +8,7 @@ from hawse.client.base.results import ExecResult
 from hawse.client.calls.call_table import Calls
 from hawse.client.process.exec import ExecCall, program
 from hawse.wire import Credit, HawseError, Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 OUT, ERR = Kind.OUTPUT, Kind.STDERR
 

@@ -11,7 +11,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.process.process import Process, ProcessCall
 from hawse.wire import HawseError, Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 

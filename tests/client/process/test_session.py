@@ -7,7 +7,7 @@ from hawse.client.calls.call_table import Calls
 from hawse.client.process.session import SessionCall, SessionResult
 from hawse.wire import Call as CallMessage
 from hawse.wire import HawseError, Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 
 def make() -> tuple[Calls, MemoryLine, SessionCall]:

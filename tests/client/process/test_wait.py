@@ -8,7 +8,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.process.wait import ProcessWaitCall
 from hawse.wire import HawseError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 MATCH = {"stream": "stderr", "start": 3, "end": 5, "text": "ab"}
 

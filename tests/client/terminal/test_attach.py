@@ -11,7 +11,7 @@ from hawse.client.calls.call_table import Calls
 from hawse.client.calls.receive_buffer import Chunk
 from hawse.client.terminal.attach import LANE, TerminalCall
 from hawse.wire import HawseError, Kind, RemoteProtocolError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.examples import OPENED
 
 OUT, SCREEN = Kind.OUTPUT, Kind.SCREEN

@@ -11,7 +11,7 @@ from hawse.client.calls.call_table import Calls
 from hawse.client.terminal.attach import TerminalCall
 from hawse.client.terminal.terminal import Terminal
 from hawse.wire import HawseError
-from tests.client.kit import MemoryLine, eventually
+from tests.support.client import MemoryLine, eventually
 from tests.support.examples import OPENED, TERMINAL
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [], "named": {}, "truncated": False}

@@ -9,7 +9,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.terminal.output_range import Tap
 from hawse.wire import HawseError, Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.examples import OPENED
 
 

@@ -6,7 +6,7 @@ from hawse.client import Attached, Joined, Lease, LeaseChanged, Left, PresenceCh
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.terminal.attach import LANE, TerminalCall
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.examples import OPENED, PERSON
 
 ADA = PERSON | {"name": "Ada"}

@@ -8,7 +8,7 @@ from hawse.client.calls.call_table import Calls
 from hawse.client.calls.receive_buffer import Chunk
 from hawse.client.terminal.recording import Recording, RecordingCall
 from hawse.wire import Kind
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 from tests.support.examples import RECORDING
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}

@@ -8,7 +8,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import Calls
 from hawse.client.terminal.wait import WaitCall
 from hawse.wire import HawseError
-from tests.client.kit import MemoryLine
+from tests.support.client import MemoryLine
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [None], "named": {}, "truncated": False}
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.auth.roles import OWNER, RIGHTS, VIEWER, check, check_link
 from hawse.wire import HawseError
-from tests.gateway.fakes import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 
 
 def test_the_table_is_what_was_decided() -> None:

@@ -10,7 +10,6 @@ from gateway.connection.credit_budget import Budget
 from hawse.wire import (
     Call,
     Cancel,
-    Connection,
     Credit,
     Data,
     End,
@@ -21,34 +20,8 @@ from hawse.wire import (
     Kind,
     Limits,
     Result,
-    Role,
 )
-
-
-class Pair:
-    """A client's and a server's connection, back to back."""
-
-    def __init__(self, *, window: int, input_window: int = 262_144) -> None:
-        self.client = Connection(Role.CLIENT, window=window)
-        self.server = Connection(Role.SERVER, Limits(input_window=input_window))
-        self.client.send_hello("test")
-        self.to_server()
-        self.server.send_welcome("test", identity="", role="")
-        self.to_client()
-
-    def to_server(self) -> list[Any]:
-        return self._carry(self.client.data_to_send(), self.server)
-
-    def to_client(self, messages: list[str | bytes] | None = None) -> list[Any]:
-        return self._carry(self.server.data_to_send() if messages is None else messages, self.client)
-
-    def _carry(self, messages: list[str | bytes], target: Connection) -> list[Any]:
-        for message in messages:
-            if isinstance(message, str):
-                target.receive_text(message)
-            else:
-                target.receive_data(message)
-        return list(target.events())
+from tests.support.pairs import Front, Pair, deliver
 
 
 class Link:
@@ -71,33 +44,7 @@ class Link:
 
     def flush(self) -> None:
         while not self.paused and (batch := self.writer.take(65_536)):
-            self.heard += self.pair._carry(batch, self.pair.server)
-
-
-class Front:
-    """A session's half. What the client gets is taken with `read`."""
-
-    role = "owner"
-
-    def __init__(self, pair: Pair, budget: Budget) -> None:
-        self.pair = pair
-        self.connection = pair.server
-        self.writer = FairWriter(pair.server)
-        self.budget = budget
-        self.waiting = 0
-        self.forgotten: list[int] = []
-
-    def flush(self) -> None: ...
-
-    def count_input(self, change: int) -> None:
-        self.waiting += change
-
-    def forget(self, ch: int) -> None:
-        self.forgotten.append(ch)
-        self.budget.close(ch)
-
-    def read(self, size: int = 65_536) -> list[Any]:
-        return self.pair.to_client(self.writer.take(size))
+            self.heard += deliver(batch, self.pair.server)
 
 
 class Rig:

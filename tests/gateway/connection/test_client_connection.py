@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from gateway.connection.client_connection import INPUT_HIGH, Session
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
-from tests.gateway.fakes import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
+from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
 
 HELLO = {"type": "hello", "protocol": 1, "client": "test", "window": 524_288}
 ECHO = {"type": "call", "ch": 5, "method": "echo", "sandbox": "local"}

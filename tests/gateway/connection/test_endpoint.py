@@ -6,7 +6,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, eventually
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway, eventually
 
 
 async def ticket(gateway: Gateway) -> str:

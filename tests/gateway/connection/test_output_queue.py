@@ -4,6 +4,7 @@ from msgspec import Raw
 from gateway.connection.output_queue import CHUNKS, Outbox, send_message
 from hawse.wire import Call, Connection, Data, Event, HawseError, Kind, RemoteProtocolError, Result, Role
 from hawse.wire.messages import Error, to_raw
+from tests.support.pairs import carry
 
 LIMIT = 65_536
 
@@ -19,15 +20,6 @@ def line() -> tuple[Connection, Connection, int]:
     ch = client.call("x")
     assert isinstance(carry(client, server)[0], Call)
     return client, server, ch
-
-
-def carry(source: Connection, target: Connection) -> list:
-    for message in source.data_to_send():
-        if isinstance(message, str):
-            target.receive_text(message)
-        else:
-            target.receive_data(message)
-    return list(target.events())
 
 
 def data(offset: int, payload: bytes, kind: Kind = Kind.OUTPUT) -> Data:

@@ -12,7 +12,7 @@ from gateway.http.upstream_call import WINDOW
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse.wire.messages import from_raw
-from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, RawSocket, eventually, pattern
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, eventually, pattern
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -15,7 +15,7 @@ from gateway.http.upstream_call import WINDOW
 from hawse.link import StreamLink
 from hawse.wire import Call, HawseError, Kind
 from hawse.wire.messages import from_raw
-from tests.gateway.fakes import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket, eventually
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket, eventually
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 EVENTS = {"Accept": "text/event-stream"}

@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from gateway.http.recordings import Part, part_of
-from tests.gateway.fakes import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -5,7 +5,7 @@ import pytest
 from gateway.http.upstream_call import WINDOW, Piece, Request
 from gateway.upstream.links import SandboxLink
 from hawse.wire import HawseError
-from tests.gateway.fakes import FakeRuntime, Gateway, eventually, pattern
+from tests.support.gateway import FakeRuntime, Gateway, eventually, pattern
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from gateway.metrics.endpoint import RUNTIME
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetrics
 from hawse.link import StreamLink
 from hawse.wire import Call, Kind
-from tests.gateway.fakes import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer, eventually
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer, eventually
 from tests.support.stack import Stack
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

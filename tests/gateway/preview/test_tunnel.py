@@ -11,7 +11,7 @@ from gateway.preview.tunnel import ROLE, WINDOW, Tunnel
 from gateway.upstream.links import Links
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
-from tests.gateway.fakes import FakeProvider, FakeRuntime, Flood, eventually, pattern
+from tests.support.gateway import FakeProvider, FakeRuntime, Flood, eventually, pattern
 
 
 class Ported(FakeRuntime):

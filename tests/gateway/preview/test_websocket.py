@@ -17,7 +17,7 @@ from websockets.server import ServerProtocol
 
 from hawse.link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Credit, Data, HawseError, Kind, Message
-from tests.gateway.fakes import FakeRuntime, Gateway, eventually
+from tests.support.gateway import FakeRuntime, Gateway, eventually
 from tests.support.previewed import Previewed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -3,7 +3,7 @@ import msgspec
 from gateway.providers.base import Provider
 from gateway.providers.local import LocalProvider
 from hawse.api.gateway import Sandbox
-from tests.gateway.fakes import FakeProvider
+from tests.support.gateway import FakeProvider
 
 
 def test_a_sandbox_is_shown_as_the_specification_says() -> None:

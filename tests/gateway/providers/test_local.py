@@ -4,8 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +16,8 @@ from gateway.providers.state_directory import State, StateError
 from gateway.transport.listener import answers
 from hawse.api.gateway import Isolation
 from hawse.wire import HawseError
-from tests.gateway.fakes import eventually
+from tests.support.gateway import eventually
+from tests.support.sockets import pid_behind
 
 LISTENER = """
 import os, socket, sys, time
@@ -33,15 +32,6 @@ bwrap_works = pytest.mark.skipif(
     bubblewrap.find() is None or bubblewrap.probe(shutil.which("bwrap") or "") is not None,
     reason="bubblewrap does not work here",
 )
-
-
-def pid_behind(path: Path) -> int:
-    """Who listens on a Unix socket."""
-    with socket.socket(socket.AF_UNIX) as knock:
-        knock.connect(str(path))
-        credentials = knock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    pid: int = struct.unpack("3i", credentials)[0]
-    return pid
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.transport.listener import NOTSENT_LOWAT, TCP_NOTSENT_LOWAT, answers, listen
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
-from tests.gateway.fakes import Gateway
+from tests.support.gateway import Gateway
 
 
 async def test_every_accepted_socket_has_a_short_queue_and_no_delay(gateway: Gateway) -> None:

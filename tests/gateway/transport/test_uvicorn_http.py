@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PATIENT, HttpProtocol
-from tests.gateway.fakes import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded, eventually
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded, eventually
 
 CAST = b"GET /v1/sandboxes/local/recordings/r-1.cast HTTP/1.1\r\nHost: localhost\r\n"
 DOWNLOAD = CAST + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()

@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from gateway.transport import uvicorn_websocket as websocket
 from gateway.transport.uvicorn_websocket import FRAGMENTS, WRITE_BUFFER, WebSocketProtocol
 from hawse.wire import Limits
-from tests.gateway.fakes import FakeRuntime, Gateway, RawSocket, eventually, frame
+from tests.support.gateway import FakeRuntime, Gateway, RawSocket, eventually, frame
 
 CLOSE = 0x88
 

@@ -7,7 +7,7 @@ from gateway.upstream.dial import dial, watch
 from hawse.link import StreamLink
 from hawse.wire import Data, Message
 from hawse.wire.limits import LINK_CHANNELS
-from tests.gateway.fakes import FakeRuntime, eventually
+from tests.support.gateway import FakeRuntime, eventually
 
 
 class Owner:

@@ -2,7 +2,7 @@ import pytest
 
 from gateway.upstream.input_queue import OVERHEAD, Inbox
 from hawse.wire import Cancel, Connection, Data, End, Kind, Role
-from tests.gateway.connection.test_output_queue import carry
+from tests.support.pairs import carry
 
 
 @pytest.fixture

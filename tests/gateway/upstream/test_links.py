@@ -8,8 +8,8 @@ from gateway.connection.credit_budget import Budget
 from gateway.upstream import links
 from hawse.wire import HawseError
 from hawse.wire.messages import CHANNEL_MAX
-from tests.gateway.connection.test_channel_bridge import Front, Pair
-from tests.gateway.fakes import FakeProvider, FakeRuntime, Gateway, RawSocket, eventually
+from tests.support.gateway import FakeProvider, FakeRuntime, Gateway, RawSocket, eventually
+from tests.support.pairs import Front, Pair
 
 
 async def code_of(asked: object) -> tuple[str, str, bool]:

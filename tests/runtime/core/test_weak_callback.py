@@ -10,8 +10,8 @@ from runtime.core.weak_callback import Weakly
 from runtime.journal.journal import Journal
 from runtime.terminal import methods as terminals
 from runtime.terminal.terminal import Terminal
-from tests.runtime.session_kit import run
-from tests.runtime.support import Client
+from tests.support.runtime import Client
+from tests.support.sessions import run
 
 
 class Bell:

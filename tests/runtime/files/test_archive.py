@@ -16,7 +16,7 @@ from hawse.api.files import Archive, Archived
 from runtime.files.archive import archive
 from runtime.files.rooted_path import Place
 from runtime.rpc.generator_stream import Told
-from tests.runtime.support import Client, Served, eventually, no_fd_leaked
+from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.trees import plant, seen, trees
 
 

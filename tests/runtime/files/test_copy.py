@@ -16,7 +16,7 @@ from runtime.files import copy as copying
 from runtime.files.copy import copy
 from runtime.files.quota import Quota
 from runtime.files.rooted_path import Place
-from tests.runtime.support import Client, Served, no_fd_leaked
+from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
 

@@ -14,7 +14,7 @@ from hawse.api.files import Delete
 from hawse.wire import HawseError
 from runtime.files.delete import delete
 from runtime.files.rooted_path import Place
-from tests.runtime.support import Client, Served, no_fd_leaked
+from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runtime.core.remove_tree import remove_tree
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
 
 
 def temporaries(served: Served) -> list[Path]:

@@ -7,7 +7,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime.files import quota
 from runtime.files.quota import Quota
-from tests.runtime.support import Served
+from tests.support.runtime import Served
 
 
 def test_without_a_limit_nothing_is_counted() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Channel, Client, Served, eventually
+from tests.support.runtime import Channel, Client, Served, eventually
 
 DATA = b"".join(b"%07d\n" % n for n in range(100_000))
 

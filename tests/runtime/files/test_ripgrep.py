@@ -11,7 +11,7 @@ from runtime.core.globs import Filter
 from runtime.files.ripgrep import Ripgrep, arguments
 from runtime.files.rooted_path import Place
 from runtime.files.walk import Trouble
-from tests.runtime.support import children, no_fd_leaked
+from tests.support.runtime import children, no_fd_leaked
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from runtime.files.ripgrep import Ripgrep
 from runtime.files.rooted_path import Place
 from runtime.files.search import search
 from runtime.rpc.generator_stream import Told
-from tests.runtime.support import Client, Served, children, eventually, no_fd_leaked
+from tests.support.runtime import Client, Served, children, eventually, no_fd_leaked
 
 
 def found(path: Path, rg: Ripgrep | None, **params: Any) -> tuple[list[Any], Any]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from runtime.files.walk import DEPTH_LIMIT, Found, Leave, Trouble, Turns, walk
-from tests.runtime.support import no_fd_leaked
+from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen, trees
 
 

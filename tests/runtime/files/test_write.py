@@ -11,7 +11,7 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.files import write as uploads
-from tests.runtime.support import Client, Served, eventually
+from tests.support.runtime import Client, Served, eventually
 
 DATA = b"".join(b"%07d\n" % n for n in range(100_000))
 

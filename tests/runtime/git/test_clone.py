@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from runtime.git import clone as git_clone
-from tests.runtime.support import Channel, Client, Served, children, eventually, no_fd_leaked
 from tests.support.git_server import GitServer, commit, git, repository
+from tests.support.runtime import Channel, Client, Served, children, eventually, no_fd_leaked
 
 ACCESS = {"username": "ann", "password": "s3cr:t/é@%"}
 

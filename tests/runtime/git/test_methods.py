@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Client, Served, no_fd_leaked
 from tests.support.git_server import GitServer, commit, git, repository
+from tests.support.runtime import Client, Served, no_fd_leaked
 
 AUTHOR = {"name": "Ann", "email": "ann@example.com"}
 

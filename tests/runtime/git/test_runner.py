@@ -12,8 +12,8 @@ from hawse.wire import HawseError
 from runtime.git import runner as git_run
 from runtime.git.runner import Access, Git
 from runtime.posix.environment import Environment
-from tests.runtime.support import children, no_fd_leaked
 from tests.support.git_server import repository
+from tests.support.runtime import children, no_fd_leaked
 
 
 @pytest.fixture

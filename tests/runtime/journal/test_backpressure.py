@@ -8,7 +8,7 @@ import pytest
 from runtime.journal import backpressure as pace
 from runtime.journal.backpressure import ROOM, Pacer
 from runtime.journal.journal import LEAST_CAPACITY, Journal
-from tests.runtime.support import eventually
+from tests.support.runtime import eventually
 
 CAPACITY = 4 << 20
 

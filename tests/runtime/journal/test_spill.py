@@ -10,7 +10,7 @@ import pytest
 from runtime.journal import spill
 from runtime.journal.journal import Journal
 from runtime.journal.spill import Spill, SpillStore
-from tests.runtime.support import eventually
+from tests.support.runtime import eventually
 
 RING = 64 << 10
 MANY = 4 << 20

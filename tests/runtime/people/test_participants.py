@@ -8,7 +8,7 @@ import pytest
 from hawse.api.people import Guest, SetLease, SetPresence
 from runtime.people import presence
 from runtime.people.participants import Company, Seen
-from tests.runtime.support import Client
+from tests.support.runtime import Client
 
 
 class Room:

@@ -8,7 +8,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime.people import presence
 from runtime.people.presence import NAME_MAX, PALETTE, PEOPLE, Cell, Presence, Told, clean
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
 
 
 class Room:

@@ -7,7 +7,7 @@ import pytest
 from runtime.people import size_policy as sizing
 from runtime.people.presence import Person
 from runtime.people.size_policy import SETTLE, SWITCH, Sizing
-from tests.runtime.support import Client
+from tests.support.runtime import Client
 
 BIG, SMALL, OTHER = (120, 40), (80, 24), (60, 20)
 

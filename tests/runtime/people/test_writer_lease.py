@@ -7,7 +7,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime.people.presence import Person
 from runtime.people.writer_lease import Lease
-from tests.runtime.support import Channel, Client
+from tests.support.runtime import Channel, Client
 
 
 def person(name: str, *, read_only: bool = False) -> Person:

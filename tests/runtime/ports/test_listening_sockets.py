@@ -8,9 +8,9 @@ import sys
 import psutil
 
 from runtime.ports.listening_sockets import Owner, Socket, owners, reachable, sockets
-from tests.runtime.ports.test_tunnel import listening
-from tests.runtime.support import Client, eventually
 from tests.support import peers
+from tests.support.ports import listening
+from tests.support.runtime import Client, eventually
 from tests.support.stack import free_port
 
 

@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from runtime.ports.methods import EXPOSED_LIMIT, SECRET, TAG
-from tests.runtime.ports.test_tunnel import connected, listening
-from tests.runtime.support import Client, Served
+from tests.support.ports import connected, listening
+from tests.support.runtime import Client, Served
 
 SECRET_LENGTH = 26  # characters that hold 128 bits in base 32
 

@@ -2,33 +2,17 @@
 
 import hashlib
 import os
-import shlex
 import signal
-import sys
 
 import pytest
 
 from hawse.wire import HawseError
 from runtime.ports.tunnel import READ_AHEAD, WRITE_BUFFER
-from tests.runtime.support import Channel, Client, Served
-from tests.support import peers
+from tests.support.ports import connected, listening
+from tests.support.runtime import Channel, Client, Served
 
 MIB = 1 << 20
 SOME = bytes(range(251)) * 8000  # about 2 MB, of a prime period
-
-
-async def listening(client: Client, *words: str) -> int:
-    """Start a program of tests/support/peers.py in the sandbox; its port."""
-    argv = shlex.join([sys.executable, peers.__file__, *words])
-    program = client.execute(f"exec {argv}")
-    await program.seen(b"\n")
-    return int(program.output)
-
-
-async def connected(client: Client, port: int, **options) -> Channel:
-    channel = client.call("port.connect", {"port": port}, **options)
-    await channel.event("opened")
-    return channel
 
 
 async def test_bytes_go_both_ways_and_each_end_closes_on_its_own(client: Client) -> None:

@@ -3,8 +3,8 @@
 import os
 import signal
 
-from tests.runtime.ports.test_tunnel import listening
-from tests.runtime.support import Channel, Client, Served
+from tests.support.ports import listening
+from tests.support.runtime import Channel, Client, Served
 
 
 async def told(watch: Channel, number: int) -> list[dict]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runtime.posix.fd_streams import READ_BURST, Inlet, Outlet
-from tests.runtime.support import eventually, no_fd_leaked
+from tests.support.runtime import eventually, no_fd_leaked
 
 BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two places are alike
 

@@ -8,8 +8,8 @@ import pytest
 from runtime.journal.journal import LEAST_CAPACITY
 from runtime.posix import orphaned_pipes as leftovers
 from runtime.posix.orphaned_pipes import Leftovers
-from tests.runtime.session_kit import execute
-from tests.runtime.support import Client, Served, eventually, no_fd_leaked
+from tests.support.runtime import Client, Served, eventually, no_fd_leaked
+from tests.support.sessions import execute
 
 LATER = "(until [ -e go ]; do sleep 0.01; done; echo later; echo late >&2; touch lived) & echo now"
 

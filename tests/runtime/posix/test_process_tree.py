@@ -12,7 +12,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime.posix import process_tree as tree
 from runtime.posix.process_tree import Member
-from tests.runtime.support import alive, eventually
+from tests.support.runtime import alive, eventually
 
 # Starts a grandchild in a session of its own, which ignores TERM, and says both pids.
 FAMILY = """

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from runtime.journal import backpressure as pace
-from tests.runtime.support import Client, Served, eventually
+from tests.support.runtime import Client, Served, eventually
 
 LINES = 500_000
 NUMBERS = b"".join(b"%08d\n" % n for n in range(LINES))

@@ -6,7 +6,7 @@ from runtime.journal import backpressure as pace
 from runtime.journal.journal import LEAST_CAPACITY
 from runtime.process import exec as execs
 from runtime.rpc import idempotency as outcomes
-from tests.runtime.support import Client, Served, eventually
+from tests.support.runtime import Client, Served, eventually
 
 
 async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_afterwards(served: Served) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from runtime.process import launcher as launch
-from tests.runtime.support import Client
+from tests.support.runtime import Client
 
 
 async def test_there_is_a_limit(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime.process.registry import Keep
-from tests.runtime.support import Client, Served, alive, eventually
+from tests.support.runtime import Client, Served, alive, eventually
 
 
 async def test_a_process_is_described_from_its_start_to_its_end(client: Client, served: Served) -> None:

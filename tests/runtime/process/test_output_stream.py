@@ -13,7 +13,7 @@ from runtime.journal import spill
 from runtime.journal.journal import Journal, JournalPool
 from runtime.journal.spill import SpillStore
 from runtime.process.output_stream import Cursor, OutputStream
-from tests.runtime.support import eventually
+from tests.support.runtime import eventually
 
 RING = 64 << 10
 SIZE = 500_000

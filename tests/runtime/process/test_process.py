@@ -9,7 +9,7 @@ import pytest
 
 from runtime.posix.oom import OomCounter
 from runtime.process import process
-from tests.runtime.support import Client, Served, alive, eventually
+from tests.support.runtime import Client, Served, alive, eventually
 
 BYTES = """
 import os

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from runtime.process.registry import Keep
-from tests.runtime.support import Client, Served, eventually
+from tests.support.runtime import Client, Served, eventually
 
 
 async def ran(client: Client, process_id: str, command: str = "true") -> None:

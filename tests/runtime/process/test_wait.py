@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.process import wait as process_waits
-from tests.runtime.support import PATIENCE, Channel, Client, Served, eventually
+from tests.support.runtime import PATIENCE, Channel, Client, Served, eventually
 from tests.support.stack import free_port
 
 SERVER = """

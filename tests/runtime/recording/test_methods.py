@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyghostty import Terminal as Emulator
 
-from tests.runtime.support import Channel, Client, Served
+from tests.support.runtime import Channel, Client, Served
 
 
 async def read(client: Client, name: str, part: str = "cast", **more: Any) -> bytes:

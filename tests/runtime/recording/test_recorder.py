@@ -14,7 +14,7 @@ from runtime.recording.cast_writer import CastFile, Entry, QuotaError
 from runtime.recording.recorder import Recorder
 from runtime.screen.snapshot_cache import Shelf
 from runtime.terminal.terminal import Terminal
-from tests.runtime.support import eventually
+from tests.support.runtime import eventually
 
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
 

@@ -1,4 +1,4 @@
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
 
 
 async def test_changes_that_nobody_has_read_are_one(client: Client, served: Served) -> None:

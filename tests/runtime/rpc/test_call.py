@@ -10,7 +10,7 @@ from hawse.api.terminals import CreateTerminal
 from hawse.wire import HawseError
 from hawse.wire.messages import to_raw
 from runtime.rpc.call import decode
-from tests.runtime.support import Client, eventually
+from tests.support.runtime import Client, eventually
 
 
 def test_params_become_their_shape() -> None:

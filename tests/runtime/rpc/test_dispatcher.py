@@ -10,7 +10,7 @@ import pytest
 from hawse.api import Nothing
 from hawse.wire import HawseError
 from runtime.rpc.dispatcher import Method, from_oserror, typed
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
 
 BUGS = ["test.bug", "test.late_bug", "test.unspeakable", "test.unspeakable_later", "test.stream"]
 

@@ -12,7 +12,7 @@ import pytest
 from runtime.rpc.call import Call
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.generator_stream import Producer, Told, Work
-from tests.runtime.support import Client, Served, eventually
+from tests.support.runtime import Client, Served, eventually
 
 
 class Anything(msgspec.Struct):

@@ -4,7 +4,7 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.rpc.roles import OWNER, RIGHTS, check
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
 
 READING = {
     "recording.get",

@@ -14,7 +14,7 @@ from hawse import link as links
 from hawse.wire import Limits
 from hawse.wire.limits import LINK_CHANNELS
 from runtime.rpc import server as server_module
-from tests.runtime.support import Client, Served, children, eventually
+from tests.support.runtime import Client, Served, children, eventually
 
 Message = dict[str, Any]
 HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.runtime.session_kit import execute
-from tests.runtime.support import Served
+from tests.support.runtime import Served
+from tests.support.sessions import execute
 
 
 async def test_a_key_runs_once_and_its_repeat_resumes(served: Served) -> None:

@@ -1,7 +1,7 @@
 """stdin of a command: what was sent, before and after it began."""
 
-from tests.runtime.session_kit import SHELLS, execute
-from tests.runtime.support import Client
+from tests.support.runtime import Client
+from tests.support.sessions import SHELLS, execute
 
 
 @SHELLS

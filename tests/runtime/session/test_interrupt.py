@@ -3,8 +3,8 @@
 import pytest
 
 from runtime.session import interrupt as session_stop
-from tests.runtime.session_kit import SHELLS, execute, run
-from tests.runtime.support import Client, alive
+from tests.support.runtime import Client, alive
+from tests.support.sessions import SHELLS, execute, run
 
 
 @SHELLS

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.session_kit import execute, run
-from tests.runtime.support import Client, alive
+from tests.support.runtime import Client, alive
+from tests.support.sessions import execute, run
 
 
 async def test_a_delete_ends_what_the_session_started_and_nobody_elses(client: Client) -> None:

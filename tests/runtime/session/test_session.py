@@ -1,7 +1,7 @@
 """One session: what stays, and whose turn it is."""
 
-from tests.runtime.session_kit import SHELLS, execute, run
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
+from tests.support.sessions import SHELLS, execute, run
 
 
 @SHELLS

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from runtime.session import session
-from tests.runtime.session_kit import SHELLS, execute, run
-from tests.runtime.support import Client, Served
+from tests.support.runtime import Client, Served
+from tests.support.sessions import SHELLS, execute, run
 
 
 @SHELLS

@@ -1,7 +1,7 @@
 """Processes that start from what a session is."""
 
-from tests.runtime.session_kit import SHELLS, run
-from tests.runtime.support import Client
+from tests.support.runtime import Client
+from tests.support.sessions import SHELLS, run
 
 
 @SHELLS

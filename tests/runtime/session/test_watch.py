@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.runtime.session_kit import SHELLS, execute, run
-from tests.runtime.support import Client
+from tests.support.runtime import Client
+from tests.support.sessions import SHELLS, execute, run
 
 
 @SHELLS

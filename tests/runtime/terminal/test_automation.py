@@ -3,7 +3,7 @@
 import pytest
 
 from runtime.posix.fd_streams import WRITE_LIMIT
-from tests.runtime.support import Client
+from tests.support.runtime import Client
 
 READY = "stty raw -echo; printf ready; exec cat -v"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.terminal import methods as terminals
-from tests.runtime.support import Client, Served, alive, children, eventually
+from tests.support.runtime import Client, Served, alive, children, eventually
 
 
 async def test_a_terminal_is_described(client: Client, served: Served) -> None:

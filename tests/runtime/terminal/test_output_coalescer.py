@@ -6,7 +6,7 @@ import pytest
 
 from runtime.journal.journal import PORTION, Journal
 from runtime.terminal.output_coalescer import TRICKLE, Teller
-from tests.runtime.support import eventually
+from tests.support.runtime import eventually
 
 
 class Told:

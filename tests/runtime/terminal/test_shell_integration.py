@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runtime.terminal.shell_integration import SCRIPTS, integrate
-from tests.runtime.support import Channel, Client
+from tests.support.runtime import Channel, Client
 
 SHELLS = ["bash", "zsh"]
 

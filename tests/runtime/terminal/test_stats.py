@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hawse.api.runtime import ECHO_BOUNDS, Echoes
 from runtime.terminal.stats import Tally
-from tests.runtime.support import Client, eventually
+from tests.support.runtime import Client, eventually
 
 
 @given(st.lists(st.floats(0, 10)))

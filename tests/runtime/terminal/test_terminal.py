@@ -16,7 +16,7 @@ from runtime.screen import size_history as marks
 from runtime.screen.size_history import Mark
 from runtime.screen.snapshot_cache import Shelf
 from runtime.terminal.terminal import Terminal
-from tests.runtime.support import children, eventually, no_fd_leaked
+from tests.support.runtime import children, eventually, no_fd_leaked
 
 Start = Callable[..., Terminal]
 

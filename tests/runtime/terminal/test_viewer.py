@@ -17,7 +17,7 @@ from runtime.journal.input_offsets import Inputs
 from runtime.screen.snapshot_cache import Snapshot
 from runtime.terminal.congestion_window import Flight
 from runtime.terminal.viewer import RESEED_ROWS
-from tests.runtime.support import Channel, Client, Served, eventually
+from tests.support.runtime import Channel, Client, Served, eventually
 
 LINES = 300_000
 FLOOD = b"".join(b"%08d\r\n" % n for n in range(LINES))

@@ -1,6 +1,6 @@
 """`terminal.wait`: what ends it, where it says so, and that it outlives nobody and outruns nothing."""
 
-from tests.runtime.support import Client, Served, eventually
+from tests.support.runtime import Client, Served, eventually
 
 MARKED = r"printf '\033]133;C\007out\033]133;D;5\007'"
 

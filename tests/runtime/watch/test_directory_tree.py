@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.watch import directory_tree as watch_tree
 from runtime.watch.directory_tree import OverflowedError, Tree
-from tests.runtime.support import no_fd_leaked
+from tests.support.runtime import no_fd_leaked
 
 Make = Callable[..., Tree]
 

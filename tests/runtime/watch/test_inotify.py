@@ -9,7 +9,7 @@ import pytest
 
 from runtime.watch import inotify
 from runtime.watch.inotify import Event, Inotify
-from tests.runtime.support import open_fds
+from tests.support.runtime import open_fds
 
 MASK = inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO
 

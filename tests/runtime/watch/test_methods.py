@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runtime.watch import methods as watches
-from tests.runtime.support import Client, Served, eventually, no_fd_leaked, open_fds
+from tests.support.runtime import Client, Served, eventually, no_fd_leaked, open_fds
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Channel, Client, Served, no_fd_leaked
+from tests.support.runtime import Channel, Client, Served, no_fd_leaked
 
 QUEUE = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
 

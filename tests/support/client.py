@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from hawse.client import Options
 from hawse.client.calls.call_table import Calls
 from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
 from hawse.wire.messages import from_raw
+
+QUICK = Options(dice=lambda: 0.0, window=64 * 1024)  # no pause between attempts
 
 
 async def eventually(condition: Callable[[], object]) -> None:

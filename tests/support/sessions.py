@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Channel, Client
+from tests.support.runtime import Channel, Client
 
 SHELLS = pytest.mark.parametrize("shell", ["/bin/bash", "/bin/sh"])
 

@@ -1,0 +1,66 @@
+"""A client's and a server's connection in one process, without a socket or an event loop, and what a bridge needs of
+its client."""
+
+from typing import Any
+
+from gateway.connection.credit_budget import Budget
+from hawse.wire import Connection, FairWriter, Limits, Role
+
+
+def carry(source: Connection, target: Connection) -> list[Any]:
+    """Give `target` all that `source` has to send; the events it reports."""
+    return deliver(source.data_to_send(), target)
+
+
+def deliver(messages: list[str | bytes], target: Connection) -> list[Any]:
+    """Give `messages` to `target`; the events it reports."""
+    for message in messages:
+        if isinstance(message, str):
+            target.receive_text(message)
+        else:
+            target.receive_data(message)
+    return list(target.events())
+
+
+class Pair:
+    """A client's and a server's connection, back to back, with the handshake done."""
+
+    def __init__(self, *, window: int, input_window: int = 262_144) -> None:
+        self.client = Connection(Role.CLIENT, window=window)
+        self.server = Connection(Role.SERVER, Limits(input_window=input_window))
+        self.client.send_hello("test")
+        self.to_server()
+        self.server.send_welcome("test", identity="", role="")
+        self.to_client()
+
+    def to_server(self) -> list[Any]:
+        return carry(self.client, self.server)
+
+    def to_client(self, messages: list[str | bytes] | None = None) -> list[Any]:
+        return deliver(self.server.data_to_send() if messages is None else messages, self.client)
+
+
+class Front:
+    """The client's side of a bridge. What the client receives is taken with `read`."""
+
+    role = "owner"
+
+    def __init__(self, pair: Pair, budget: Budget) -> None:
+        self.pair = pair
+        self.connection = pair.server
+        self.writer = FairWriter(pair.server)
+        self.budget = budget
+        self.waiting = 0
+        self.forgotten: list[int] = []
+
+    def flush(self) -> None: ...
+
+    def count_input(self, change: int) -> None:
+        self.waiting += change
+
+    def forget(self, ch: int) -> None:
+        self.forgotten.append(ch)
+        self.budget.close(ch)
+
+    def read(self, size: int = 65_536) -> list[Any]:
+        return self.pair.to_client(self.writer.take(size))
