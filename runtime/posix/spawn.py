@@ -1,7 +1,7 @@
 """Starts programs, on a PTY or on pipes, with `posix_spawn`: no Python code runs between fork and exec.
 
-Why not ptyprocess: docs/decisions/0001-posix-spawn.md. All signals are at their default in the child, whatever
-the runtime was started with (a shell's `&` makes SIGINT ignored).
+Why not ptyprocess: docs/decisions/0001-start-programs-with-posix-spawn.md. All signals have their default action in
+the child, whatever actions the runtime itself inherited (a shell's `&` makes SIGINT ignored).
 """
 
 import errno

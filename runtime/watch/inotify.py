@@ -1,6 +1,6 @@
 """inotify(7), as far as watching directories needs it: names are bytes, and nothing that is lost is lost silently.
 
-Why not a library: docs/decisions/0035-inotify-itself.md.
+Why not a library: docs/decisions/0035-inotify-without-a-library.md.
 """
 
 import ctypes
