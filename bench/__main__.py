@@ -1,7 +1,7 @@
-"""`make bench`: hawse beside the naive server and the limits, in interleaved rounds; a table and build/bench.json.
+"""Measure hawse, the naive server and the limits in interleaved rounds; print a table and write build/bench.json.
 
-`make bench ARGS="echo output --rounds 3"` measures some of it. Absolute numbers say as much of the machine as of the
-server: compare ratios, and only runs on a machine with nothing else to do.
+`make bench` runs this; `make bench ARGS="echo output --rounds 3"` measures two figures. Absolute numbers depend on the
+machine: compare ratios, and only runs on a machine that is otherwise idle.
 """
 
 import argparse

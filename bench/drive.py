@@ -1,6 +1,7 @@
-"""One fast client for both servers, so that what differs is the server: a PTY over a WebSocket, raw or in hawse frames.
+"""One fast client for both servers: a PTY over a WebSocket, with raw bytes or with hawse frames.
 
-picows parses frames in C, so the client is not what is measured.
+Both servers are measured with the same client, so that differences come from the server. picows parses WebSocket
+frames in C, so that the client is not the bottleneck.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ _INPUTS = itertools.count()
 OnBytes = Callable[[bytes], None]
 
 
-class _Listener(WSListener):  # type: ignore[misc]
+class Listener(WSListener):
     def __init__(self, on_text: OnBytes, on_bytes: OnBytes) -> None:
         self._on_text = on_text
         self._on_bytes = on_bytes
@@ -39,11 +40,11 @@ class _Listener(WSListener):  # type: ignore[misc]
 
 
 class Output:
-    """What a PTY prints, for who waits for it."""
+    """The output of a PTY. A caller can wait for an amount or for a text."""
 
     def __init__(self) -> None:
         self.received = 0
-        self.tail = b""  # the last bytes, where `keep` says how many
+        self.tail = b""  # the last `keep` bytes
         self.keep = 0
         self._goal = 0
         self._waiter: asyncio.Future[None] | None = None
@@ -57,26 +58,28 @@ class Output:
             self._waiter = None
 
     async def until(self, goal: int) -> None:
-        """Wait until `goal` bytes have come in all."""
+        """Wait until `goal` bytes have been received since the start."""
         if self.received < goal:
             self._goal = goal
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
 
     def fail(self, error: Exception) -> None:
-        """Nothing more will come."""
+        """Make the current `until` raise `error`: the output has ended."""
         if self._waiter is not None:
             self._waiter.set_exception(error)
             self._waiter = None
 
-    async def until_says(self, text: bytes) -> None:
-        """Wait until `text` is the last thing that was printed."""
+    async def until_ends_with(self, text: bytes) -> None:
+        """Wait until the output ends with `text`, of at most `keep` bytes."""
         while not self.tail.endswith(text):
             await self.until(self.received + 1)
 
 
 class NaivePty:
     """A PTY of the naive server."""
+
+    _transport: WSTransport
 
     def __init__(self) -> None:
         self.output = Output()
@@ -86,7 +89,7 @@ class NaivePty:
         pty = cls()
         pty.output.keep = keep
         uri = f"ws://127.0.0.1:{port}/pty?command={quote(command)}"
-        pty._transport, _ = await ws_connect(lambda: _Listener(lambda text: None, pty.output.put), uri)
+        pty._transport, _ = await ws_connect(lambda: Listener(lambda text: None, pty.output.put), uri)
         return pty
 
     def send(self, data: bytes) -> None:
@@ -97,12 +100,14 @@ class NaivePty:
 
 
 class HawseSocket:
-    """One hawse connection with any number of terminals and calls, driven by hand as docs/wire.md says."""
+    """One hawse connection with any number of terminals and calls, written from docs/wire.md alone."""
+
+    _transport: WSTransport
 
     def __init__(self) -> None:
         self.outputs: dict[int, Output] = {}
         self._ch = 0
-        self._owed: dict[int, int] = {}
+        self._unreturned: dict[int, int] = {}
         self._opened: dict[int, asyncio.Future[str]] = {}
         self._sent: dict[int, int] = {}
         self._results: dict[int, asyncio.Future[Any]] = {}
@@ -112,11 +117,11 @@ class HawseSocket:
     async def open(cls, port: int, token: str) -> "HawseSocket":
         hawse = cls()
         hawse._transport, _ = await ws_connect(
-            lambda: _Listener(hawse._text, hawse._data),
+            lambda: Listener(hawse._text, hawse._data),
             f"ws://127.0.0.1:{port}/v1/connect",
             extra_headers={"Authorization": f"Bearer {token}", "Sec-WebSocket-Protocol": "hawse.v1"},
         )
-        hawse._say({"type": "hello", "protocol": 1, "client": "bench", "window": WINDOW})
+        hawse._send_message({"type": "hello", "protocol": 1, "client": "bench", "window": WINDOW})
         await hawse._welcome
         return hawse
 
@@ -125,7 +130,7 @@ class HawseSocket:
 
     def call(self, method: str, params: dict[str, object]) -> asyncio.Future[Any]:
         self._ch += 1
-        self._say({"type": "call", "ch": self._ch, "method": method, "sandbox": "local", "params": params})
+        self._send_message({"type": "call", "ch": self._ch, "method": method, "sandbox": "local", "params": params})
         result = self._results[self._ch] = asyncio.get_running_loop().create_future()
         return result
 
@@ -148,7 +153,7 @@ class HawseSocket:
         return await self._opened[ch]
 
     async def ended(self) -> None:
-        """Wait for the ends of all that it is attached to."""
+        """Wait until every call has ended, attachments included."""
         await asyncio.gather(*self._results.values())
 
     def stop_reading(self) -> None:
@@ -161,14 +166,14 @@ class HawseSocket:
 
     def _data(self, frame: bytes) -> None:
         ch = int.from_bytes(frame[1:5], "big")
-        self._owe(ch, len(frame) - HEADER_SIZE)
+        self._count_read(ch, len(frame) - HEADER_SIZE)
         if frame[0] == 1 and ch in self.outputs:
             self.outputs[ch].put(frame[HEADER_SIZE:])
 
     def _text(self, text: bytes) -> None:
         match from_server.decode(text):
             case Event() as event:
-                self._owe(event.ch, len(event.value) + EVENT_OVERHEAD)
+                self._count_read(event.ch, len(event.value) + EVENT_OVERHEAD)
                 if event.name == "opened" and event.ch in self._opened:
                     self._opened[event.ch].set_result(msgspec.json.decode(event.value)["start_at"])
             case Result() as result:
@@ -182,13 +187,13 @@ class HawseSocket:
             case Welcome():
                 self._welcome.set_result(None)
 
-    def _owe(self, ch: int, size: int) -> None:
-        """So many bytes of the window are used and read: to be given back, in steps."""
-        owed = self._owed.get(ch, 0) + size
-        if owed >= GRANT:
-            self._say({"type": "credit", "ch": ch, "bytes": owed})
-            owed = 0
-        self._owed[ch] = owed
+    def _count_read(self, ch: int, size: int) -> None:
+        """Count `size` bytes of the window as read, and grant them back in steps of GRANT bytes."""
+        unreturned = self._unreturned.get(ch, 0) + size
+        if unreturned >= GRANT:
+            self._send_message({"type": "credit", "ch": ch, "bytes": unreturned})
+            unreturned = 0
+        self._unreturned[ch] = unreturned
 
-    def _say(self, message: dict[str, object]) -> None:
+    def _send_message(self, message: dict[str, object]) -> None:
         self._transport.send(WSMsgType.TEXT, json.dumps(message).encode())

@@ -1,6 +1,8 @@
-"""What is measured: hawse as a user starts it, the naive server, and the limits; each on cores that the client has not.
+"""The servers under test: hawse as a user starts it, the naive server, and the limits.
 
-A figure is `async (lab, round) -> {(name, who): value}`; `who` is `limit`, `naive` or `hawse`.
+The client runs on one core and the servers on the others.
+
+A figure is `async (lab, round) -> {(name, server): value}`; `server` is `limit`, `naive` or `hawse`.
 """
 
 import asyncio
@@ -21,7 +23,7 @@ Figure = Callable[["Lab", int], Awaitable[Figures]]
 
 
 class Lab:
-    """The servers, running. `naive` and `limit` are ports."""
+    """The running servers. `naive` and `limit` are ports."""
 
     def __init__(self, naive: int, naive_pid: int, limit: int, stack: Stack) -> None:
         self.naive = naive
@@ -35,11 +37,11 @@ class Lab:
 
     @property
     def hawse_pids(self) -> tuple[int, int]:
-        """Of the gateway and the runtime."""
+        """The pids of the gateway and the runtime."""
         return self.stack.pid, self.runtime_pid
 
     async def read_pty(self, command: str) -> tuple[float, float]:
-        """(MB/s, processor seconds for each 100 MB) of a tight reader, where the servers run."""
+        """(MB/s, CPU seconds per 100 MB) of a reader that does nothing else, on the servers' cores."""
         process = await asyncio.create_subprocess_exec(
             *pinned(), sys.executable, "-m", "bench.limits", "pty", command, stdout=asyncio.subprocess.PIPE
         )
@@ -49,24 +51,24 @@ class Lab:
 
 
 def cpu(*pids: int) -> float:
-    """Processor seconds that these processes have used."""
+    """CPU seconds that these processes have used."""
     times = [psutil.Process(pid).cpu_times() for pid in pids]
     return sum(t.user + t.system for t in times)
 
 
 def memory(*pids: int) -> int:
-    """Bytes that these processes have for themselves."""
+    """Bytes of memory that these processes share with no other process."""
     return sum(psutil.Process(pid).memory_full_info().uss for pid in pids)
 
 
 def cores() -> tuple[list[int], list[int]]:
-    """(the client's, the servers')."""
+    """(the client's cores, the servers' cores)."""
     all_ = sorted(os.sched_getaffinity(0))
     return (all_[:1], all_[1:]) if len(all_) > 1 else (all_, all_)
 
 
 def pinned() -> list[str]:
-    """What to put before a command so that it runs on the servers' cores."""
+    """The prefix of a command that makes it run on the servers' cores."""
     return ["taskset", "-c", ",".join(map(str, SERVERS))]
 
 
@@ -93,10 +95,10 @@ async def open_lab() -> AsyncIterator[Lab]:
 
 @asynccontextmanager
 async def started(module: str, port: int) -> AsyncIterator[int]:
-    """A server of ours; its pid."""
+    """Run one of the benchmark's own servers; yields its pid."""
     process = await asyncio.create_subprocess_exec(*pinned(), sys.executable, "-m", module, str(port))
     try:
-        yield process.pid  # taskset has become it
+        yield process.pid  # taskset replaces itself with the server
     finally:
         with suppress(ProcessLookupError):
             process.kill()
@@ -104,7 +106,7 @@ async def started(module: str, port: int) -> AsyncIterator[int]:
 
 
 async def until_open(port: int) -> None:
-    """Until the naive server answers, for 10 s."""
+    """Wait until the naive server accepts connections, for at most 10 s."""
     for _ in range(200):
         try:
             (await NaivePty.open(port, "true")).close()
@@ -112,7 +114,7 @@ async def until_open(port: int) -> None:
             await asyncio.sleep(0.05)
         else:
             return
-    raise TimeoutError("the naive server does not come up")
+    raise TimeoutError("the naive server did not accept a connection within 10 s")
 
 
 def percentile(values: list[float], percent: int) -> float:

@@ -1,7 +1,7 @@
-"""What the machine can do at most: a WebSocket that only echoes or pushes (in C), and a PTY that is only read.
+"""The machine's upper limits: a WebSocket server in C that only echoes or pushes, and a loop that only reads a PTY.
 
-`python -m bench.limits PORT` serves ws://…/echo and /push; `python -m bench.limits pty COMMAND` reads all that a PTY
-prints and says MB/s, and processor seconds for each 100 MB.
+`python -m bench.limits PORT` serves ws://…/echo and /push. `python -m bench.limits pty COMMAND` runs COMMAND on a PTY,
+reads its output to the end and prints MB/s and CPU seconds per 100 MB.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ FRAME = bytes(64 << 10)
 PUSHED = 200_000_000  # bytes
 
 
-class Echo(WSListener):  # type: ignore[misc]
+class Echo(WSListener):
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         if frame.msg_type == WSMsgType.BINARY:
             transport.send(WSMsgType.BINARY, frame.get_payload_as_bytes())
 
 
-class Push(WSListener):  # type: ignore[misc]
-    """Sends PUSHED bytes as fast as they are taken."""
+class Push(WSListener):
+    """Sends PUSHED bytes as fast as the client reads them."""
 
     def on_ws_connected(self, transport: WSTransport) -> None:
         self._transport = transport
@@ -52,7 +52,7 @@ async def serve(port: int) -> None:
 
 
 def read_pty(command: str) -> tuple[float, float]:
-    """(MB/s, processor seconds for each 100 MB) of one that only reads, from the first byte to the last."""
+    """(MB/s, CPU seconds per 100 MB) of a reader that does nothing else, from the first byte to the last."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execv("/bin/sh", ["sh", "-c", command])

@@ -1,6 +1,7 @@
-"""The naive server, what one hop costs at least: Starlette, uvicorn, `add_reader` on a PTY; no mux, journal or replay.
+"""The naive server: Starlette, uvicorn and `add_reader` on a PTY. The least that a single hop can cost; it has no
+multiplexing, journal or replay.
 
-`python -m bench.naive PORT`; a WebSocket at /pty?command=… is a PTY.
+`python -m bench.naive PORT`; each WebSocket at /pty?command=… has a PTY of its own.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The table: medians with their spread, hawse as a ratio of the naive server, and the targets."""
+"""The report: a table of medians with their spread, the ratio of hawse to the naive server, and the targets."""
 
 import statistics
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from bench.lab import Figures
 
 
 class Target(NamedTuple):
-    """`of_naive`: `most` and `least` are ratios of the naive server's figure in the same run."""
+    """The limits of a figure. With `of_naive` they are factors of the naive server's figure in the same run."""
 
     most: float | None = None
     least: float | None = None
@@ -48,7 +48,7 @@ TARGETS = {
 
 
 def summarize(rounds: list[Figures]) -> dict[str, dict[str, dict[str, float]]]:
-    """By figure and by who: median, min and max."""
+    """Median, minimum and maximum, by figure and server."""
     summary: dict[str, dict[str, dict[str, float]]] = {}
     for key in dict.fromkeys(key for figures in rounds for key in figures):
         values = [figures[key] for figures in rounds if key in figures]
@@ -62,7 +62,8 @@ def table(summary: dict[str, dict[str, dict[str, float]]]) -> str:
     for name, entries in summary.items():
         hawse, naive = entries.get("hawse"), entries.get("naive")
         cells = [
-            f"{entries[who]['median']:10.3g}" if who in entries else f"{'':10}" for who in ("limit", "naive", "hawse")
+            f"{entries[server]['median']:10.3g}" if server in entries else f"{'':10}"
+            for server in ("limit", "naive", "hawse")
         ]
         spread = f"{hawse['min']:.3g} … {hawse['max']:.3g}" if hawse else ""
         ratio = f"{hawse['median'] / naive['median']:.2f}" if hawse and naive and naive["median"] else ""

@@ -8,7 +8,7 @@ from bench.figures.many import many
 from bench.lab import Figure
 
 FIGURES: dict[str, Figure] = {
-    "many": many,  # first: memory that was never used cannot come from what others gave back
+    "many": many,  # first: memory that other figures have freed would be reused and not counted
     "echo": echo,
     "flood": beside_a_flood,
     "output": output,

@@ -1,4 +1,4 @@
-"""Many bytes: output of one terminal, of one with twenty viewers, and what a reattach has to bring."""
+"""Throughput: output of one terminal, of one terminal with twenty viewers, and the replay after a reattach."""
 
 import asyncio
 import time
@@ -6,10 +6,10 @@ import time
 from bench.drive import NaivePty, Output
 from bench.lab import Figures, Lab, cpu
 
-BULK = 60_000_000  # bytes of output a round
+BULK = 60_000_000  # bytes of output per round
 LINE = "the quick brown fox jumps over the lazy dog, and again over it"
-COLOURED = LINE.replace("brown fox", "\x1b[33mbrown\x1b[0m fox")  # so that the screen has to read all of it
-# The program waits for a key, so that everybody is there when it begins.
+COLOURED = LINE.replace("brown fox", "\x1b[33mbrown\x1b[0m fox")  # so that the screen tracker has to parse all of it
+# The program waits for a key, so that all viewers are attached when it begins.
 GATE = "stty -echo -icanon min 1; printf ready; dd bs=1 count=1 status=none >/dev/null; "
 COMMANDS = {
     "raw": f"{GATE}stty raw; yes '{LINE}\r' | head -c {BULK}",
@@ -44,8 +44,8 @@ async def output(lab: Lab, number: int) -> Figures:
     return figures
 
 
-async def _measured(lab: Lab, mode: str, who: str, output: Output, go, *pids: int) -> Figures:
-    """Output from the first byte to the last, and what these processes spent on it."""
+async def _measured(lab: Lab, mode: str, server: str, output: Output, go, *pids: int) -> Figures:
+    """The rate from the first byte to the last, and the CPU time that the processes `pids` spent."""
     await output.until(READY)
     goal = READY + TOTALS[mode]
     before = cpu(*pids)
@@ -56,8 +56,8 @@ async def _measured(lab: Lab, mode: str, who: str, output: Output, go, *pids: in
     took = time.perf_counter() - start
     spent = (cpu(*pids) - before) / TOTALS[mode] * 1e8
     return {
-        (f"output {mode}, MB/s", who): (output.received - first) / 1e6 / took,
-        (f"CPU {mode}, s / 100 MB", who): spent,
+        (f"output {mode}, MB/s", server): (output.received - first) / 1e6 / took,
+        (f"CPU {mode}, s / 100 MB", server): spent,
     }
 
 
@@ -71,7 +71,7 @@ async def viewers(lab: Lab, number: int) -> Figures:
 
 
 async def _shared(lab: Lab, name: str, *, stalled: int) -> float:
-    """MB/s in all that VIEWERS viewers of one terminal get."""
+    """The total MB/s that VIEWERS viewers of one terminal receive."""
     command = GATE + f"stty raw; exec head -c {SHARED} /dev/zero"
     first = await lab.hawse()
     ch = await first.terminal(name, command)
@@ -93,7 +93,7 @@ async def _shared(lab: Lab, name: str, *, stalled: int) -> float:
 
 
 async def reattach(lab: Lab, number: int) -> Figures:
-    """A line that was cut after SEEN bytes: from the new connection to the last byte, which must be the right ones."""
+    """Reattach after SEEN bytes: the time from the new connection to the last byte. Also compares the bytes."""
     name, command = f"reattach-{number}", f"stty raw; seq 1000000 | head -c {PRINTED}; exec cat"
     hawse = await lab.hawse()
     ch = await hawse.terminal(name, command)

@@ -1,4 +1,4 @@
-"""Calls: commands, small ones at once, and the way to a first prompt."""
+"""Calls: the latency of `exec`, the rate of small concurrent calls, and the time from connecting to a prompt."""
 
 import asyncio
 import time
@@ -30,13 +30,13 @@ async def calls(lab: Lab, number: int) -> Figures:
 async def prompt(lab: Lab, number: int) -> Figures:
     start = time.perf_counter()
     naive = await NaivePty.open(lab.naive, SHELL, keep=len(PROMPT))
-    await naive.output.until_says(PROMPT)
+    await naive.output.until_ends_with(PROMPT)
     figures: Figures = {("connect to prompt, ms", "naive"): (time.perf_counter() - start) * 1e3}
     naive.close()
     start = time.perf_counter()
     hawse = await lab.hawse()
     ch = await hawse.terminal(f"prompt-{number}", SHELL, keep=len(PROMPT))
-    await hawse.outputs[ch].until_says(PROMPT)
+    await hawse.outputs[ch].until_ends_with(PROMPT)
     figures["connect to prompt, ms", "hawse"] = (time.perf_counter() - start) * 1e3
     await hawse.call("terminal.kill", {"id": f"prompt-{number}"})
     hawse.close()

@@ -1,9 +1,10 @@
-"""Ctrl-C under a flood: how long to the prompt, how much stale output, how much the servers grow."""
+"""Ctrl-C while a program floods: time to the prompt, stale output, and how much memory the servers gain."""
 
 import asyncio
 import time
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from bench.figures.calls import PROMPT, SHELL
 from bench.lab import Figures, Lab, memory
@@ -11,7 +12,7 @@ from hawse.wire import Connection, Data, Role
 from hawse.wire.frames import Kind
 
 FAST = 20_000_000  # bytes of the flood before the key, for a fast reader
-RATE = 1_000_000  # bytes a second of the slow one, as a person on a bad line has
+RATE = 1_000_000  # bytes per second that the slow reader takes, as on a bad connection
 SLOW = 1_500_000
 WINDOW = 512 << 10
 GRANT = 64 << 10  # what a browser grants at a time
@@ -22,12 +23,12 @@ async def interrupt(lab: Lab, number: int) -> Figures:
     name = f"interrupt-{number}"
     ch = await hawse.terminal(name, SHELL, keep=len(PROMPT))
     output = hawse.outputs[ch]
-    await output.until_says(PROMPT)
+    await output.until_ends_with(PROMPT)
     hawse.send(ch, b"yes\n")
     await output.until(FAST)
     start = time.perf_counter()
     hawse.send(ch, b"\x03")
-    await output.until_says(PROMPT)
+    await output.until_ends_with(PROMPT)
     took = (time.perf_counter() - start) * 1e3
     await hawse.call("terminal.kill", {"id": name})
     hawse.close()
@@ -41,12 +42,17 @@ async def interrupt(lab: Lab, number: int) -> Figures:
 
 
 async def _slowly(lab: Lab, name: str) -> tuple[float, int, int]:
-    """(seconds to the prompt, stale bytes, bytes that the servers grew)."""
+    """(seconds to the prompt, stale bytes, bytes of memory that the servers gained)."""
     uri = f"ws://127.0.0.1:{lab.stack.port}/v1/connect"
     headers = {"Authorization": f"Bearer {lab.stack.token}"}
     async with connect(
-        uri, subprotocols=["hawse.v1"], additional_headers=headers, compression=None, max_size=None, max_queue=1
-    ) as socket:  # type: ignore[var-annotated]
+        uri,
+        subprotocols=[Subprotocol("hawse.v1")],
+        additional_headers=headers,
+        compression=None,
+        max_size=None,
+        max_queue=1,
+    ) as socket:
         viewer = SlowViewer(socket)
         viewer.connection.send_hello("slow")
         await viewer.until(lambda: viewer.connection.ready)
@@ -66,16 +72,16 @@ async def _slowly(lab: Lab, name: str) -> tuple[float, int, int]:
 
 
 class SlowViewer:
-    """Takes RATE bytes a second from its socket, and grants what it has taken."""
+    """Reads RATE bytes per second from its socket, and grants what it has read."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self.connection = Connection(Role.CLIENT, window=WINDOW)
         self.received = 0
         self.tail = b""
-        self._owed = 0
+        self._unreturned = 0
         self._sent = 0
-        self._ready = 0.0  # when it has taken what it got
+        self._ready = 0.0  # the time at which all received bytes count as read
 
     async def until(self, condition) -> None:
         await self._flush()
@@ -97,7 +103,7 @@ class SlowViewer:
             await self._socket.send(message)
 
     async def _step(self) -> None:
-        """Take one message, in the time that its size takes."""
+        """Receive one message, in the time that its size takes at RATE."""
         message = await self._socket.recv()
         if isinstance(message, str):
             self.connection.receive_text(message)
@@ -110,8 +116,8 @@ class SlowViewer:
             if isinstance(event, Data):
                 self.received += len(event.payload)
                 self.tail = (self.tail + bytes(event.payload))[-len(PROMPT) :]
-                self._owed += len(event.payload)
-                if self._owed >= GRANT:
-                    self.connection.grant(event.ch, self._owed)
-                    self._owed = 0
+                self._unreturned += len(event.payload)
+                if self._unreturned >= GRANT:
+                    self.connection.grant(event.ch, self._unreturned)
+                    self._unreturned = 0
         await self._flush()

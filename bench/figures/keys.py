@@ -1,4 +1,4 @@
-"""From a key to its echo: idle, and while another terminal on the same socket floods."""
+"""The time from a key to its echo: when idle, and while another terminal on the same socket prints without end."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from picows import WSMsgType, ws_connect
 
-from bench.drive import NaivePty, Output, _Listener
+from bench.drive import Listener, NaivePty, Output
 from bench.lab import Figures, Lab, percentile
 
 KEYS = 1000  # echoes a round
@@ -18,7 +18,7 @@ FLOODED = 5_000_000  # bytes of the flood that have come before the first key
 
 async def echo(lab: Lab, number: int) -> Figures:
     limit = Output()
-    transport, _ = await ws_connect(lambda: _Listener(lambda text: None, limit.put), f"ws://127.0.0.1:{lab.limit}/echo")
+    transport, _ = await ws_connect(lambda: Listener(lambda text: None, limit.put), f"ws://127.0.0.1:{lab.limit}/echo")
     figures = spread("echo", "limit", await times(lambda key: transport.send(WSMsgType.BINARY, key), limit))
     transport.disconnect()
 
@@ -37,7 +37,7 @@ async def echo(lab: Lab, number: int) -> Figures:
 
 
 async def beside_a_flood(lab: Lab, number: int) -> Figures:
-    """hawse alone: nobody else has both on one socket. The naive server has a socket for each."""
+    """hawse carries both terminals on one socket; the naive server has a socket for each."""
     naive_flood = await NaivePty.open(lab.naive, FLOOD)
     await naive_flood.output.until(FLOODED)
     naive = await NaivePty.open(lab.naive, ECHO)
@@ -71,5 +71,5 @@ async def times(send: Callable[[bytes], None], output: Output, keys: int = KEYS,
     return found
 
 
-def spread(name: str, who: str, values: list[float]) -> Figures:
-    return {(f"{name}, p50 ms", who): percentile(values, 50), (f"{name}, p99 ms", who): percentile(values, 99)}
+def spread(name: str, server: str, values: list[float]) -> Figures:
+    return {(f"{name}, p50 ms", server): percentile(values, 50), (f"{name}, p99 ms", server): percentile(values, 99)}

@@ -1,4 +1,4 @@
-"""Many terminals: what each costs in memory, what all cost while nobody types, and fifty who type."""
+"""500 terminals: memory per terminal, CPU while idle, and the latency of fifty of them in use."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from bench.lab import Figures, Lab, cpu, memory, percentile
 
 TERMINALS = 500
 MEMORY = "500 terminals, KiB each"
-IDLE = 3.0  # seconds that are watched
+IDLE = 3.0  # seconds of the measurement
 TYPISTS = 50
-KEYS = 60  # of each
+KEYS = 60  # per typist
 PAUSE = 1 / 20  # seconds between keys
 
 
 async def many(lab: Lab, number: int) -> Figures:
     figures = await _naive(lab) | await _hawse(lab, number)
-    # Memory is asked for once: later rounds use again what the first left.
+    # Memory is measured in the first round only: later rounds reuse memory that the first one allocated.
     return figures if number == 0 else {key: value for key, value in figures.items() if key[0] != MEMORY}
 
 
@@ -35,7 +35,7 @@ async def _naive(lab: Lab) -> Figures:
 
 
 async def _hawse(lab: Lab, number: int) -> Figures:
-    """Fifty people on sockets of their own, and one socket that has all the other terminals."""
+    """Fifty clients with a socket each, and one socket that has all the other terminals."""
     before = memory(*lab.hawse_pids)
     sockets = [await lab.hawse() for _ in range(TYPISTS + 1)]
     ends: list[tuple[Callable[[bytes], None], Output]] = []
@@ -57,21 +57,21 @@ async def _hawse(lab: Lab, number: int) -> Figures:
 
 
 async def _idle(*pids: int) -> float:
-    """Percent of a core."""
+    """CPU use of the processes in percent of one core, over IDLE seconds."""
     before = cpu(*pids)
     await asyncio.sleep(IDLE)
     return (cpu(*pids) - before) / IDLE * 100
 
 
 async def _typing(ends: list[tuple[Callable[[bytes], None], Output]]) -> float:
-    """p99 in ms of all that they type."""
+    """The 99th percentile of all echo times, in ms."""
     found = await asyncio.gather(*(times(send, output, KEYS, PAUSE) for send, output in ends))
     return percentile([time for each in found for time in each], 99)
 
 
-def _figures(who: str, each: float, idle: float, typing: float) -> Figures:
+def _figures(server: str, each: float, idle: float, typing: float) -> Figures:
     return {
-        (MEMORY, who): each,
-        ("500 idle terminals, % of a core", who): idle,
-        ("50 typists, p99 ms", who): typing,
+        (MEMORY, server): each,
+        ("500 idle terminals, % of a core", server): idle,
+        ("50 typists, p99 ms", server): typing,
     }

@@ -10,9 +10,9 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.access_policy import Doors
 from gateway.http.responses import error_response
-from gateway.http.upstream_call import UpstreamCall
+from gateway.http.upstream_call import Request
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -23,17 +23,17 @@ Handler = Callable[[HttpRequest, str, Send], Awaitable[Response | None]]
 T = TypeVar("T")
 
 
-class ClientDisconnectedError(Exception):
+class GoneError(Exception):
     """The client is not there any more."""
 
 
-class HttpEndpoint:
+class Endpoint:
     """An ASGI application around a handler: who may come in, what goes wrong, and what if the client goes away.
 
     The handler gets the request, the caller's role, and `send`. It returns an answer, or None if it has sent one.
     """
 
-    def __init__(self, doors: AccessPolicy, handle: Handler) -> None:
+    def __init__(self, doors: Doors, handle: Handler) -> None:
         self._doors = doors
         self._handle = handle
 
@@ -50,7 +50,7 @@ class HttpEndpoint:
             response = await self._handle(HttpRequest(scope, receive), role, send_on)
         except HawseError as error:
             response = error_response(error)
-        except ClientDisconnectedError:
+        except GoneError:
             return
         except Exception:  # a bug here: the log tells, the client is not told
             log.exception("! %s %s", scope["method"], scope["path"])
@@ -62,18 +62,18 @@ class HttpEndpoint:
 
 
 async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises `ClientDisconnectedError`."""
+    """The body as it comes. Raises `GoneError`."""
     while True:
         message = await http.receive()
         if message["type"] == "http.disconnect":
-            raise ClientDisconnectedError
+            raise GoneError
         if message.get("body"):
             yield message["body"]
         if not message.get("more_body"):
             return
 
 
-async def feed(http: HttpRequest, request: UpstreamCall) -> None:
+async def feed(http: HttpRequest, request: Request) -> None:
     """The body becomes the input of the call, as fast as the sandbox takes it. A call that is over wants no more."""
     async for part in parts(http):
         if not await request.send(part):
@@ -81,16 +81,16 @@ async def feed(http: HttpRequest, request: UpstreamCall) -> None:
     request.end()
 
 
-async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: UpstreamCall | None = None) -> T:
+async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Request | None = None) -> T:
     """The value of `work`, unless the client goes away: then it is cancelled. What is `fed` gets the request's body.
 
-    Raises `HawseError` as `work` does, and `ClientDisconnectedError`.
+    Raises `HawseError` as `work` does, and `GoneError`.
     """
     value: T | None = None
     failure: HawseError | None = None
 
     async def watch() -> None:
-        with suppress(ClientDisconnectedError):
+        with suppress(GoneError):
             if fed is not None:
                 await feed(http, fed)
             patience(http.scope)
@@ -110,7 +110,7 @@ async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Upst
         finally:
             watching.cancel()
     if until_gone.expired():
-        raise ClientDisconnectedError
+        raise GoneError
     if failure is not None:
         raise failure
     return cast(T, value)

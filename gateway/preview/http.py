@@ -12,10 +12,10 @@ from typing import Any, Final
 import h11
 from starlette.types import Receive, Scope, Send
 
-from gateway.auth.access_policy import AccessPolicy
-from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import Pairs, PublicAddress, request_headers, response_headers
-from gateway.preview.tunnel import PortTunnel
+from gateway.auth.access_policy import Doors
+from gateway.preview.addresses import Place
+from gateway.preview.headers import Front, Pairs, request_headers, response_headers
+from gateway.preview.tunnel import Tunnel
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -27,21 +27,15 @@ STATUS_MAX: Final = 599
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 lets some of them pass
 
 
-class UpstreamClosedError(Exception):
+class GoneError(Exception):
     """The browser is."""
 
 
 async def forward(
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    tunnel: PortTunnel,
-    place: PreviewTarget,
-    front: PublicAddress,
-    doors: AccessPolicy,
+    scope: Scope, receive: Receive, send: Send, tunnel: Tunnel, place: Place, front: Front, doors: Doors
 ) -> None:
     """Raises `HawseError` if there was no answer; one that breaks off is cut short for the browser as well."""
-    exchange = HttpExchange(tunnel)
+    exchange = Exchange(tunnel)
     try:
         request = h11.Request(method=scope["method"], target=place.target, headers=_headers(scope, place, front, doors))
     except h11.LocalProtocolError as error:
@@ -52,7 +46,7 @@ async def forward(
             upload = tasks.create_task(_upload(receive, exchange), name="preview upload")
             await _download(send, exchange, place, front)
             upload.cancel()
-    except* UpstreamClosedError:
+    except* GoneError:
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
@@ -61,10 +55,10 @@ async def forward(
         log.info("! a preview's answer broke off: %s", trouble)
 
 
-class HttpExchange:
+class Exchange:
     """One request and its answer. `send` and `receive` are for one task each."""
 
-    def __init__(self, tunnel: PortTunnel) -> None:
+    def __init__(self, tunnel: Tunnel) -> None:
         self.answered = False  # the headers of the answer went to the browser
         self._tunnel = tunnel
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
@@ -82,7 +76,7 @@ class HttpExchange:
         return event
 
 
-def _headers(scope: Scope, place: PreviewTarget, front: PublicAddress, doors: AccessPolicy) -> Pairs:
+def _headers(scope: Scope, place: Place, front: Front, doors: Doors) -> Pairs:
     headers = request_headers(scope["headers"], place, front, doors)
     if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
         headers.append((b"transfer-encoding", b"chunked"))
@@ -90,13 +84,13 @@ def _headers(scope: Scope, place: PreviewTarget, front: PublicAddress, doors: Ac
     return headers
 
 
-async def _upload(receive: Receive, exchange: HttpExchange) -> None:
-    """Pass the body on, then see whether the browser leaves: raises `UpstreamClosedError`."""
+async def _upload(receive: Receive, exchange: Exchange) -> None:
+    """Pass the body on, then see whether the browser leaves: raises `GoneError`."""
     more = True
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise UpstreamClosedError
+            raise GoneError
         if not more:
             continue
         more = message.get("more_body", False)
@@ -112,7 +106,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
             more = False  # it does not read any more; what it answers says why
 
 
-async def _download(send: Send, exchange: HttpExchange, place: PreviewTarget, front: PublicAddress) -> None:
+async def _download(send: Send, exchange: Exchange, place: Place, front: Front) -> None:
     while not isinstance(event := await exchange.receive(), h11.Response):
         pass  # 1xx: for us alone
     headers = response_headers(event.headers.raw_items(), place, front)

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Protocol
 
-from hawse.api.gateway import SandboxInfo
+from hawse.api.gateway import Sandbox
 
 
 class Provider(Protocol):
-    def sandboxes(self) -> list[SandboxInfo]: ...
+    def sandboxes(self) -> list[Sandbox]: ...
 
     def knows(self, sandbox: str) -> bool: ...
 

@@ -9,18 +9,18 @@ from hawse.api.spec import Nothing, Spec
 from hawse.api.types import Path
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
-RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote
+Name = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote
 Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # what `git rev-parse` takes
 Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # as they are: no patterns
 Secret = Annotated[str, Meta(max_length=16_384)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
-AuthorField = Annotated[str, Meta(min_length=1, max_length=250)]
+Person = Annotated[str, Meta(min_length=1, max_length=250)]
 
 NETWORK_TIMEOUT = 600.0  # seconds that a clone, pull or push may take, unless the call says
 DIFF_LIMIT = 256 << 10  # bytes of a diff, unless the call says
 
 
-class GitCredentials(msgspec.Struct, kw_only=True):
+class Credentials(msgspec.Struct, kw_only=True):
     """For http and https. A token is a password; the name that goes with it depends on the host."""
 
     username: Secret = ""
@@ -30,14 +30,14 @@ class GitCredentials(msgspec.Struct, kw_only=True):
         return "Credentials(…)"  # they belong into no log
 
 
-class GitAuthor(msgspec.Struct):
+class Author(msgspec.Struct):
     """Who a commit is by."""
 
-    name: AuthorField
-    email: AuthorField
+    name: Person
+    email: Person
 
 
-class GitRepository(msgspec.Struct, kw_only=True):
+class Repository(msgspec.Struct, kw_only=True):
     """`path`: a directory of the repository; by default the workspace."""
 
     path: Path = "."
@@ -46,7 +46,7 @@ class GitRepository(msgspec.Struct, kw_only=True):
 # ---- what goes in
 
 
-class GitClone(msgspec.Struct, kw_only=True):
+class Clone(msgspec.Struct, kw_only=True):
     """Clone a repository into a directory that is there as a whole, or not at all.
 
     `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
@@ -55,27 +55,27 @@ class GitClone(msgspec.Struct, kw_only=True):
     url: Url
     path: Path | None = None
     depth: Annotated[int, Meta(ge=1)] | None = None
-    branch: RefName | None = None
+    branch: Name | None = None
     filter: Annotated[str, Meta(pattern=r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)")] | None = (
         None
     )
-    credentials: GitCredentials | None = None
+    credentials: Credentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 
 
-class GitCancel(msgspec.Struct, kw_only=True):
+class CancelClone(msgspec.Struct, kw_only=True):
     """End the clone that was called with this key. One that has ended, or never was, is no error."""
 
     key: Annotated[str, Meta(min_length=1, max_length=128)]
 
 
-class GitStatus(GitRepository, kw_only=True):
+class Status(Repository, kw_only=True):
     """Say what differs from the last commit, and where the branch is."""
 
     ignored: bool = False
 
 
-class GitDiff(GitRepository, kw_only=True):
+class Diff(Repository, kw_only=True):
     """Show differences as a patch.
 
     Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working
@@ -89,32 +89,32 @@ class GitDiff(GitRepository, kw_only=True):
     limit: Annotated[int, Meta(ge=0, le=512 << 10)] = DIFF_LIMIT
 
 
-class GitAdd(GitRepository, kw_only=True):
+class Add(Repository, kw_only=True):
     """Stage files: those of `paths`, or with `all` everything that differs, deletions included."""
 
     paths: Paths | None = None
     all: bool = False
 
 
-class GitCommit(GitRepository, kw_only=True):
+class Commit(Repository, kw_only=True):
     """Commit what is staged; with `all` what differs in tracked files too."""
 
     message: Annotated[str, Meta(min_length=1, max_length=65_536)]
-    author: GitAuthor | None = None
+    author: Author | None = None
     all: bool = False
     allow_empty: bool = False
 
 
-class GitBranch(GitRepository, kw_only=True):
+class Branch(Repository, kw_only=True):
     """List the branches, after one was created (at `start`) or deleted, if that is asked."""
 
-    create: RefName | None = None
-    delete: RefName | None = None
+    create: Name | None = None
+    delete: Name | None = None
     start: Revision | None = None
     force: bool = False
 
 
-class GitCheckout(GitRepository, kw_only=True):
+class Checkout(Repository, kw_only=True):
     """Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back."""
 
     ref: Revision | None = None
@@ -123,7 +123,7 @@ class GitCheckout(GitRepository, kw_only=True):
     paths: Paths | None = None
 
 
-class GitLog(GitRepository, kw_only=True):
+class Log(Repository, kw_only=True):
     """List commits, the latest first."""
 
     ref: Revision | None = None
@@ -132,32 +132,32 @@ class GitLog(GitRepository, kw_only=True):
     paths: Paths | None = None
 
 
-class GitPull(GitRepository, kw_only=True):
+class Pull(Repository, kw_only=True):
     """Fetch from a remote and merge, or rebase, or with `ff_only` refuse both."""
 
-    remote: RefName | None = None
-    branch: RefName | None = None
+    remote: Name | None = None
+    branch: Name | None = None
     rebase: bool = False
     ff_only: bool = False
-    credentials: GitCredentials | None = None
+    credentials: Credentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 
 
-class GitPush(GitRepository, kw_only=True):
+class Push(Repository, kw_only=True):
     """Push a branch (by default the current one). `force` overwrites only what was known to be there."""
 
-    remote: RefName = "origin"
-    branch: RefName | None = None
+    remote: Name = "origin"
+    branch: Name | None = None
     force: bool = False
     set_upstream: bool = False
-    credentials: GitCredentials | None = None
+    credentials: Credentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 
 
 # ---- what comes out
 
 
-class GitProgress(msgspec.Struct, kw_only=True):
+class Progress(msgspec.Struct, kw_only=True):
     """`phase` as Git names it, such as `Receiving objects`; `received` in bytes, where that is known."""
 
     phase: str
@@ -167,7 +167,7 @@ class GitProgress(msgspec.Struct, kw_only=True):
     received: int | None = None
 
 
-class GitHead(msgspec.Struct, kw_only=True):
+class Head(msgspec.Struct, kw_only=True):
     """Where a repository is: `commit` is null before the first one, `branch` is null if none is checked out."""
 
     path: str
@@ -175,7 +175,7 @@ class GitHead(msgspec.Struct, kw_only=True):
     branch: str | None
 
 
-class GitStatusEntry(msgspec.Struct, kw_only=True):
+class StatusEntry(msgspec.Struct, kw_only=True):
     """`index` and `worktree`: `.` unchanged, or Git's letters `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`, `!`."""
 
     path: str
@@ -184,7 +184,7 @@ class GitStatusEntry(msgspec.Struct, kw_only=True):
     origin: str | None = None  # of a rename or copy
 
 
-class GitStatusResult(msgspec.Struct, kw_only=True):
+class State(msgspec.Struct, kw_only=True):
     """`ahead`, `behind`: commits, null without an upstream that is known. `truncated`: there are more entries."""
 
     branch: str | None = None
@@ -192,18 +192,18 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
     upstream: str | None = None
     ahead: int | None = None
     behind: int | None = None
-    entries: list[GitStatusEntry] = []
+    entries: list[StatusEntry] = []
     truncated: bool = False
 
 
-class GitDiffResult(msgspec.Struct, kw_only=True):
+class Patch(msgspec.Struct, kw_only=True):
     """`truncated`: it is longer. What is no UTF-8 in it is U+FFFD."""
 
     text: str
     truncated: bool
 
 
-class GitBranchInfo(msgspec.Struct, kw_only=True):
+class BranchInfo(msgspec.Struct, kw_only=True):
     """A branch, and the commit it is at."""
 
     name: str
@@ -213,15 +213,15 @@ class GitBranchInfo(msgspec.Struct, kw_only=True):
     remote: bool = False
 
 
-class GitBranchResult(msgspec.Struct, kw_only=True):
+class Branches(msgspec.Struct, kw_only=True):
     """`current` is null if no branch is checked out."""
 
     current: str | None
-    branches: list[GitBranchInfo]
+    branches: list[BranchInfo]
     truncated: bool = False
 
 
-class GitCommitInfo(msgspec.Struct, kw_only=True):
+class CommitInfo(msgspec.Struct, kw_only=True):
     """Times in seconds since 1970."""
 
     commit: str
@@ -235,14 +235,14 @@ class GitCommitInfo(msgspec.Struct, kw_only=True):
     message: str
 
 
-class GitLogResult(msgspec.Struct, kw_only=True):
+class Commits(msgspec.Struct, kw_only=True):
     """`truncated`: fewer than were asked for, since they are large."""
 
-    commits: list[GitCommitInfo]
+    commits: list[CommitInfo]
     truncated: bool = False
 
 
-class GitPushedRef(msgspec.Struct, kw_only=True):
+class PushedRef(msgspec.Struct, kw_only=True):
     """`status` as git has it: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` as it was, `!` refused."""
 
     status: Literal[" ", "+", "*", "-", "=", "!"]
@@ -250,22 +250,22 @@ class GitPushedRef(msgspec.Struct, kw_only=True):
     summary: str
 
 
-class GitPushResult(msgspec.Struct, kw_only=True):
+class Pushed(msgspec.Struct, kw_only=True):
     """What became of each ref."""
 
-    refs: list[GitPushedRef]
+    refs: list[PushedRef]
 
 
 METHODS: dict[str, Spec] = {
-    "git.clone": Spec(GitClone, GitHead, {"progress": GitProgress}),
-    "git.cancel": Spec(GitCancel, Nothing),
-    "git.status": Spec(GitStatus, GitStatusResult),
-    "git.diff": Spec(GitDiff, GitDiffResult),
-    "git.add": Spec(GitAdd, Nothing),
-    "git.commit": Spec(GitCommit, GitHead),
-    "git.branch": Spec(GitBranch, GitBranchResult),
-    "git.checkout": Spec(GitCheckout, GitHead),
-    "git.log": Spec(GitLog, GitLogResult),
-    "git.pull": Spec(GitPull, GitHead),
-    "git.push": Spec(GitPush, GitPushResult),
+    "git.clone": Spec(Clone, Head, {"progress": Progress}),
+    "git.cancel": Spec(CancelClone, Nothing),
+    "git.status": Spec(Status, State),
+    "git.diff": Spec(Diff, Patch),
+    "git.add": Spec(Add, Nothing),
+    "git.commit": Spec(Commit, Head),
+    "git.branch": Spec(Branch, Branches),
+    "git.checkout": Spec(Checkout, Head),
+    "git.log": Spec(Log, Commits),
+    "git.pull": Spec(Pull, Head),
+    "git.push": Spec(Push, Pushed),
 }

@@ -4,28 +4,20 @@ from typing import Literal
 
 import msgspec
 
-from hawse.api.people import (
-    Participant,
-    ParticipantEvent,
-    ParticipantLeft,
-    ViewerKey,
-    ViewerProfile,
-    WriterLease,
-    WriterLeaseEvent,
-)
+from hawse.api.people import Guest, Key, LeaseTold, Person, PersonLeft, WithPerson, WriterLease
 from hawse.api.spec import Nothing, Reply, Spec
 from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 
 StartAt = Literal["start", "resume", "snapshot"]
 
 
-class RecordOptions(msgspec.Struct):
+class Record(msgspec.Struct):
     """How a terminal is recorded from its start. `input`: what is typed as well, passwords included."""
 
     input: bool = False
 
 
-class TerminalCreate(msgspec.Struct):
+class CreateTerminal(msgspec.Struct):
     """Start a terminal, unless one of that id runs.
 
     A running terminal of `id` is returned as it is; an exited one is replaced by a new instance. `argv` defaults to the
@@ -39,11 +31,11 @@ class TerminalCreate(msgspec.Struct):
     env: Env | None = None
     cols: Size | None = None
     rows: Size | None = None
-    record: RecordOptions | bool | None = None
+    record: Record | bool | None = None
     integration: bool | None = None
 
 
-class TerminalAttach(msgspec.Struct):
+class AttachTerminal(msgspec.Struct):
     """Follow a terminal: its output from an offset on, or its screen where that is no longer kept; and type into it.
 
     `since`: the offset after the last byte that is known. `input` names the stream of what is typed. `viewer`, `cols`
@@ -57,45 +49,45 @@ class TerminalAttach(msgspec.Struct):
     lossless: bool | None = None
     emulator: bool | None = None
     read_only: bool | None = None
-    viewer: ViewerProfile | None = None
+    viewer: Guest | None = None
     cols: Size | None = None
     rows: Size | None = None
 
 
-class TerminalResize(msgspec.Struct):
+class ResizeTerminal(msgspec.Struct):
     """Give a terminal another size; with `viewer` (a key), say what fits that viewer."""
 
     id: Id
     cols: Size
     rows: Size
-    viewer: ViewerKey | None = None
+    viewer: Key | None = None
 
 
-class TerminalSignal(msgspec.Struct):
+class SignalTerminal(msgspec.Struct):
     """Send a signal to a terminal's foreground process group: a name with or without SIG, or a number."""
 
     id: Id
     signal: Signal
 
 
-class TerminalKill(msgspec.Struct):
+class KillTerminal(msgspec.Struct):
     """End everything in a terminal: HUP and CONT, and KILL after `grace` seconds (2 by default)."""
 
     id: Id
     grace: Grace | None = None
 
 
-class TerminalList(msgspec.Struct):
+class ListTerminals(msgspec.Struct):
     """All terminals, running and exited."""
 
 
-class TerminalGet(msgspec.Struct):
+class GetTerminal(msgspec.Struct):
     """One terminal as it is now."""
 
     id: Id
 
 
-class TerminalInfo(Reply, frozen=True, kw_only=True):
+class Terminal(Reply, frozen=True, kw_only=True):
     """A terminal. `instance` is new each time one of that id is started.
 
     `cwd` and `title` are what its programs say; `started` in seconds since 1970; `start` and `offset` are where its
@@ -118,16 +110,16 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
     viewers: int
 
 
-class TerminalCreateResult(TerminalInfo, frozen=True, kw_only=True):
+class TerminalCreated(Terminal, frozen=True, kw_only=True):
     """`created`: it was started by this call."""
 
     created: bool
 
 
-class TerminalListResult(Reply, frozen=True, kw_only=True):
+class Terminals(Reply, frozen=True, kw_only=True):
     """All of them."""
 
-    terminals: list[TerminalInfo]
+    terminals: list[Terminal]
 
 
 class TerminalSize(Reply, frozen=True, kw_only=True):
@@ -137,7 +129,7 @@ class TerminalSize(Reply, frozen=True, kw_only=True):
     rows: int
 
 
-class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
+class TerminalOpened(Terminal, frozen=True, kw_only=True):
     """Attached. Output comes from `from` on, after `screen` bytes that paint the screen as it was there.
 
     `cols`, `rows` hold from there on. `answers`: this viewer answers what programs ask of an emulator. `viewer`: its
@@ -151,7 +143,7 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     answers: bool = False
     read_only: bool = False
     viewer: str | None = None
-    presence: list[Participant] = msgspec.field(default_factory=list)
+    presence: list[Person] = msgspec.field(default_factory=list)
     lease: WriterLease | None = None
 
 
@@ -180,13 +172,13 @@ class TerminalAnswers(Reply, frozen=True, kw_only=True):
     answers: bool
 
 
-class TerminalKillResult(Reply, frozen=True, kw_only=True):
+class TerminalKilled(Reply, frozen=True, kw_only=True):
     """How it ended."""
 
     exit: Exit
 
 
-class TerminalAttachResult(TerminalKillResult, frozen=True, kw_only=True):
+class TerminalEnd(TerminalKilled, frozen=True, kw_only=True):
     """The program has ended; `offset` is the end of its output."""
 
     offset: int
@@ -198,19 +190,19 @@ ATTACH_EVENTS = {
     "live": TerminalLive,
     "reseed": TerminalReseed,
     "answers": TerminalAnswers,
-    "joined": ParticipantEvent,
-    "presence": ParticipantEvent,
-    "left": ParticipantLeft,
-    "lease": WriterLeaseEvent,
+    "joined": WithPerson,
+    "presence": WithPerson,
+    "left": PersonLeft,
+    "lease": LeaseTold,
     "exit": Exit,
 }
 
 METHODS = {
-    "terminal.create": Spec(TerminalCreate, TerminalCreateResult),
-    "terminal.attach": Spec(TerminalAttach, TerminalAttachResult, ATTACH_EVENTS, ("output", "", "screen"), True, True),
-    "terminal.resize": Spec(TerminalResize, TerminalSize),
-    "terminal.signal": Spec(TerminalSignal, Nothing),
-    "terminal.kill": Spec(TerminalKill, TerminalKillResult),
-    "terminal.list": Spec(TerminalList, TerminalListResult, viewer=True),
-    "terminal.get": Spec(TerminalGet, TerminalInfo, viewer=True),
+    "terminal.create": Spec(CreateTerminal, TerminalCreated),
+    "terminal.attach": Spec(AttachTerminal, TerminalEnd, ATTACH_EVENTS, ("output", "", "screen"), True, True),
+    "terminal.resize": Spec(ResizeTerminal, TerminalSize),
+    "terminal.signal": Spec(SignalTerminal, Nothing),
+    "terminal.kill": Spec(KillTerminal, TerminalKilled),
+    "terminal.list": Spec(ListTerminals, Terminals, viewer=True),
+    "terminal.get": Spec(GetTerminal, Terminal, viewer=True),
 }

@@ -29,7 +29,7 @@ class _How(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class RootedPath:
+class Place:
     """A path that is yet to be opened, and the roots it has to stay beneath, the outermost first."""
 
     path: str  # absolute
@@ -55,26 +55,26 @@ class RootedPath:
         finally:
             os.close(fd)
 
-    def at(self, path: str) -> "RootedPath":
+    def at(self, path: str) -> "Place":
         """Another path within the same roots."""
-        return RootedPath(path, self.roots)
+        return Place(path, self.roots)
 
 
-class PathResolver:
+class Beneath:
     """Where the file methods of a runtime may work. `root`: the directory none of them leaves."""
 
     def __init__(self, environment: Environment, root: str | None = None) -> None:
         self._environment = environment
         self._roots = () if root is None else (os.path.abspath(root),)
 
-    def place(self, path: str, root: str | None = None) -> RootedPath:
+    def place(self, path: str, root: str | None = None) -> Place:
         """The place that a call's `path` and `root` name. Does not touch the disk. Raises `invalid_params`."""
         path, roots = self._environment.path(path, root), self._roots
         if root is not None:
             roots = (*roots, self._environment.path(root))
         for outer, inner in pairwise((*roots, path)):
             _within(outer, inner)
-        return RootedPath(path, roots)
+        return Place(path, roots)
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:

@@ -6,16 +6,16 @@ an epoch that is over is refused, and a take-over cannot be undone by a message 
 
 from typing import Any
 
-from hawse.api.people import LeaseAction
+from hawse.api.people import Action
 from hawse.wire import HawseError
-from runtime.people.presence import ViewerPresence
+from runtime.people.presence import Person
 
 
-class WriterLeaseState:
+class Lease:
     """Of one terminal. Without a holder everybody types."""
 
     def __init__(self) -> None:
-        self.holder: ViewerPresence | None = None
+        self.holder: Person | None = None
         self.epoch = 0
 
     def describe(self) -> dict[str, Any]:
@@ -24,10 +24,10 @@ class WriterLeaseState:
         mode = "free" if holder is None else "exclusive"
         return {"mode": mode, "holder": None if holder is None else holder.id, "epoch": self.epoch}
 
-    def may_write(self, person: ViewerPresence | None) -> bool:
+    def may_write(self, person: Person | None) -> bool:
         return self.holder is None or self.holder is person
 
-    def act(self, action: LeaseAction, person: ViewerPresence | None, epoch: int | None = None) -> None:
+    def act(self, action: Action, person: Person | None, epoch: int | None = None) -> None:
         """Raises `forbidden` for who cannot type, `conflict` for an old epoch and for what is another's."""
         if person is not None and person.read_only:
             raise HawseError("forbidden", "a read-only viewer has no part in who types")
@@ -44,7 +44,7 @@ class WriterLeaseState:
                 raise HawseError("conflict", "somebody else holds the lease", details=self.describe())
             self._give(None)
 
-    def left(self, person: ViewerPresence) -> None:
+    def left(self, person: Person) -> None:
         """Whoever has left holds nothing: everybody may type again."""
         if self.holder is person:
             self._give(None)
@@ -53,7 +53,7 @@ class WriterLeaseState:
     def holder_name(self) -> str:
         return "nobody" if self.holder is None else self.holder.name
 
-    def _give(self, person: ViewerPresence | None) -> None:
+    def _give(self, person: Person | None) -> None:
         if person is not self.holder:
             self.holder = person
             self.epoch += 1

@@ -12,23 +12,23 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from hawse.api.ports import (
-    ExposedPort,
+    Connect,
+    Expose,
+    Exposed,
+    ExposedPorts,
+    ListExposed,
+    ListPorts,
     OpenPort,
-    PortConnect,
-    PortExpose,
-    PortExposed,
-    PortExposedResult,
-    PortList,
-    PortListResult,
-    PortUnexpose,
-    PortWatch,
+    OpenPorts,
+    Unexpose,
+    WatchPorts,
 )
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
-from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
-from runtime.ports.tunnel import TunnelStream
-from runtime.ports.watch import PortPoller
-from runtime.rpc.call import RuntimeCall
+from runtime.ports.listening_sockets import Owner, Socket, owners, reachable, sockets
+from runtime.ports.tunnel import Tunnel
+from runtime.ports.watch import Watches
+from runtime.rpc.call import Call
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.roles import PREVIEW
 
@@ -40,44 +40,42 @@ LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
 
 
 class Seen(NamedTuple):
-    listening: frozenset[ListeningSocket]
-    ours: dict[int, SocketOwner]  # by inode
+    listening: frozenset[Socket]
+    ours: dict[int, Owner]  # by inode
     settled: bool  # it was seen twice
 
 
-class PortMethods:
+class Ports:
     """The methods. `runtime` is the id of this incarnation, which its programs bear as a mark."""
 
     def __init__(self, runtime: str, tasks: Tasks) -> None:
         self._runtime = runtime
         self._tasks = tasks
-        self._exposed: dict[int, ExposedPort] = {}  # by port
-        self._tokens: dict[bytes, ExposedPort] = {}  # by the token's hash: how long a search takes says nothing of it
-        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
-        self._watches = PortPoller(self._look, tasks)
+        self._exposed: dict[int, Exposed] = {}  # by port
+        self._tokens: dict[bytes, Exposed] = {}  # by the token's hash: how long a search takes says nothing of it
+        self._tunnels: dict[Tunnel, Exposed | None] = {}  # with the preview they were made by
+        self._watches = Watches(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
 
     def methods(self) -> dict[str, Method]:
         return {
-            "port.list": Method(PortList, lambda call, p: self._look()),
-            "port.watch": Method(PortWatch, lambda call, p: self._watches.serve(call), stream=True),
-            "port.expose": Method(PortExpose, lambda call, p: self._expose(p)),
-            "port.unexpose": Method(PortUnexpose, lambda call, p: self._unexpose(p.port)),
-            "port.exposed": Method(
-                PortExposed, lambda call, p: PortExposedResult(exposed=list(self._exposed.values()))
-            ),
-            "port.connect": Method(PortConnect, self._connect, stream=True),
+            "port.list": Method(ListPorts, lambda call, p: self._look()),
+            "port.watch": Method(WatchPorts, lambda call, p: self._watches.serve(call), stream=True),
+            "port.expose": Method(Expose, lambda call, p: self._expose(p)),
+            "port.unexpose": Method(Unexpose, lambda call, p: self._unexpose(p.port)),
+            "port.exposed": Method(ListExposed, lambda call, p: ExposedPorts(exposed=list(self._exposed.values()))),
+            "port.connect": Method(Connect, self._connect, stream=True),
         }
 
     # ---- what is open
 
-    async def _look(self) -> PortListResult:
+    async def _look(self) -> OpenPorts:
         listening, ours, _ = await asyncio.to_thread(self._scan)
-        found: dict[int, list[ListeningSocket]] = defaultdict(list)
+        found: dict[int, list[Socket]] = defaultdict(list)
         for socket in sorted(listening):
             if socket.inode in ours:
                 found[socket.port].append(socket)
-        return PortListResult(
+        return OpenPorts(
             ports=[
                 OpenPort(
                     port=port,
@@ -101,7 +99,7 @@ class PortMethods:
 
     # ---- previews
 
-    async def _expose(self, params: PortExpose) -> ExposedPort:
+    async def _expose(self, params: Expose) -> Exposed:
         """A port on which nobody listens yet may be exposed; one on which somebody else does may not."""
         await asyncio.to_thread(self._places, params.port)
         known = self._exposed.get(params.port)
@@ -109,7 +107,7 @@ class PortMethods:
             return known
         if len(self._exposed) >= EXPOSED_LIMIT:
             raise HawseError("limit_exceeded", f"{EXPOSED_LIMIT} ports are exposed")
-        exposed = ExposedPort(port=params.port, token=self._new_token(), name=params.name)
+        exposed = Exposed(port=params.port, token=self._new_token(), name=params.name)
         self._exposed[exposed.port] = exposed
         self._tokens[_hash(exposed.token)] = exposed
         self._watches.kick()
@@ -128,7 +126,7 @@ class PortMethods:
         secret = base64.b32encode(secrets.token_bytes(SECRET)).decode().rstrip("=").lower()
         return secret + self._runtime[:TAG]
 
-    def _by_token(self, token: str) -> ExposedPort:
+    def _by_token(self, token: str) -> Exposed:
         exposed = self._tokens.get(_hash(token))
         if exposed is not None:
             return exposed
@@ -138,7 +136,7 @@ class PortMethods:
 
     # ---- connections
 
-    def _connect(self, call: RuntimeCall, params: PortConnect) -> None:
+    def _connect(self, call: Call, params: Connect) -> None:
         if (params.port is None) == (params.token is None):
             raise HawseError("invalid_params", "either a port or a token")
         if params.port is not None and call.role == PREVIEW:
@@ -148,7 +146,7 @@ class PortMethods:
         assert port is not None
         if len(self._tunnels) >= TUNNELS_LIMIT:
             raise HawseError("limit_exceeded", f"{TUNNELS_LIMIT} connections are open")
-        tunnel = TunnelStream(call, port, self._find, self._tasks, self._tunnels.pop)
+        tunnel = Tunnel(call, port, self._find, self._tasks, self._tunnels.pop)
         self._tunnels[tunnel] = exposed
         call.serve(tunnel)
 

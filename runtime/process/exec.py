@@ -4,23 +4,23 @@ from collections import deque
 
 import msgspec
 
-from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
+from hawse.api.processes import Exec, ExecEnd, Offsets, Program
 from hawse.wire import HawseError
-from runtime.process.attach import ProcessAttachStream, beginning
+from runtime.process.attach import ProcessReader, beginning
 from runtime.process.launcher import Launcher
 from runtime.process.process import Process
-from runtime.rpc.call import RuntimeCall
+from runtime.rpc.call import Call
 from runtime.rpc.dispatcher import Method
-from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
+from runtime.rpc.idempotency import Outcome, Outcomes, fingerprint
 
 STDIN_PATIENCE = 300.0  # seconds a keyed command waits for its caller to come back with more input
 ENDED_KEPT = 256  # keyed ones that keep their whole output
 
 
-class ExecMethods:
+class Execs:
     """What runs, and what has ended and may be asked for again."""
 
-    def __init__(self, launcher: Launcher, outcomes: IdempotencyTable) -> None:
+    def __init__(self, launcher: Launcher, outcomes: Outcomes) -> None:
         self.running: dict[Process, None] = {}
         self._launcher = launcher
         self._outcomes = outcomes
@@ -32,9 +32,9 @@ class ExecMethods:
     def methods(self) -> dict[str, Method]:
         return {"exec": Method(Exec, self._exec, stream=True)}
 
-    def _exec(self, call: RuntimeCall, params: Exec) -> None:
+    def _exec(self, call: Call, params: Exec) -> None:
         process = self._execution(call, params)
-        reader = ProcessAttachStream(
+        reader = ProcessReader(
             process,
             call,
             since=beginning(process, params.since),
@@ -47,7 +47,7 @@ class ExecMethods:
         )
         call.serve(reader)
 
-    def _execution(self, call: RuntimeCall, params: Exec) -> Process:
+    def _execution(self, call: Call, params: Exec) -> Process:
         """The process of this call: of an earlier one with its key, or a new one."""
         if call.key is None:
             _check_beginning(params)
@@ -83,7 +83,7 @@ def _check_beginning(params: Exec) -> None:
         raise HawseError("invalid_params", "`since` of a command that has not been run", details={"path": "$.since"})
 
 
-def _result(process: Process, cut: bool) -> ExecResult:
+def _result(process: Process, cut: bool) -> ExecEnd:
     assert process.exit is not None
-    ends = StreamOffsets(stdout=process.stdout.end, stderr=process.stderr.end)
-    return ExecResult(**msgspec.structs.asdict(process.exit), stdout=ends.stdout, stderr=ends.stderr, truncated=cut)
+    ends = Offsets(stdout=process.stdout.end, stderr=process.stderr.end)
+    return ExecEnd(**msgspec.structs.asdict(process.exit), stdout=ends.stdout, stderr=ends.stderr, truncated=cut)

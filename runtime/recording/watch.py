@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import RuntimeCall
+from runtime.rpc.call import Call
 
 
-class RecordingWatchStream:
+class Watch:
     """A `Stream` of events without bytes. Changes that nobody has read yet are one."""
 
-    def __init__(
-        self, call: RuntimeCall, look: Callable[[], Any], on_detach: Callable[["RecordingWatchStream"], None]
-    ) -> None:
+    def __init__(self, call: Call, look: Callable[[], Any], on_detach: Callable[["Watch"], None]) -> None:
         self._call = call
         self._look = look
         self._on_detach = on_detach

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import ThreadPool
-from runtime.rpc.call import RuntimeCall
+from runtime.core.thread_pool import Disk
+from runtime.rpc.call import Call
 from runtime.rpc.dispatcher import typed
 
 
-class StreamEvent(NamedTuple):
+class Told(NamedTuple):
     """An event to send."""
 
     name: str
@@ -19,20 +19,20 @@ class StreamEvent(NamedTuple):
 
 # What it yields: an event, bytes of output (so many as may be held), or None to let others have a turn. What it
 # returns is the result. However the call ends, it is closed, so its `finally` lets go of what it holds.
-Work = Generator[StreamEvent | bytes | None, None, Any]
+Work = Generator[Told | bytes | None, None, Any]
 
 
-class GeneratorStream:
+class Producer:
     """A `Stream`."""
 
-    def __init__(self, call: RuntimeCall, work: Work, disk: ThreadPool, tasks: Tasks, *, offset: int = 0) -> None:
+    def __init__(self, call: Call, work: Work, disk: Disk, tasks: Tasks, *, offset: int = 0) -> None:
         """`offset`: of the first byte."""
         self._call = call
         self._work = work
         self._disk = disk
         self._tasks = tasks
         self._offset = offset
-        self._event: StreamEvent | None = None  # one of the two is held until there is credit for it
+        self._event: Told | None = None  # one of the two is held until there is credit for it
         self._block = memoryview(b"")
         self._busy = False
         self._over = False
@@ -92,7 +92,7 @@ class GeneratorStream:
     def _take(self, over: bool, item: Any) -> None:
         if over:
             self._over, self._value = True, item
-        elif isinstance(item, StreamEvent):
+        elif isinstance(item, Told):
             self._event = item
         elif item:
             self._block = memoryview(item)

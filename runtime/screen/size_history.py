@@ -7,7 +7,7 @@ from typing import NamedTuple
 LIMIT = 4096  # size changes remembered
 
 
-class SizeMark(NamedTuple):
+class Mark(NamedTuple):
     """From `offset` on the output is for this size."""
 
     offset: int
@@ -15,15 +15,15 @@ class SizeMark(NamedTuple):
     rows: int
 
 
-class SizeHistory:
+class Marks:
     """Of one terminal, in order. Those with numbers below `first` are forgotten."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self.first = 0
-        self._marks = [SizeMark(0, cols, rows)]
+        self._marks = [Mark(0, cols, rows)]
 
     @property
-    def latest(self) -> SizeMark:
+    def latest(self) -> Mark:
         return self._marks[-1]
 
     @property
@@ -31,13 +31,13 @@ class SizeHistory:
         """The latest columns and rows."""
         return self._marks[-1][1:]
 
-    def add(self, mark: SizeMark) -> None:
+    def add(self, mark: Mark) -> None:
         self._marks.append(mark)
         if len(self._marks) > LIMIT:
             del self._marks[0]
             self.first += 1
 
-    def get(self, number: int) -> SizeMark | None:
+    def get(self, number: int) -> Mark | None:
         """The size change of that number, None if there is none yet."""
         index = number - self.first
         return self._marks[index] if index < len(self._marks) else None

@@ -1,15 +1,15 @@
 """`session.watch`: somebody who waits for a session's end."""
 
-from hawse.api.sessions import SessionWatchResult
+from hawse.api.sessions import Ended
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import RuntimeCall
+from runtime.rpc.call import Call
 from runtime.session.session import Session
 
 
-class SessionWatchStream:
+class SessionWatch:
     """A `Stream`: says what the session is, and then how it ended."""
 
-    def __init__(self, session: Session, call: RuntimeCall) -> None:
+    def __init__(self, session: Session, call: Call) -> None:
         self._session = session
         self._call = call
         self._opened = False
@@ -23,7 +23,7 @@ class SessionWatchStream:
             connection.send_event(ch, "opened", self._session.describe())
             return True
         if self._session.exit is not None:
-            self._call.result(SessionWatchResult(exit=self._session.exit))
+            self._call.result(Ended(exit=self._session.exit))
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:

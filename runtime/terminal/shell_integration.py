@@ -10,7 +10,7 @@ from typing import NamedTuple
 SCRIPTS = Path(__file__).resolve().parent / "shell"
 
 
-class ShellLaunch(NamedTuple):
+class Start(NamedTuple):
     """What to start instead. `integrated`: it will tell its commands."""
 
     argv: list[str]
@@ -18,12 +18,12 @@ class ShellLaunch(NamedTuple):
     integrated: bool
 
 
-def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:
+def integrate(argv: Sequence[str], env: Mapping[str, str]) -> Start:
     """A shell without arguments, which is therefore interactive, with its integration; anything else as it is."""
     shell = PurePath(argv[0]).name if len(argv) == 1 else ""
     if shell == "bash":
-        return ShellLaunch([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)
+        return Start([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)
     if shell == "zsh":
         own = {"HAWSE_ZDOTDIR": env["ZDOTDIR"]} if "ZDOTDIR" in env else {}
-        return ShellLaunch(list(argv), {**env, **own, "ZDOTDIR": str(SCRIPTS / "zsh")}, True)
-    return ShellLaunch(list(argv), dict(env), False)
+        return Start(list(argv), {**env, **own, "ZDOTDIR": str(SCRIPTS / "zsh")}, True)
+    return Start(list(argv), dict(env), False)
