@@ -13,16 +13,16 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import VERSION
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.roles import VIEWER
 from gateway.auth.tickets import LIFETIME, Tickets
-from gateway.connection.endpoint import Connect
+from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
-from gateway.http.recordings import PATH, Downloads
+from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
-from gateway.metrics.endpoint import Metrics
-from gateway.preview.addresses import Addresses
-from gateway.preview.proxy import Previews
+from gateway.metrics.endpoint import MetricsEndpoint
+from gateway.preview.addresses import PreviewAddresses
+from gateway.preview.proxy import PreviewProxy
 from gateway.providers.base import Provider
 from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
@@ -32,7 +32,7 @@ from hawse.wire import HawseError, Limits
 class HostCheck:
     """ASGI middleware: turns away whoever calls us by a foreign name. `/healthz` tells no secret, so it is open."""
 
-    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+    def __init__(self, app: ASGIApp, doors: AccessPolicy) -> None:
         self._app = app
         self._doors = doors
 
@@ -46,7 +46,7 @@ class HostCheck:
 
 
 def create_app(
-    doors: Doors,
+    doors: AccessPolicy,
     provider: Provider,
     *,
     limits: Limits | None = None,
@@ -54,14 +54,14 @@ def create_app(
     web: ASGIApp | None = None,
     preview_host: str | None = None,
 ) -> Starlette:
-    """`app.state.connect` is the `Connect` that knows who is connected."""
+    """`app.state.connect` is the `ConnectEndpoint` that knows who is connected."""
     tickets = Tickets(time.monotonic)
     methods = {
         "sandbox.list": lambda: {"sandboxes": provider.sandboxes()},
         "share.token": lambda: {"token": doors.viewer_token, "role": VIEWER},
         "preview.host": lambda: {"host": preview_host},
     }
-    connect = Connect(doors, tickets, methods, limits or Limits(), max_connections)
+    connect = ConnectEndpoint(doors, tickets, methods, limits or Limits(), max_connections)
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
@@ -88,15 +88,17 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
-            Route("/metrics", Metrics(doors, provider, connect, links).__call__, methods=["GET"]),
+            Route("/metrics", MetricsEndpoint(doors, provider, connect, links).__call__, methods=["GET"]),
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
-            Route(PATH, Downloads(doors, tickets, links).__call__, methods=["GET"]),
+            Route(PATH, RecordingDownloads(doors, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
             *rest.routes(doors, methods, links),
             Mount("/", web or pages()),
         ],
         middleware=[
-            Middleware(Previews, doors=doors, provider=provider, links=links, addresses=Addresses(preview_host)),
+            Middleware(
+                PreviewProxy, doors=doors, provider=provider, links=links, addresses=PreviewAddresses(preview_host)
+            ),
             Middleware(SecurityHeaders),
             Middleware(HostCheck, doors=doors),
         ],

@@ -20,16 +20,16 @@ from starlette.applications import Starlette
 
 from gateway import log_config as logs
 from gateway.app import create_app
-from gateway.auth.access_policy import Doors
-from gateway.connection.endpoint import Connect
+from gateway.auth.access_policy import AccessPolicy
+from gateway.connection.endpoint import ConnectEndpoint
 from gateway.preview.proxy import AT_ONCE
 from gateway.providers.local import RUNTIME, LocalProvider, choose_isolation
-from gateway.providers.state_directory import State, StateError
+from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.settings import Settings, SettingsError
 from gateway.transport import listener as sockets
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
-from hawse.api.gateway import Isolation, Sandbox
+from hawse.api.gateway import Isolation, SandboxInfo
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     try:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
-        state = State(settings.state)
+        state = StateDirectory(settings.state)
         token = settings.token or state.token()
         viewer_token = state.token("token.viewer")
         isolation, reason = choose_isolation(settings.isolation)
@@ -65,7 +65,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
     hosts = [settings.host, *settings.hosts]
-    doors = Doors(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
+    doors = AccessPolicy(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
     app = create_app(
         doors,
         provider,
@@ -93,7 +93,7 @@ class GatewayServer(uvicorn.Server):
 
     def __init__(self, app: Starlette, settings: Settings, announce: Callable[[], None] = lambda: None) -> None:
         super().__init__(config(app, settings))
-        self._connect: Connect = app.state.connect
+        self._connect: ConnectEndpoint = app.state.connect
         self._announce = announce
         self._leaving = asyncio.Event()
 
@@ -193,7 +193,7 @@ def _address(host: str, listener: socket.socket) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
 
 
-def _isolation_lines(isolation: Isolation, reason: str | None, sandboxes: Iterable[Sandbox]) -> Iterator[str]:
+def _isolation_lines(isolation: Isolation, reason: str | None, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:
     """What stands between sandboxes and this machine; those that were running already may have less."""
     if isolation == "bubblewrap":
         yield "  sandboxes are isolated by bubblewrap"

@@ -25,7 +25,7 @@ NOT_BUILT: Final = """<!doctype html><meta charset="utf-8"><title>hawse</title>
 """
 
 
-class Pages(StaticFiles):
+class StaticPages(StaticFiles):
     """Starlette's static files (which lets no path and no link lead outside), with our caching."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
@@ -47,7 +47,7 @@ def pages(directory: Path = WEB) -> ASGIApp:
     """Serve `directory`, or a page that says how to build it."""
     if not (directory / "index.html").is_file():
         return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
-    return Pages(directory=directory, html=True)
+    return StaticPages(directory=directory, html=True)
 
 
 class SecurityHeaders:

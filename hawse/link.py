@@ -8,7 +8,16 @@ import asyncio
 import logging
 from typing import Protocol, cast
 
-from hawse.wire import Connection, Data, FairWriter, Message, RemoteProtocolError, Source, StreamDecoder, encode_stream
+from hawse.wire import (
+    Connection,
+    Data,
+    FairWriter,
+    FrameSource,
+    Message,
+    RemoteProtocolError,
+    StreamDecoder,
+    encode_stream,
+)
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +26,7 @@ BATCH = 64 * 1024  # bytes taken per turn of the writer
 CLOSE_TIMEOUT = 5.0  # seconds the other end has for reading the last words; without it, it could keep the link open
 
 
-class Receiver(Protocol):
+class LinkReceiver(Protocol):
     """Who a link belongs to. Both are called from the event loop and must not block or raise."""
 
     def link_received(self, link: "StreamLink", event: Message | Data) -> None:
@@ -32,7 +41,7 @@ class Receiver(Protocol):
 class StreamLink(asyncio.Protocol):
     """One end of a link. Whoever changes what there is to send calls `flush` (or `wake`)."""
 
-    def __init__(self, connection: Connection, receiver: Receiver) -> None:
+    def __init__(self, connection: Connection, receiver: LinkReceiver) -> None:
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
@@ -48,7 +57,7 @@ class StreamLink(asyncio.Protocol):
 
     # ---- for its owner
 
-    def attach(self, ch: int, source: Source) -> None:
+    def attach(self, ch: int, source: FrameSource) -> None:
         self.writer.attach(ch, source)
         self.flush()
 

@@ -19,7 +19,7 @@ import uvloop
 from hawse.logs import FORMS, handler
 from runtime.app import running
 from runtime.posix.spawn import keep_descriptors
-from runtime.process.registry import Keep
+from runtime.process.registry import Retention
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 BAD_ARGUMENTS = 2
@@ -56,7 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
     parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
-    keep = Keep()
+    keep = Retention()
     parser.add_argument(
         "--keep-ended", metavar="N", type=int, default=keep.number, help="processes that have ended and are kept"
     )
@@ -104,7 +104,7 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
         token=token,
         recordings=state and state / "recordings",
         spill=state and state / "spill",
-        keep=Keep(args.keep_ended, args.keep_seconds),
+        keep=Retention(args.keep_ended, args.keep_seconds),
         root=args.root,
         quota=args.quota,
     ) as runtime:

@@ -11,30 +11,30 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from hawse.api.runtime import AskMetrics, AskRuntime, RuntimeMetrics
+from hawse.api.runtime import RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import Disk
-from runtime.files.methods import Files
-from runtime.git.methods import Gits
+from runtime.core.thread_pool import ThreadPool
+from runtime.files.methods import FileMethods
+from runtime.git.methods import GitMethods
 from runtime.journal.journal import JournalPool
 from runtime.journal.spill import SpillStore
-from runtime.ports.methods import Ports
+from runtime.ports.methods import PortMethods
 from runtime.posix.environment import Environment
 from runtime.posix.oom import OomCounter
-from runtime.posix.orphaned_pipes import Leftovers
-from runtime.process.exec import Execs
+from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
-from runtime.process.methods import Processes
-from runtime.process.process import Ground
-from runtime.process.registry import Keep
-from runtime.recording.methods import Recordings
+from runtime.process.methods import ProcessMethods
+from runtime.process.process import ProcessContext
+from runtime.process.registry import Retention
+from runtime.recording.methods import RecordingMethods
 from runtime.rpc.dispatcher import Dispatcher, Method
-from runtime.rpc.idempotency import Outcomes
+from runtime.rpc.idempotency import IdempotencyTable
 from runtime.rpc.server import Server
-from runtime.session.methods import Sessions
-from runtime.terminal.automation import Agents
-from runtime.terminal.methods import Terminals
-from runtime.watch.methods import Watches
+from runtime.session.methods import SessionMethods
+from runtime.terminal.automation import AutomationMethods
+from runtime.terminal.methods import TerminalMethods
+from runtime.watch.methods import WatchMethods
 
 log = logging.getLogger(__name__)
 
@@ -53,12 +53,12 @@ class Runtime:
         self,
         workspace: Path,
         tasks: Tasks,
-        disk: Disk,
+        disk: ThreadPool,
         *,
         token: str | None = None,
         recordings: Path | None = None,
         spill: Path | None = None,
-        keep: Keep | None = None,
+        keep: Retention | None = None,
         root: Path | None = None,
         quota: int | None = None,
     ) -> None:
@@ -66,28 +66,30 @@ class Runtime:
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
         journals = self._journals = JournalPool()
-        outcomes = Outcomes()
+        outcomes = IdempotencyTable()
         environment = Environment(workspace, mark=self.id)
-        self._terminals = Terminals(environment, journals)
-        leftovers = self._leftovers = Leftovers()
-        launcher = Launcher(environment, Ground(tasks, journals.journal, OomCounter(), leftovers))
-        execs = self._execs = Execs(launcher, outcomes)
-        self._processes = Processes(launcher, execs, SpillStore(spill), keep)
-        self._sessions = Sessions(environment, journals, outcomes, tasks, self._processes, leftovers)
-        self._files = Files(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
-        self._recordings = Recordings(recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk)
-        self._watches = Watches(environment, tasks, self.id)
-        self._gits = Gits(environment, tasks, outcomes)
+        self._terminals = TerminalMethods(environment, journals)
+        leftovers = self._leftovers = OrphanedPipes()
+        launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), leftovers))
+        execs = self._execs = ExecMethods(launcher, outcomes)
+        self._processes = ProcessMethods(launcher, execs, SpillStore(spill), keep)
+        self._sessions = SessionMethods(environment, journals, outcomes, tasks, self._processes, leftovers)
+        self._files = FileMethods(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
+        self._recordings = RecordingMethods(
+            recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk
+        )
+        self._watches = WatchMethods(environment, tasks, self.id)
+        self._gits = GitMethods(environment, tasks, outcomes)
         dispatcher = Dispatcher(tasks, outcomes)
-        self._agents = Agents(self._terminals)
-        ports = Ports(self.id, tasks)
+        self._agents = AutomationMethods(self._terminals)
+        ports = PortMethods(self.id, tasks)
         programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
         for part in (*programs, self._files, self._recordings, ports, self._watches, self._gits):
             dispatcher.add(part.methods())
         dispatcher.add(
             {
-                "runtime.info": Method(AskRuntime, lambda call, p: self.info()),
-                "runtime.metrics": Method(AskMetrics, lambda call, p: self.metrics()),
+                "runtime.info": Method(RuntimeInfo, lambda call, p: self.info()),
+                "runtime.metrics": Method(RuntimeMetrics, lambda call, p: self.metrics()),
             }
         )
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
@@ -107,11 +109,11 @@ class Runtime:
             "memory": _memory(),
         }
 
-    def metrics(self) -> RuntimeMetrics:
+    def metrics(self) -> RuntimeMetricsResult:
         """What it holds now and what it has counted. Looks at every viewer, so it is for who asks seldom."""
         terminals = self._terminals
         lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
-        return RuntimeMetrics(
+        return RuntimeMetricsResult(
             started=self._started,
             cpu=time.process_time(),
             memory=_memory(),
@@ -159,7 +161,7 @@ async def running(
     token: str | None = None,
     recordings: Path | None = None,
     spill: Path | None = None,
-    keep: Keep | None = None,
+    keep: Retention | None = None,
     root: Path | None = None,
     quota: int | None = None,
 ) -> AsyncIterator[Runtime]:
@@ -168,7 +170,7 @@ async def running(
     `recordings`: where to keep them. `spill`: where output goes that is too much for memory. `keep`: how long processes
     that have ended are kept. `root`: a directory that the file methods do not leave; `quota`: see `Quota`.
     """
-    disk = Disk()
+    disk = ThreadPool()
     try:
         async with asyncio.TaskGroup() as group:
             runtime = Runtime(

@@ -51,7 +51,7 @@ def is_address(name: str) -> bool:
     return True
 
 
-class Doors:
+class AccessPolicy:
     """The rules of one gateway. `hosts` are names it is reached by, `origins` pages that may call it."""
 
     def __init__(

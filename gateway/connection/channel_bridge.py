@@ -6,9 +6,9 @@ credit, toward the runtime by the input window. It reads nothing of what it forw
 
 from typing import Final, Protocol
 
-from gateway.connection.credit_budget import Budget
-from gateway.connection.output_queue import Outbox, send_message
-from gateway.upstream.input_queue import Inbox, send
+from gateway.connection.credit_budget import CreditBudget
+from gateway.connection.output_queue import OutputQueue, send_message
+from gateway.upstream.input_queue import InputQueue, send
 from hawse.link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Credit, Data, End, Error, Event, FairWriter, HawseError, Result
 
@@ -16,12 +16,12 @@ SECONDS_MIN: Final = 0.001  # of a timeout that is as good as over
 SECONDS_MAX: Final = 1e9  # of an age, as the wire has it
 
 
-class Front(Protocol):
+class BridgeHost(Protocol):
     """What a bridge needs of the session of its client."""
 
     connection: Connection
     writer: FairWriter
-    budget: Budget
+    budget: CreditBudget
     role: str  # the client's
 
     def flush(self) -> None:
@@ -34,10 +34,10 @@ class Front(Protocol):
         """The channel `ch` is closed."""
 
 
-class Bridge:
+class ChannelBridge:
     """Tied to a link by `start`; before that, what the client sends waits."""
 
-    def __init__(self, front: Front, call: Call) -> None:
+    def __init__(self, front: BridgeHost, call: Call) -> None:
         self.ch = call.ch
         self.call = call
         self.role = front.role
@@ -45,8 +45,8 @@ class Bridge:
         self.link_ch = 0
         self.done = False  # the last word came, or nobody wants it any more
         self._front = front
-        self._inbox = Inbox(front.count_input)
-        self._outbox = Outbox()
+        self._inbox = InputQueue(front.count_input)
+        self._outbox = OutputQueue()
 
     # ---- the link
 

@@ -2,7 +2,7 @@
 
 No task stands between a socket and a link: a message is handled as it is received, and what is to be sent is taken in
 small batches while the socket has room, so that control goes first and no channel starves. It knows no HTTP and no
-WebSocket library: a `Carrier` moves the messages.
+WebSocket library: a `MessageTransport` moves the messages.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
 
 from gateway.auth.roles import check
-from gateway.connection.channel_bridge import Bridge
-from gateway.connection.credit_budget import Budget
+from gateway.connection.channel_bridge import ChannelBridge
+from gateway.connection.credit_budget import CreditBudget
 from gateway.upstream.links import Links, SandboxLink
 from hawse.wire import (
     Call,
@@ -40,7 +40,7 @@ CLOSE_TIMEOUT: Final = 2.0  # s for the last words to a client
 Method = Callable[[], Any]
 
 
-class Closing(NamedTuple):
+class ConnectionClose(NamedTuple):
     """Why a connection ends. Without a code the client has ended it."""
 
     code: int | None
@@ -48,7 +48,7 @@ class Closing(NamedTuple):
     error: HawseError | None = None  # said before the close; the connection says its own
 
 
-class Counts(NamedTuple):
+class ConnectionStats(NamedTuple):
     """What one client, or several, have cost."""
 
     calls: int = 0
@@ -56,7 +56,7 @@ class Counts(NamedTuple):
     bytes_out: int = 0
 
 
-class Carrier(Protocol):
+class MessageTransport(Protocol):
     """A WebSocket, open."""
 
     bytes_in: int  # of the messages that came, whole
@@ -64,10 +64,10 @@ class Carrier(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it takes more now. When it does again it calls `Session.resume_writing`."""
+        """Whether it takes more now. When it does again it calls `ClientConnection.resume_writing`."""
         ...
 
-    def attach(self, receiver: "Session | None") -> None:
+    def attach(self, receiver: "ClientConnection | None") -> None:
         """Hand what comes to `receiver.receive`, and that nothing more will come to `receiver.lost`."""
         ...
 
@@ -84,22 +84,22 @@ class Carrier(Protocol):
     async def close(self, code: int, reason: str) -> None: ...
 
 
-class Session:
+class ClientConnection:
     """Use `run` once. It is the `Front` of its bridges."""
 
     def __init__(
-        self, carrier: Carrier, links: Links, methods: dict[str, Method], limits: Limits, name: str, role: str
+        self, carrier: MessageTransport, links: Links, methods: dict[str, Method], limits: Limits, name: str, role: str
     ) -> None:
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
-        self.budget = Budget()
+        self.budget = CreditBudget()
         self.name = name
         self.role = role
         self._carrier = carrier
         self._links = links
         self._methods = methods
-        self._bridges: dict[int, tuple[Bridge, SandboxLink]] = {}
-        self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
+        self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
+        self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the carrier had no room for
         self._busy = False  # receiving or writing: whatever that gives to write is written at its end
         self._used: set[SandboxLink] = set()  # that this client has called
@@ -107,7 +107,7 @@ class Session:
         self._calls = 0  # ever
         self._reading = True
 
-    async def run(self) -> Closing:
+    async def run(self) -> ConnectionClose:
         """Serve until either side ends it; return why."""
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self.connection.limits.hello_timeout, self._no_hello)
@@ -124,21 +124,21 @@ class Session:
         return closing
 
     @property
-    def counts(self) -> Counts:
-        return Counts(self._calls, self._carrier.bytes_in, self._carrier.bytes_out)
+    def counts(self) -> ConnectionStats:
+        return ConnectionStats(self._calls, self._carrier.bytes_in, self._carrier.bytes_out)
 
     @property
     def closing(self) -> bool:
         return self._closing.done()
 
-    def close(self, closing: Closing) -> None:
+    def close(self, closing: ConnectionClose) -> None:
         """End the connection; the first reason holds."""
         if not self._closing.done():
             self._closing.set_result(closing)
 
     def go_away(self, reason: str, retry_after: float) -> None:
         self.connection.goaway(reason, retry_after)
-        self.close(Closing(1012, reason))
+        self.close(ConnectionClose(1012, reason))
 
     # ---- for bridges
 
@@ -175,7 +175,7 @@ class Session:
             for event in self.connection.events():
                 self._handle(event)
         except RemoteProtocolError as error:
-            self.close(Closing(error.close_code, error.code))
+            self.close(ConnectionClose(error.close_code, error.code))
         except Exception:
             self._fail()
         else:
@@ -186,7 +186,7 @@ class Session:
 
     def lost(self) -> None:
         """The other side is gone."""
-        self.close(Closing(None, "gone"))
+        self.close(ConnectionClose(None, "gone"))
 
     def resume_writing(self) -> None:
         self.flush()
@@ -195,7 +195,7 @@ class Session:
 
     def _no_hello(self) -> None:
         if not self.connection.ready:
-            self.close(Closing(4408, "hello_timeout", HawseError("hello_timeout", "no `hello` in time")))
+            self.close(ConnectionClose(4408, "hello_timeout", HawseError("hello_timeout", "no `hello` in time")))
 
     def _read_on(self) -> None:
         """Read, unless too much of this client's waits for a runtime that does not read."""
@@ -235,7 +235,7 @@ class Session:
         self._calls += 1
         if call.sandbox is not None:
             link = self._links.get(call.sandbox)
-            bridge = Bridge(self, call)
+            bridge = ChannelBridge(self, call)
             self._bridges[call.ch] = bridge, link
             self._used.add(link)
             link.open(bridge)
@@ -262,13 +262,13 @@ class Session:
             self.connection.data_to_send()
             self._unsent.clear()
             error = HawseError("backlog", f"more than {self.connection.limits.backlog} bytes were not read")
-            self.close(Closing(4429, "backlog", error))
+            self.close(ConnectionClose(4429, "backlog", error))
 
     def _fail(self) -> None:
         log.exception("! %s", self.name, extra={"peer": self.name, "role": self.role})
-        self.close(Closing(1011, "internal", HawseError("internal")))
+        self.close(ConnectionClose(1011, "internal", HawseError("internal")))
 
-    async def say(self, closing: Closing) -> None:
+    async def say(self, closing: ConnectionClose) -> None:
         """The last words, if anybody is there to hear them."""
         if closing.code is None:
             return

@@ -12,7 +12,7 @@ FLOOR: Final = 16 << 10  # bytes a channel may always have upstream: four reads 
 QUANTUM: Final = 4 << 10  # bytes: less is not worth a `credit` of its own, unless it is all there is
 
 
-class Budget:
+class CreditBudget:
     """The grants of one client's channels. A channel *holds* what was passed on and has not reached the client."""
 
     def __init__(self, total: int = TOTAL, floor: int = FLOOR) -> None:

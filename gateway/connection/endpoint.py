@@ -7,10 +7,16 @@ from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.roles import VIEWER
 from gateway.auth.tickets import Tickets
-from gateway.connection.client_connection import Carrier, Closing, Counts, Method, Session
+from gateway.connection.client_connection import (
+    ClientConnection,
+    ConnectionClose,
+    ConnectionStats,
+    MessageTransport,
+    Method,
+)
 from gateway.http.responses import error_response
 from gateway.transport.uvicorn_websocket import SOCKET
 from gateway.upstream.links import Links
@@ -20,12 +26,12 @@ from hawse.wire.limits import SUBPROTOCOL
 log = logging.getLogger(__name__)
 
 
-class Connect:
+class ConnectEndpoint:
     """The ASGI application behind the route. It knows who is connected."""
 
     def __init__(
         self,
-        doors: Doors,
+        doors: AccessPolicy,
         tickets: Tickets,
         methods: dict[str, Method],
         limits: Limits,
@@ -37,9 +43,9 @@ class Connect:
         self._methods = methods
         self._limits = limits
         self._max_connections = max_connections
-        self.open: set[Session] = set()  # those that were let in
+        self.open: set[ClientConnection] = set()  # those that were let in
         self.let_in = 0  # ever
-        self._gone = Counts()  # of those that have left
+        self._gone = ConnectionStats()  # of those that have left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if SUBPROTOCOL not in scope["subprotocols"]:
@@ -70,15 +76,15 @@ class Connect:
         return len(self.open)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> ConnectionStats:
         """Of everybody who ever came."""
         return _sum([self._gone, *(session.counts for session in self.open)])
 
-    async def _serve(self, scope: Scope, carrier: Carrier) -> None:
+    async def _serve(self, scope: Scope, carrier: MessageTransport) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
         role = self._role(scope)
-        session = Session(carrier, self.links, self._methods, self._limits, name, role or VIEWER)
+        session = ClientConnection(carrier, self.links, self._methods, self._limits, name, role or VIEWER)
         refused = self._refusal(role)
         if refused is not None:
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
@@ -101,18 +107,18 @@ class Connect:
         tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
         return self._doors.role(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
 
-    def _refusal(self, role: str | None) -> Closing | None:
+    def _refusal(self, role: str | None) -> ConnectionClose | None:
         """Said after the upgrade, so that a browser can tell it from a dead network."""
         if role is None:
             error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
-            return Closing(4401, "unauthenticated", error)
+            return ConnectionClose(4401, "unauthenticated", error)
         if len(self.open) >= self._max_connections:
-            return Closing(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
+            return ConnectionClose(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
         return None
 
 
-def _sum(counts: Iterable[Counts]) -> Counts:
-    return Counts(*map(sum, zip(*counts, strict=True)))
+def _sum(counts: Iterable[ConnectionStats]) -> ConnectionStats:
+    return ConnectionStats(*map(sum, zip(*counts, strict=True)))
 
 
 def _peer(scope: Scope) -> str:

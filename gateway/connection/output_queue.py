@@ -13,7 +13,7 @@ from hawse.wire.limits import EVENT_OVERHEAD
 CHUNKS: Final = 1024  # beyond this many, stdout and stderr are each kept together rather than strictly by turns
 
 
-class Chunk:
+class QueuedChunk:
     """Contiguous bytes of one stream."""
 
     __slots__ = ("data", "kind", "offset")
@@ -28,15 +28,15 @@ class Chunk:
         return self.offset + len(self.data)
 
 
-Item = Chunk | Event | Result | Error
+Item = QueuedChunk | Event | Result | Error
 
 
-class Outbox:
+class OutputQueue:
     """The queue of one channel. Everything in it was granted by the client, so it can be sent when there is room."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
-        self._tails: dict[Kind, Chunk] = {}  # the last chunk of each stream since the last event
+        self._tails: dict[Kind, QueuedChunk] = {}  # the last chunk of each stream since the last event
 
     def __bool__(self) -> bool:
         return bool(self._items)
@@ -58,7 +58,7 @@ class Outbox:
             if crowded and tail.end != data.offset:
                 raise RemoteProtocolError(f"a gap at {tail.end} in the stream {data.kind.name} of channel {data.ch}")
         for start in range(0, len(data.payload), limit):
-            chunk = Chunk(data.kind, data.offset + start, data.payload[start : start + limit])
+            chunk = QueuedChunk(data.kind, data.offset + start, data.payload[start : start + limit])
             self._tails[data.kind] = chunk
             self._items.append(chunk)
 
@@ -76,7 +76,7 @@ class Outbox:
         cost = 0
         while self._items and cost < size and ch in connection.channels:
             item = self._items[0]
-            if not isinstance(item, Chunk):
+            if not isinstance(item, QueuedChunk):
                 cost += send_message(item, connection, ch)
             elif cost and cost + len(item.data) > size:
                 break

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.http.upstream_call import Piece, Request
+from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from hawse.api import Spec
 from hawse.wire import Event, Kind
 
@@ -13,7 +13,7 @@ OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream that an answer holds: the 
 EVENTS_LIMIT: Final = 1 << 20  # bytes of events
 
 
-class Gathered:
+class CollectedStream:
     """What has come on one channel."""
 
     def __init__(self, spec: Spec) -> None:
@@ -23,7 +23,7 @@ class Gathered:
         self._room = EVENTS_LIMIT
         self._truncated = False
 
-    def add(self, item: Piece | Event) -> None:
+    def add(self, item: UpstreamItem | Event) -> None:
         if isinstance(item, Event):
             self._add_event(item)
             return
@@ -52,9 +52,9 @@ class Gathered:
         return answer
 
 
-async def gather(request: Request, spec: Spec) -> dict[str, Any]:
+async def gather(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
     """Raises `HawseError`."""
-    gathered = Gathered(spec)
+    gathered = CollectedStream(spec)
     while (item := await request.next()) is not None:
         gathered.add(item)
     return gathered.answer(await request.result())

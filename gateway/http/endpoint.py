@@ -10,9 +10,9 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.http.responses import error_response
-from gateway.http.upstream_call import Request
+from gateway.http.upstream_call import UpstreamCall
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -23,17 +23,17 @@ Handler = Callable[[HttpRequest, str, Send], Awaitable[Response | None]]
 T = TypeVar("T")
 
 
-class GoneError(Exception):
+class ClientDisconnectedError(Exception):
     """The client is not there any more."""
 
 
-class Endpoint:
+class HttpEndpoint:
     """An ASGI application around a handler: who may come in, what goes wrong, and what if the client goes away.
 
     The handler gets the request, the caller's role, and `send`. It returns an answer, or None if it has sent one.
     """
 
-    def __init__(self, doors: Doors, handle: Handler) -> None:
+    def __init__(self, doors: AccessPolicy, handle: Handler) -> None:
         self._doors = doors
         self._handle = handle
 
@@ -50,7 +50,7 @@ class Endpoint:
             response = await self._handle(HttpRequest(scope, receive), role, send_on)
         except HawseError as error:
             response = error_response(error)
-        except GoneError:
+        except ClientDisconnectedError:
             return
         except Exception:  # a bug here: the log tells, the client is not told
             log.exception("! %s %s", scope["method"], scope["path"])
@@ -62,18 +62,18 @@ class Endpoint:
 
 
 async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises `GoneError`."""
+    """The body as it comes. Raises `ClientDisconnectedError`."""
     while True:
         message = await http.receive()
         if message["type"] == "http.disconnect":
-            raise GoneError
+            raise ClientDisconnectedError
         if message.get("body"):
             yield message["body"]
         if not message.get("more_body"):
             return
 
 
-async def feed(http: HttpRequest, request: Request) -> None:
+async def feed(http: HttpRequest, request: UpstreamCall) -> None:
     """The body becomes the input of the call, as fast as the sandbox takes it. A call that is over wants no more."""
     async for part in parts(http):
         if not await request.send(part):
@@ -81,16 +81,16 @@ async def feed(http: HttpRequest, request: Request) -> None:
     request.end()
 
 
-async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Request | None = None) -> T:
+async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: UpstreamCall | None = None) -> T:
     """The value of `work`, unless the client goes away: then it is cancelled. What is `fed` gets the request's body.
 
-    Raises `HawseError` as `work` does, and `GoneError`.
+    Raises `HawseError` as `work` does, and `ClientDisconnectedError`.
     """
     value: T | None = None
     failure: HawseError | None = None
 
     async def watch() -> None:
-        with suppress(GoneError):
+        with suppress(ClientDisconnectedError):
             if fed is not None:
                 await feed(http, fed)
             patience(http.scope)
@@ -110,7 +110,7 @@ async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Requ
         finally:
             watching.cancel()
     if until_gone.expired():
-        raise GoneError
+        raise ClientDisconnectedError
     if failure is not None:
         raise failure
     return cast(T, value)

@@ -17,11 +17,11 @@ from starlette.responses import Response
 from starlette.types import Send
 
 from gateway.http.endpoint import while_there
-from gateway.http.recordings import Part, part_of
+from gateway.http.recordings import ByteRange, part_of
 from gateway.http.responses import json_response
-from gateway.http.upstream_call import Piece, Request
+from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.links import Links, SandboxLink
-from hawse.api.files import FileOpened, FileStat
+from hawse.api.files import FileOpened, FileStatResult
 from hawse.api.paths import to_text
 from hawse.wire import Event, HawseError
 
@@ -30,7 +30,7 @@ KEY_LIMIT: Final = 128  # characters
 _RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
-class FileDoor:
+class FileEndpoint:
     """The handlers. `links` are there while the application runs."""
 
     def __init__(self, links: Callable[[], Links]) -> None:
@@ -43,7 +43,7 @@ class FileDoor:
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
         if "parents" in http.query_params:
             params["parents"] = http.query_params["parents"] != "false"
-        async with Request(link, "file.write", params, role=role, key=idempotency_key(http)) as request:
+        async with UpstreamCall(link, "file.write", params, role=role, key=idempotency_key(http)) as request:
             return json_response(await while_there(http, request.result(), request))
 
     async def read(self, http: HttpRequest, role: str, send: Send) -> Response | None:
@@ -66,15 +66,15 @@ class FileDoor:
         await while_there(http, self._send_part(link, path, role, send, part, stat.version, headers))
         return None
 
-    async def _stat(self, link: SandboxLink, path: str, role: str) -> FileStat:
-        async with Request(link, "file.stat", {"path": path}, role=role) as request:
-            stat = msgspec.convert(await request.result(), FileStat)
+    async def _stat(self, link: SandboxLink, path: str, role: str) -> FileStatResult:
+        async with UpstreamCall(link, "file.stat", {"path": path}, role=role) as request:
+            stat = msgspec.convert(await request.result(), FileStatResult)
         if stat.type == "directory":
             raise HawseError("is_directory", path)
         return stat
 
     async def _send_all(self, link: SandboxLink, path: str, role: str, send: Send) -> None:
-        async with Request(link, "file.read", {"path": path}, role=role) as request:
+        async with UpstreamCall(link, "file.read", {"path": path}, role=role) as request:
             opened = await _opened(request)
             headers = _headers(path, opened.version, opened.mtime)
             if opened.size:  # what is in /proc has none, and bytes all the same
@@ -82,26 +82,26 @@ class FileDoor:
             await _send(request, send, 200, headers)
 
     async def _send_part(
-        self, link: SandboxLink, path: str, role: str, send: Send, part: Part, version: str | None, headers: Any
+        self, link: SandboxLink, path: str, role: str, send: Send, part: ByteRange, version: str | None, headers: Any
     ) -> None:
         params = {"path": path, "offset": part.start, "length": part.stop - part.start, "version": version}
-        async with Request(link, "file.read", params, role=role) as request:
+        async with UpstreamCall(link, "file.read", params, role=role) as request:
             await _opened(request)
             await _send(request, send, 206 if part.asked else 200, headers)
 
 
-async def _opened(request: Request) -> FileOpened:
+async def _opened(request: UpstreamCall) -> FileOpened:
     item = await request.next()
     if not isinstance(item, Event) or item.name != "opened":
         raise HawseError("internal", "a file without `opened`")
     return msgspec.json.decode(item.value, type=FileOpened)
 
 
-async def _send(request: Request, send: Send, status: int, headers: dict[str, str]) -> None:
+async def _send(request: UpstreamCall, send: Send, status: int, headers: dict[str, str]) -> None:
     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     while (item := await request.next()) is not None:
-        if isinstance(item, Piece):
+        if isinstance(item, UpstreamItem):
             await send({"type": "http.response.body", "body": item.payload, "more_body": True})
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -15,15 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Send
 
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.roles import check
 from gateway.http import openapi
 from gateway.http.collect import gather
-from gateway.http.endpoint import Endpoint, parts, while_there
-from gateway.http.files import FILES_PATH, FileDoor, idempotency_key
+from gateway.http.endpoint import HttpEndpoint, parts, while_there
+from gateway.http.files import FILES_PATH, FileEndpoint, idempotency_key
 from gateway.http.responses import json_response
-from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, Encoder, since
-from gateway.http.upstream_call import Piece, Request
+from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
+from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.links import Links
 from hawse.api import METHODS, Spec
 from hawse.wire import HawseError
@@ -35,16 +35,16 @@ HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a co
 BYTES: Final = "application/octet-stream"
 
 
-def routes(doors: Doors, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> list[Route]:
+def routes(doors: AccessPolicy, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> list[Route]:
     """The routes of this door. `methods` are the gateway's own, `links` are there while the application runs."""
-    rest, files = Rest(methods, links), FileDoor(links)
+    rest, files = MethodEndpoint(methods, links), FileEndpoint(links)
     return [
-        Route("/v1/openapi.json", Endpoint(doors, _describe), methods=["GET"]),
-        Route(FILES_PATH, Endpoint(doors, files.read), methods=["GET", "HEAD"]),
-        Route(FILES_PATH, Endpoint(doors, files.write), methods=["PUT"]),
-        Route(PATH, Endpoint(doors, rest.call), methods=["POST"]),
-        Route(GATEWAY_PATH, Endpoint(doors, rest.ask_gateway), methods=["POST"]),
-        Route("/v1/{rest:path}", Endpoint(doors, _nowhere)),
+        Route("/v1/openapi.json", HttpEndpoint(doors, _describe), methods=["GET"]),
+        Route(FILES_PATH, HttpEndpoint(doors, files.read), methods=["GET", "HEAD"]),
+        Route(FILES_PATH, HttpEndpoint(doors, files.write), methods=["PUT"]),
+        Route(PATH, HttpEndpoint(doors, rest.call), methods=["POST"]),
+        Route(GATEWAY_PATH, HttpEndpoint(doors, rest.ask_gateway), methods=["POST"]),
+        Route("/v1/{rest:path}", HttpEndpoint(doors, _nowhere)),
     ]
 
 
@@ -56,7 +56,7 @@ async def _describe(http: HttpRequest, role: str, send: Send) -> Response:
     return json_response(openapi.document())
 
 
-class Rest:
+class MethodEndpoint:
     """The handlers. `methods` are the gateway's own, `links` are there while the application runs."""
 
     def __init__(self, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> None:
@@ -81,7 +81,7 @@ class Rest:
         feeds = _content_type(http) == BYTES
         params = await self._parameters(http, spec, feeds=feeds)
         key, timeout = idempotency_key(http), _timeout(http)
-        async with Request(link, method, params, role=role, key=key, timeout=timeout) as request:
+        async with UpstreamCall(link, method, params, role=role, key=key, timeout=timeout) as request:
             fed = request if feeds else None
             if not streamed:
                 return json_response(await while_there(http, gather(request, spec), fed))
@@ -156,9 +156,9 @@ def _timeout(http: HttpRequest) -> float | None:
 # ---- what goes out
 
 
-async def events(send: Send, request: Request, spec: Spec) -> None:
+async def events(send: Send, request: UpstreamCall, spec: Spec) -> None:
     """Send the channel as it comes. Nothing is taken from it before what came has been sent."""
-    encoder = Encoder(spec)
+    encoder = SseEncoder(spec)
     first = await _next(request)  # an error that comes at once has its status
     headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -176,7 +176,7 @@ async def events(send: Send, request: Request, spec: Spec) -> None:
 _SILENCE: Final = object()
 
 
-async def _next(request: Request) -> Any:
+async def _next(request: UpstreamCall) -> Any:
     try:
         async with asyncio.timeout(HEARTBEAT_SECONDS):
             return await request.next()
@@ -184,8 +184,8 @@ async def _next(request: Request) -> Any:
         return _SILENCE
 
 
-def _encode(encoder: Encoder, item: Any) -> bytes:
-    return encoder.piece(item) if isinstance(item, Piece) else encoder.event(item)
+def _encode(encoder: SseEncoder, item: Any) -> bytes:
+    return encoder.piece(item) if isinstance(item, UpstreamItem) else encoder.event(item)
 
 
 async def _send(send: Send, data: bytes, *, more: bool = True) -> None:

@@ -9,7 +9,7 @@ from gateway import VERSION
 from gateway.http.responses import Problem
 from gateway.http.sse import MEDIA_TYPE, marks
 from hawse.api import GATEWAY, METHODS, Spec
-from hawse.api.files import FileDone
+from hawse.api.files import FileTransferResult
 from hawse.wire.errors import ERRORS
 
 REF: Final = "#/components/schemas/{name}"
@@ -146,7 +146,7 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
     whole = {"200": {"description": "The file.", "content": {BYTES: {}}}}
     part = {"206": {"description": "A part of it.", "content": {BYTES: {}}}, "416": {"description": "No such part."}}
-    done = {"200": {"description": _text(FileDone), "content": {JSON: {"schema": names[FileDone]}}}}
+    done = {"200": {"description": _text(FileTransferResult), "content": {JSON: {"schema": names[FileTransferResult]}}}}
 
     def operation(name: str, summary: str, parameters: list[Any], responses: dict[str, Any]) -> dict[str, Any]:
         return {

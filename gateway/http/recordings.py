@@ -9,10 +9,10 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.tickets import Tickets
 from gateway.http.responses import error_response
-from gateway.http.upstream_call import Request
+from gateway.http.upstream_call import UpstreamCall
 from gateway.upstream.links import Links, SandboxLink
 from hawse.wire import HawseError
 
@@ -22,7 +22,7 @@ ANSWER_TIME: Final = 15.0  # s for the sandbox to say what there is
 _RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
 
 
-class Part(NamedTuple):
+class ByteRange(NamedTuple):
     """Bytes `start` to `stop` of a recording."""
 
     start: int
@@ -38,24 +38,24 @@ class Part(NamedTuple):
         return headers
 
 
-def part_of(size: int, header: str | None) -> Part | None:
+def part_of(size: int, header: str | None) -> ByteRange | None:
     """What a `Range` asks for (RFC 9110, 14.2); None if there is no such part. What is no single range means all."""
     found = _RANGE.fullmatch(header.strip()) if header else None
     if found is None or found[0] == "bytes=-":
-        return Part(0, size, size, False)
+        return ByteRange(0, size, size, False)
     first, last = found.groups()
     if not first:
-        return Part(max(size - int(last), 0), size, size, True) if int(last) and size else None
+        return ByteRange(max(size - int(last), 0), size, size, True) if int(last) and size else None
     start, stop = int(first), min(int(last) + 1, size) if last else size
     if last and int(last) < start:
-        return Part(0, size, size, False)  # invalid: as if it were not there
-    return Part(start, stop, size, True) if start < size else None
+        return ByteRange(0, size, size, False)  # invalid: as if it were not there
+    return ByteRange(start, stop, size, True) if start < size else None
 
 
 class Download(StreamingResponse):
     """Leaves the call by `exits` when the reader has gone, or got all."""
 
-    def __init__(self, request: Request, exits: AsyncExitStack, part: Part, headers: dict[str, str]) -> None:
+    def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request
         self._exits = exits
         super().__init__(self._body(), 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
@@ -70,10 +70,10 @@ class Download(StreamingResponse):
             yield data
 
 
-class Downloads:
+class RecordingDownloads:
     """The endpoint behind `PATH`. `links` are there while the application runs."""
 
-    def __init__(self, doors: Doors, tickets: Tickets, links: Callable[[], Links]) -> None:
+    def __init__(self, doors: AccessPolicy, tickets: Tickets, links: Callable[[], Links]) -> None:
         self._doors = doors
         self._tickets = tickets
         self._links = links
@@ -98,7 +98,7 @@ class Downloads:
         return role
 
     async def _answer(self, http: HttpRequest, link: SandboxLink, name: str, role: str) -> Response:
-        async with Request(link, "recording.get", {"id": name}, role=role, timeout=ANSWER_TIME) as request:
+        async with UpstreamCall(link, "recording.get", {"id": name}, role=role, timeout=ANSWER_TIME) as request:
             info: dict[str, Any] = await request.result()
         size = info["size"]
         part = part_of(size, http.headers.get("range"))
@@ -109,6 +109,6 @@ class Downloads:
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
         async with AsyncExitStack() as exits:
-            reading = await exits.enter_async_context(Request(link, "recording.read", params, role=role))
+            reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, role=role))
             await reading.begun()  # who may not read it is told so, instead of an answer that is cut short
             return Download(reading, exits.pop_all(), part, headers)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.http.responses import problem
-from gateway.http.upstream_call import Piece
+from gateway.http.upstream_call import UpstreamItem
 from hawse.api import Spec
 from hawse.wire import Event, HawseError, Kind
 
@@ -22,7 +22,7 @@ _SINCE: Final = "since"
 _OFFSET = re.compile(r"[0-9]{1,19}")
 
 
-class Encoder:
+class SseEncoder:
     """Of one channel. What it returns is sent in order; it keeps at most 3 bytes of each stream, of a character that
     has not come whole."""
 
@@ -42,7 +42,7 @@ class Encoder:
             place = value["version"]
         return told + message(event.name, msgspec.json.encode(value), place)
 
-    def piece(self, piece: Piece) -> bytes:
+    def piece(self, piece: UpstreamItem) -> bytes:
         name = self._names[piece.kind - Kind.OUTPUT]
         offset, data = self._halves.pop(name, (piece.offset, b""))
         data += piece.payload

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple
 
-from gateway.upstream.input_queue import Inbox
+from gateway.upstream.input_queue import InputQueue
 from gateway.upstream.links import SandboxLink
 from hawse.link import StreamLink
 from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Result
@@ -20,7 +20,7 @@ WINDOW: Final = 256 << 10  # bytes on their way: what a slow reader costs
 PIECE: Final = 64 << 10  # bytes of input in one frame
 
 
-class Piece(NamedTuple):
+class UpstreamItem(NamedTuple):
     """Some bytes of an output stream, of which the first is at `offset`."""
 
     kind: Kind
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
     payload: bytes
 
 
-class Request:
+class UpstreamCall:
     """Use it in `async with`; leaving cancels what is not over."""
 
     def __init__(
@@ -46,8 +46,8 @@ class Request:
         self.link_ch = 0
         self._sandbox = link
         self._link: StreamLink | None = None
-        self._items: deque[Piece | Event] = deque()
-        self._inbox = Inbox(self._count_input)
+        self._items: deque[UpstreamItem | Event] = deque()
+        self._inbox = InputQueue(self._count_input)
         self._input_waiting = 0  # bytes that the runtime has not granted yet
         self._input_offset = 0
         self._result: Any = None
@@ -55,7 +55,7 @@ class Request:
         self._done = False
         self._changed = asyncio.Event()
 
-    async def __aenter__(self) -> "Request":
+    async def __aenter__(self) -> "UpstreamCall":
         self._sandbox.open(self)
         return self
 
@@ -79,17 +79,17 @@ class Request:
     async def data(self) -> AsyncIterator[bytes]:
         """Its bytes, in order. Raises `HawseError`, also if it ends with an error after some of them."""
         while (item := await self.next()) is not None:
-            if isinstance(item, Piece):
+            if isinstance(item, UpstreamItem):
                 yield item.payload
 
-    async def next(self) -> Piece | Event | None:
+    async def next(self) -> UpstreamItem | Event | None:
         """What comes next, None at the end. Raises `HawseError` if that is an error. May be cancelled."""
         while not self._items and not self._done:
             self._changed.clear()
             await self._changed.wait()
         if self._items:
             item = self._items.popleft()
-            self._grant(len(item.payload) if isinstance(item, Piece) else len(item.value) + EVENT_OVERHEAD)
+            self._grant(len(item.payload) if isinstance(item, UpstreamItem) else len(item.value) + EVENT_OVERHEAD)
             return item
         if self._error is not None:
             raise self._error
@@ -143,7 +143,7 @@ class Request:
 
     def receive_data(self, data: Data) -> None:
         if data.payload:  # an empty one costs no credit: it must not cost memory
-            self._items.append(Piece(data.kind, data.offset, bytes(data.payload)))
+            self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 
     def receive_message(self, message: Event | Result | Error) -> None:

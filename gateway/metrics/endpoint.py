@@ -16,21 +16,21 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from gateway import VERSION
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.roles import OWNER
-from gateway.connection.endpoint import Connect
+from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.responses import error_response
-from gateway.http.upstream_call import Request
+from gateway.http.upstream_call import UpstreamCall
 from gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
 from gateway.providers.base import Provider
 from gateway.upstream.links import Links, SandboxLink
-from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetrics
+from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.wire import HawseError
 
 ANSWER_TIME: Final = 1.0  # s for a runtime to answer; it is reported as not up after it
 STATES: Final = ("running", "stopped", "failed")
 
-# By the name of the number in `RuntimeMetrics`.
+# By the name of the number in `RuntimeMetricsResult`.
 RUNTIME: Final = {
     "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
     "processes": Family("hawse_processes", "gauge", "Processes that run, beside those in terminals and sessions."),
@@ -53,17 +53,19 @@ UP: Final = Family("hawse_sandbox_up", "gauge", "Whether the runtime has answere
 CHANNELS: Final = Family("hawse_link_channels", "gauge", "Calls on the link to a sandbox.")
 
 
-class Answer(NamedTuple):
+class RuntimeAnswer(NamedTuple):
     """What one runtime said; None if nothing, in time."""
 
     link: SandboxLink
-    metrics: RuntimeMetrics | None
+    metrics: RuntimeMetricsResult | None
 
 
-class Metrics:
+class MetricsEndpoint:
     """The endpoint. `links` are there while the application runs."""
 
-    def __init__(self, doors: Doors, provider: Provider, connect: Connect, links: Callable[[], Links]) -> None:
+    def __init__(
+        self, doors: AccessPolicy, provider: Provider, connect: ConnectEndpoint, links: Callable[[], Links]
+    ) -> None:
         self._doors = doors
         self._provider = provider
         self._connect = connect
@@ -115,20 +117,20 @@ class Metrics:
         out.add(Family("process_start_time_seconds", "gauge", "When it was started, since 1970."), [({}, since)])
 
 
-async def ask(link: SandboxLink) -> Answer:
+async def ask(link: SandboxLink) -> RuntimeAnswer:
     """Ask a runtime, unless that would start it. Never raises, and takes no longer than `ANSWER_TIME`."""
     said = None
     try:
         async with asyncio.timeout(ANSWER_TIME):
             if link.ready:  # still: others were asked before
-                async with Request(link, "runtime.metrics", {}, role=OWNER) as request:
-                    said = msgspec.convert(await request.result(), RuntimeMetrics)
+                async with UpstreamCall(link, "runtime.metrics", {}, role=OWNER) as request:
+                    said = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):
         pass  # it is stuck, lost, older than this method, or not one of ours
-    return Answer(link, said)
+    return RuntimeAnswer(link, said)
 
 
-def add_runtimes(out: Exposition, answers: list[Answer]) -> None:
+def add_runtimes(out: Exposition, answers: list[RuntimeAnswer]) -> None:
     out.add(UP, [({"sandbox": link.sandbox}, int(said is not None)) for link, said in answers])
     out.add(CHANNELS, [({"sandbox": link.sandbox}, link.channels) for link, _ in answers])
     known = [({"sandbox": link.sandbox}, said) for link, said in answers if said is not None]

@@ -16,7 +16,7 @@ _PATH = re.compile(
 _LABEL = re.compile(r"(?P<port>[1-9][0-9]{0,4})-(?P<sandbox>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-(?P<token>[a-z0-9]{20,})")
 
 
-class Place(NamedTuple):
+class PreviewTarget(NamedTuple):
     """What a request is for."""
 
     sandbox: str
@@ -31,13 +31,13 @@ class Place(NamedTuple):
         return bool(self.prefix)
 
 
-class Addresses:
+class PreviewAddresses:
     """Knows previews from other requests. `host`: the name below which they are; None: by path only."""
 
     def __init__(self, host: str | None) -> None:
         self._suffix = f".{host.lower()}" if host else None
 
-    def find(self, scope: Any) -> Place | None:
+    def find(self, scope: Any) -> PreviewTarget | None:
         """What an HTTP or WebSocket request is for; None if it is for the gateway itself."""
         host = _host(scope["headers"])
         query = b"?" + scope["query_string"] if scope["query_string"] else b""
@@ -45,12 +45,12 @@ class Addresses:
         label = self._label(host)
         if label is not None and (found := _LABEL.fullmatch(label)):
             port = int(found["port"])
-            return Place(found["sandbox"], found["token"], (path or b"/") + query, "", port, host)
+            return PreviewTarget(found["sandbox"], found["token"], (path or b"/") + query, "", port, host)
         if (match := _PATH.fullmatch(path)) is None:
             return None
         sandbox, token = match["sandbox"].decode(), match["token"].decode()
         rest = match["rest"] or b""
-        return Place(sandbox, token, rest + query, f"{PREFIX}{sandbox}/{token}", None, host)
+        return PreviewTarget(sandbox, token, rest + query, f"{PREFIX}{sandbox}/{token}", None, host)
 
     def _label(self, host: str) -> str | None:
         if self._suffix is None:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from gateway.auth.access_policy import Doors
-from gateway.preview.addresses import Place
+from gateway.auth.access_policy import AccessPolicy
+from gateway.preview.addresses import PreviewTarget
 
 Pairs = list[tuple[bytes, bytes]]
 
@@ -29,7 +29,7 @@ COOKIE_MARK: Final = 8  # characters of a token that begin the names of its cook
 _LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?=[/?#]|$)", re.IGNORECASE)
 
 
-class Front(NamedTuple):
+class PublicAddress(NamedTuple):
     """The connection a request came by, and the port it goes to."""
 
     port: int
@@ -41,7 +41,9 @@ def upstream_host(port: int) -> bytes:
     return b"localhost:%d" % port
 
 
-def request_headers(given: Iterable[tuple[bytes, bytes]], place: Place, front: Front, doors: Doors) -> Pairs:
+def request_headers(
+    given: Iterable[tuple[bytes, bytes]], place: PreviewTarget, front: PublicAddress, doors: AccessPolicy
+) -> Pairs:
     """Of a browser's request, for the program. Framing (`content-length`, `transfer-encoding`) is the caller's."""
     given = list(given)
     dropped = HOP | OURS | _named(given)
@@ -65,7 +67,7 @@ def request_headers(given: Iterable[tuple[bytes, bytes]], place: Place, front: F
     return result
 
 
-def response_headers(given: Iterable[tuple[bytes, bytes]], place: Place, front: Front) -> Pairs:
+def response_headers(given: Iterable[tuple[bytes, bytes]], place: PreviewTarget, front: PublicAddress) -> Pairs:
     """Of a program's answer, for the browser."""
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if place.by_path else frozenset())
@@ -95,7 +97,7 @@ def _named(pairs: Pairs) -> frozenset[bytes]:
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 
 
-def _location(value: bytes, place: Place, front: Front) -> bytes:
+def _location(value: bytes, place: PreviewTarget, front: PublicAddress) -> bytes:
     """A place of the program's as the browser finds it: relative to the preview's origin, below its prefix."""
     text = value.decode("latin-1")
     local = _LOCAL.match(text)
@@ -113,7 +115,7 @@ def _location(value: bytes, place: Place, front: Front) -> bytes:
     return f"{place.prefix}{text}".encode("latin-1")
 
 
-def _cookie(value: bytes, place: Place) -> bytes:
+def _cookie(value: bytes, place: PreviewTarget) -> bytes:
     """A cookie for this preview alone: for no domain above its own name, and by path below its prefix."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
@@ -125,7 +127,7 @@ def _cookie(value: bytes, place: Place) -> bytes:
     return b"; ".join([first, *kept])
 
 
-def _own_cookies(value: bytes, place: Place) -> bytes:
+def _own_cookies(value: bytes, place: PreviewTarget) -> bytes:
     mark = _mark(place)
     return b"; ".join(_unmarked(value, mark))
 
@@ -137,7 +139,7 @@ def _unmarked(value: bytes, mark: bytes) -> Iterator[bytes]:
             yield pair[len(mark) :]
 
 
-def _mark(place: Place) -> bytes:
+def _mark(place: PreviewTarget) -> bytes:
     return f"p-{place.token[:COOKIE_MARK]}-".encode()
 
 

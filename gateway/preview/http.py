@@ -12,10 +12,10 @@ from typing import Any, Final
 import h11
 from starlette.types import Receive, Scope, Send
 
-from gateway.auth.access_policy import Doors
-from gateway.preview.addresses import Place
-from gateway.preview.headers import Front, Pairs, request_headers, response_headers
-from gateway.preview.tunnel import Tunnel
+from gateway.auth.access_policy import AccessPolicy
+from gateway.preview.addresses import PreviewTarget
+from gateway.preview.headers import Pairs, PublicAddress, request_headers, response_headers
+from gateway.preview.tunnel import PortTunnel
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -27,15 +27,21 @@ STATUS_MAX: Final = 599
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 lets some of them pass
 
 
-class GoneError(Exception):
+class UpstreamClosedError(Exception):
     """The browser is."""
 
 
 async def forward(
-    scope: Scope, receive: Receive, send: Send, tunnel: Tunnel, place: Place, front: Front, doors: Doors
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    tunnel: PortTunnel,
+    place: PreviewTarget,
+    front: PublicAddress,
+    doors: AccessPolicy,
 ) -> None:
     """Raises `HawseError` if there was no answer; one that breaks off is cut short for the browser as well."""
-    exchange = Exchange(tunnel)
+    exchange = HttpExchange(tunnel)
     try:
         request = h11.Request(method=scope["method"], target=place.target, headers=_headers(scope, place, front, doors))
     except h11.LocalProtocolError as error:
@@ -46,7 +52,7 @@ async def forward(
             upload = tasks.create_task(_upload(receive, exchange), name="preview upload")
             await _download(send, exchange, place, front)
             upload.cancel()
-    except* GoneError:
+    except* UpstreamClosedError:
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
@@ -55,10 +61,10 @@ async def forward(
         log.info("! a preview's answer broke off: %s", trouble)
 
 
-class Exchange:
+class HttpExchange:
     """One request and its answer. `send` and `receive` are for one task each."""
 
-    def __init__(self, tunnel: Tunnel) -> None:
+    def __init__(self, tunnel: PortTunnel) -> None:
         self.answered = False  # the headers of the answer went to the browser
         self._tunnel = tunnel
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
@@ -76,7 +82,7 @@ class Exchange:
         return event
 
 
-def _headers(scope: Scope, place: Place, front: Front, doors: Doors) -> Pairs:
+def _headers(scope: Scope, place: PreviewTarget, front: PublicAddress, doors: AccessPolicy) -> Pairs:
     headers = request_headers(scope["headers"], place, front, doors)
     if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
         headers.append((b"transfer-encoding", b"chunked"))
@@ -84,13 +90,13 @@ def _headers(scope: Scope, place: Place, front: Front, doors: Doors) -> Pairs:
     return headers
 
 
-async def _upload(receive: Receive, exchange: Exchange) -> None:
-    """Pass the body on, then see whether the browser leaves: raises `GoneError`."""
+async def _upload(receive: Receive, exchange: HttpExchange) -> None:
+    """Pass the body on, then see whether the browser leaves: raises `UpstreamClosedError`."""
     more = True
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise GoneError
+            raise UpstreamClosedError
         if not more:
             continue
         more = message.get("more_body", False)
@@ -106,7 +112,7 @@ async def _upload(receive: Receive, exchange: Exchange) -> None:
             more = False  # it does not read any more; what it answers says why
 
 
-async def _download(send: Send, exchange: Exchange, place: Place, front: Front) -> None:
+async def _download(send: Send, exchange: HttpExchange, place: PreviewTarget, front: PublicAddress) -> None:
     while not isinstance(event := await exchange.receive(), h11.Response):
         pass  # 1xx: for us alone
     headers = response_headers(event.headers.raw_items(), place, front)

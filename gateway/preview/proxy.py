@@ -15,13 +15,13 @@ from typing import Final
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.http.responses import error_response
-from gateway.preview.addresses import Addresses, Place
-from gateway.preview.headers import SANDBOX, Front
+from gateway.preview.addresses import PreviewAddresses, PreviewTarget
+from gateway.preview.headers import SANDBOX, PublicAddress
 from gateway.preview.http import forward
-from gateway.preview.tunnel import Tunnel
-from gateway.preview.websocket import Relay
+from gateway.preview.tunnel import PortTunnel
+from gateway.preview.websocket import WebSocketRelay
 from gateway.providers.base import Provider
 from gateway.transport.uvicorn_http import PATIENT
 from gateway.upstream.links import Links, SandboxLink
@@ -43,11 +43,17 @@ TITLES: Final = {
 }
 
 
-class Previews:
+class PreviewProxy:
     """ASGI middleware, the outermost. `links` are there while the application runs."""
 
     def __init__(
-        self, app: ASGIApp, *, doors: Doors, provider: Provider, links: Callable[[], Links], addresses: Addresses
+        self,
+        app: ASGIApp,
+        *,
+        doors: AccessPolicy,
+        provider: Provider,
+        links: Callable[[], Links],
+        addresses: PreviewAddresses,
     ) -> None:
         self._app = app
         self._doors = doors
@@ -68,7 +74,7 @@ class Previews:
         else:
             await self._serve(place, scope, receive, send)
 
-    async def _serve(self, place: Place, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, place: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
         self._open[place.token] += 1
         try:
             if scope["type"] == "websocket":
@@ -82,17 +88,17 @@ class Previews:
             if not self._open[place.token]:
                 del self._open[place.token]
 
-    async def _forward(self, place: Place, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _forward(self, place: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
         if self._open[place.token] > AT_ONCE_EACH or self._open.total() > AT_ONCE:
             raise HawseError("limit_exceeded", "too many requests at once in this preview")
-        async with Tunnel(self._link(place.sandbox), place.token) as tunnel:
+        async with PortTunnel(self._link(place.sandbox), place.token) as tunnel:
             if place.port not in (None, tunnel.port):
                 raise HawseError("not_found", "no such preview")
             secure = scope["scheme"] in ("https", "wss")
             client = scope["client"][0] if scope.get("client") else ""
-            front = Front(tunnel.port, "https" if secure else "http", client)
+            front = PublicAddress(tunnel.port, "https" if secure else "http", client)
             if scope["type"] == "websocket":
-                await Relay(scope, receive, send, tunnel, place, front, self._doors).run()
+                await WebSocketRelay(scope, receive, send, tunnel, place, front, self._doors).run()
             else:
                 if patient := scope.get("extensions", {}).get(PATIENT):
                     patient["begin"]()

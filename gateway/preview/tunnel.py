@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from gateway.upstream.links import SandboxLink
-from hawse.api.ports import Opened
+from hawse.api.ports import PortConnectOpened
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError, Kind, Result
 from hawse.wire.limits import EVENT_OVERHEAD
@@ -23,7 +23,7 @@ CONNECT_TIME: Final = 20.0  # s for the link (10 s) and the connection (10 s)
 GRANT_STEP: Final = 32 << 10  # bytes taken before they are granted anew: an eighth of the window
 
 
-class Tunnel:
+class PortTunnel:
     """Use it in `async with`: it is entered when the connection is made, and leaving breaks what is left of it.
 
     Entering, `read` and `write` raise `HawseError`.
@@ -47,7 +47,7 @@ class Tunnel:
         self._changed = asyncio.Event()  # something came
         self._written = asyncio.Event()  # something went, or never will
 
-    async def __aenter__(self) -> "Tunnel":
+    async def __aenter__(self) -> "PortTunnel":
         self._sandbox.open(self)
         try:
             async with asyncio.timeout(CONNECT_TIME):
@@ -126,7 +126,7 @@ class Tunnel:
     def receive_message(self, message: Event | Result | Error) -> None:
         match message:
             case Event(name="opened"):
-                self.port = msgspec.json.decode(message.value, type=Opened).port
+                self.port = msgspec.json.decode(message.value, type=PortConnectOpened).port
             case Event(name="end"):
                 self._eof = True
             case Result():

@@ -16,10 +16,10 @@ from websockets.protocol import OPEN, SEND_EOF
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from gateway.auth.access_policy import Doors
-from gateway.preview.addresses import Place
-from gateway.preview.headers import Front, Pairs, request_headers, response_headers
-from gateway.preview.tunnel import Tunnel
+from gateway.auth.access_policy import AccessPolicy
+from gateway.preview.addresses import PreviewTarget
+from gateway.preview.headers import Pairs, PublicAddress, request_headers, response_headers
+from gateway.preview.tunnel import PortTunnel
 from hawse.wire import HawseError
 
 MESSAGE_SIZE: Final = 4 << 20  # bytes of one message of a program
@@ -31,11 +31,18 @@ SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes 
 OWN: Final = (b"sec-websocket-", b"content-length")  # headers that each of the two connections has of its own
 
 
-class Relay:
+class WebSocketRelay:
     """One WebSocket of a browser, and one of a program. Use `run` once."""
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, tunnel: Tunnel, place: Place, front: Front, doors: Doors
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        tunnel: PortTunnel,
+        place: PreviewTarget,
+        front: PublicAddress,
+        doors: AccessPolicy,
     ) -> None:
         self._scope = scope
         self._receive = receive

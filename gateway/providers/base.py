@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Protocol
 
-from hawse.api.gateway import Sandbox
+from hawse.api.gateway import SandboxInfo
 
 
 class Provider(Protocol):
-    def sandboxes(self) -> list[Sandbox]: ...
+    def sandboxes(self) -> list[SandboxInfo]: ...
 
     def knows(self, sandbox: str) -> bool: ...
 

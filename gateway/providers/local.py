@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from gateway.providers import bubblewrap
-from gateway.providers.state_directory import SandboxPaths, State, StateError
+from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from gateway.transport.listener import answers
-from hawse.api.gateway import Isolation, Sandbox
+from hawse.api.gateway import Isolation, SandboxInfo
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class LocalProvider:
 
     def __init__(
         self,
-        state: State,
+        state: StateDirectory,
         isolation: Isolation,
         *,
         sandboxes: Sequence[str] = ("local",),
@@ -62,7 +62,7 @@ class LocalProvider:
         self._failed: set[str] = set()
         self._starting = asyncio.Lock()
 
-    def sandboxes(self) -> list[Sandbox]:
+    def sandboxes(self) -> list[SandboxInfo]:
         return [self._describe(sandbox, paths) for sandbox, paths in self._paths.items()]
 
     def knows(self, sandbox: str) -> bool:
@@ -78,10 +78,12 @@ class LocalProvider:
             self._failed.discard(sandbox)
         return paths.socket
 
-    def _describe(self, sandbox: str, paths: SandboxPaths) -> Sandbox:
+    def _describe(self, sandbox: str, paths: SandboxPaths) -> SandboxInfo:
         if answers(paths.socket):
-            return Sandbox(id=sandbox, state="running", isolation=_remembered(paths))
-        return Sandbox(id=sandbox, state="failed" if sandbox in self._failed else "stopped", isolation=self._isolation)
+            return SandboxInfo(id=sandbox, state="running", isolation=_remembered(paths))
+        return SandboxInfo(
+            id=sandbox, state="failed" if sandbox in self._failed else "stopped", isolation=self._isolation
+        )
 
     async def _start(self, sandbox: str, paths: SandboxPaths) -> None:
         try:

@@ -49,7 +49,7 @@ class SandboxPaths:
             raise StateError(f"{self.home}: {error.strerror}") from error
 
 
-class State:
+class StateDirectory:
     """Opening it makes the directory. Raises `StateError`."""
 
     def __init__(self, root: Path) -> None:

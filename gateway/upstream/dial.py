@@ -13,7 +13,7 @@ PING_INTERVAL: Final = 10.0  # s
 SILENCE: Final = 30.0  # s without a word after which a runtime counts as stuck
 
 
-class Owner(Protocol):
+class LinkOwner(Protocol):
     """Who is told what comes on a link, once it was greeted."""
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None: ...
@@ -27,7 +27,7 @@ class Owner(Protocol):
 class RuntimeLink(StreamLink):
     """The client's end of a stream link. `ready` is done with the welcome, or fails with the link."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: LinkOwner) -> None:
         connection = Connection(Role.CLIENT, Limits(channels=LINK_CHANNELS), window=0)
         connection.send_hello("hawse-gateway", shares=True)
         super().__init__(connection, self)
@@ -67,7 +67,7 @@ class RuntimeLink(StreamLink):
         self._owner.link_drained()
 
 
-async def dial(path: Path, owner: Owner) -> RuntimeLink:
+async def dial(path: Path, owner: LinkOwner) -> RuntimeLink:
     """Connect to a runtime's socket and greet it. Raises `OSError` or `RemoteProtocolError`."""
     loop = asyncio.get_running_loop()
     _, link = await loop.create_unix_connection(lambda: RuntimeLink(owner), str(path))

@@ -13,7 +13,7 @@ from hawse.wire import Cancel, Connection, Data, End, Kind
 OVERHEAD: Final = 256  # bytes a waiting message is counted for beside its payload: what keeping it costs
 
 
-class Inbox:
+class InputQueue:
     """The queue of one channel toward its runtime; a `Source` for the link's `FairWriter`."""
 
     def __init__(self, changed: Callable[[int], None]) -> None:

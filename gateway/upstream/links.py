@@ -34,7 +34,7 @@ RETRY_DELAYS: Final = (0.05, 0.2, 0.5)  # s between attempts of one connect: a r
 CONGESTED: Final = 1 << 20  # bytes of control that wait to be written, above which clients are not read from
 
 
-class Caller(Protocol):
+class UpstreamCaller(Protocol):
     """Who makes a call on a link: a client's `Bridge`, or a `Request` of the gateway itself."""
 
     call: Call
@@ -63,15 +63,15 @@ class SandboxLink:
         self._tasks = tasks
         self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None: there is none
         self._link: RuntimeLink | None = None  # while it is ready for calls
-        self._bridges: dict[int, Caller] = {}  # by the link's channel
-        self._waiting: dict[Caller, float] = {}  # until there is a link; with the time they came
-        self._timers: dict[Caller, asyncio.TimerHandle] = {}  # of those that wait and have a timeout
+        self._bridges: dict[int, UpstreamCaller] = {}  # by the link's channel
+        self._waiting: dict[UpstreamCaller, float] = {}  # until there is a link; with the time they came
+        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of those that wait and have a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
     # ---- for sessions
 
-    def open(self, bridge: Caller) -> None:
+    def open(self, bridge: UpstreamCaller) -> None:
         """Make the bridge's call, now or when there is a link."""
         if self._link is not None:
             self._start(bridge, self._link, 0.0)
@@ -83,7 +83,7 @@ class SandboxLink:
         if self._task is None:
             self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
 
-    def close(self, bridge: Caller) -> None:
+    def close(self, bridge: UpstreamCaller) -> None:
         """The bridge's client is gone, or has heard the last word."""
         self._stop_waiting(bridge)
         if self._bridges.get(bridge.link_ch) is bridge:
@@ -189,7 +189,7 @@ class SandboxLink:
 
     # ---- who waits
 
-    def _start(self, bridge: Caller, link: RuntimeLink, waited: float) -> None:
+    def _start(self, bridge: UpstreamCaller, link: RuntimeLink, waited: float) -> None:
         try:
             check_link(bridge.role, link.abilities)
             number = bridge.start(link, waited)
@@ -209,11 +209,11 @@ class SandboxLink:
             self._stop_waiting(bridge)
             self._start(bridge, link, max(now - since, 0.0))
 
-    def _expire(self, bridge: Caller) -> None:
+    def _expire(self, bridge: UpstreamCaller) -> None:
         self._stop_waiting(bridge)
         bridge.fail(HawseError("deadline_exceeded", "the sandbox was not ready in time"))
 
-    def _stop_waiting(self, bridge: Caller) -> None:
+    def _stop_waiting(self, bridge: UpstreamCaller) -> None:
         self._waiting.pop(bridge, None)
         if timer := self._timers.pop(bridge, None):
             timer.cancel()

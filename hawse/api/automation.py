@@ -5,27 +5,27 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.people import Key
+from hawse.api.people import ViewerKey
 from hawse.api.spec import Reply, Spec
-from hawse.api.types import Exit, Id, Offset, Pattern, Wait
+from hawse.api.types import Exit, Id, Offset, Pattern, WaitSeconds
 
 KEYS_LIMIT = 1024
 SCROLLBACK_LIMIT = 6000  # rows: as many as a screen remembers
 
-Format = Literal["text", "ansi", "html"]
+ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class LookAtScreen(msgspec.Struct):
+class TerminalScreen(msgspec.Struct):
     """A terminal's screen as text, ANSI or HTML, below up to `scrollback` rows of what has scrolled away."""
 
     id: Id
     instance: str | None = None
-    format: Format | None = None
+    format: ScreenFormat | None = None
     scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)] | None = None
 
 
-class SendToTerminal(msgspec.Struct):
+class TerminalSend(msgspec.Struct):
     """Type into a terminal: `text` as it is, then `paste` as pasted text, then `keys` by name, in one piece.
 
     With a key it is typed once. Keys are names such as "enter" or "ctrl+c". `viewer` is the key of who types: without
@@ -37,10 +37,10 @@ class SendToTerminal(msgspec.Struct):
     text: str | None = None
     paste: str | None = None
     keys: Annotated[list[KeyName], Meta(max_length=KEYS_LIMIT)] | None = None
-    viewer: Key | None = None
+    viewer: ViewerKey | None = None
 
 
-class WaitForTerminal(msgspec.Struct):
+class TerminalWait(msgspec.Struct):
     """Wait for what comes first in a terminal's output: a match, silence, the end of a command, or of the program.
 
     At least one of `pattern` (in RE2's syntax; `literal`: as it is), `silence` (seconds), `command` and `exit` is
@@ -53,14 +53,14 @@ class WaitForTerminal(msgspec.Struct):
     pattern: Pattern | None = None
     literal: bool | None = None
     on: Literal["output", "screen"] | None = None
-    silence: Wait | None = None
+    silence: WaitSeconds | None = None
     command: bool | None = None
     exit: bool | None = None
     since: Offset | None = None
-    timeout: Wait | None = None
+    timeout: WaitSeconds | None = None
 
 
-class RecallCommands(msgspec.Struct):
+class TerminalHistory(msgspec.Struct):
     """The commands that a terminal's shell told of: the latest `limit` with a number below `before`."""
 
     id: Id
@@ -95,13 +95,13 @@ class ScreenModes(Reply, frozen=True, kw_only=True):
     kitty_keyboard: int
 
 
-class ScreenView(Reply, frozen=True, kw_only=True):
+class TerminalScreenResult(Reply, frozen=True, kw_only=True):
     """A screen as all output up to `offset` has made it. `truncated`: rows are missing at the top.
 
     `scrollback`: how many rows of `content` are above the screen.
     """
 
-    format: Format
+    format: ScreenFormat
     content: str
     truncated: bool
     scrollback: int
@@ -115,14 +115,14 @@ class ScreenView(Reply, frozen=True, kw_only=True):
     offset: int
 
 
-class Sent(Reply, frozen=True, kw_only=True):
+class TerminalSendResult(Reply, frozen=True, kw_only=True):
     """`offset`: the end of the output before it; `bytes`: how many were typed."""
 
     offset: int
     bytes: int
 
 
-class Match(Reply, frozen=True, kw_only=True):
+class OutputMatch(Reply, frozen=True, kw_only=True):
     """`start` and `end`: offsets in the output. `truncated`: text or a group was cut after 4,096 bytes."""
 
     start: int
@@ -150,23 +150,23 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
     after: int | None = None
 
 
-class WaitOpened(Reply, frozen=True, kw_only=True):
+class TerminalWaitOpened(Reply, frozen=True, kw_only=True):
     """`from`: where the wait begins, above `since` if output was no longer kept."""
 
     start: int = msgspec.field(name="from")
 
 
-class Waited(WaitOpened, frozen=True, kw_only=True):
+class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
     """What ended a wait, at `offset`. `from`: where it began."""
 
     event: Literal["pattern", "silence", "command", "exit", "timeout"]
     offset: int
-    match: Match | None = None
+    match: OutputMatch | None = None
     command: CommandInfo | None = None
     exit: Exit | None = None
 
 
-class History(Reply, frozen=True, kw_only=True):
+class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
     """Commands, the oldest first. `more`: there are older ones. `tells`: the shell tells its commands."""
 
     commands: list[CommandInfo]
@@ -175,8 +175,8 @@ class History(Reply, frozen=True, kw_only=True):
 
 
 METHODS = {
-    "terminal.screen": Spec(LookAtScreen, ScreenView, viewer=True),
-    "terminal.send": Spec(SendToTerminal, Sent),
-    "terminal.wait": Spec(WaitForTerminal, Waited, {"opened": WaitOpened}, viewer=True),
-    "terminal.history": Spec(RecallCommands, History, viewer=True),
+    "terminal.screen": Spec(TerminalScreen, TerminalScreenResult, viewer=True),
+    "terminal.send": Spec(TerminalSend, TerminalSendResult),
+    "terminal.wait": Spec(TerminalWait, TerminalWaitResult, {"opened": TerminalWaitOpened}, viewer=True),
+    "terminal.history": Spec(TerminalHistory, TerminalHistoryResult, viewer=True),
 }

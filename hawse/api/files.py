@@ -19,14 +19,14 @@ ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 # ---- what goes in
 
 
-class At(msgspec.Struct, kw_only=True):
+class FileTarget(msgspec.Struct, kw_only=True):
     """Where: a relative `path` begins in the workspace, or in `root`, which then nothing leaves, symlinks included."""
 
     path: Path
     root: Path | None = None
 
 
-class Read(At, kw_only=True):
+class FileRead(FileTarget, kw_only=True):
     """Stream a file's bytes, or a part of them.
 
     With a `version`, only of that one. A file that is changed while it is read is `conflict`.
@@ -37,7 +37,7 @@ class Read(At, kw_only=True):
     version: str | None = None
 
 
-class Write(At, kw_only=True):
+class FileWrite(FileTarget, kw_only=True):
     """Replace a file, atomically, with the bytes that are sent.
 
     It keeps its mode unless one is given, and its owner where that is allowed. Directories that are missing are made
@@ -49,19 +49,19 @@ class Write(At, kw_only=True):
     parents: bool | None = None
 
 
-class Stat(At, kw_only=True):
+class FileStat(FileTarget, kw_only=True):
     """Describe a file, or with `follow: false` the symlink itself."""
 
     follow: bool = True
 
 
-class Exists(At, kw_only=True):
+class FileExists(FileTarget, kw_only=True):
     """Say whether there is something, and what. A symlink to nothing is nothing, unless `follow` is false."""
 
     follow: bool = True
 
 
-class List(At, kw_only=True):
+class FileList(FileTarget, kw_only=True):
     """List a directory, in batches, in the order of the disk.
 
     `recursive` goes down, at most `depth` levels; symlinks are told and not followed.
@@ -74,40 +74,40 @@ class List(At, kw_only=True):
     exclude: Globs | None = None
 
 
-class Mkdir(At, kw_only=True):
+class FileMkdir(FileTarget, kw_only=True):
     """Make a directory. With `parents` also those above, and one that is there is fine."""
 
     parents: bool = False
     mode: Mode | None = None
 
 
-class Chmod(At, kw_only=True):
+class FileChmod(FileTarget, kw_only=True):
     """Set permission bits."""
 
     mode: Mode
 
 
-class Delete(At, kw_only=True):
+class FileDelete(FileTarget, kw_only=True):
     """Delete a file, a symlink, or with `recursive` a directory and all that is in it. Symlinks are not followed."""
 
     recursive: bool = False
 
 
-class Rename(At, kw_only=True):
+class FileRename(FileTarget, kw_only=True):
     """Rename within a file system, atomically. What is at `to` is `conflict` unless `overwrite`."""
 
     to: Path
     overwrite: bool = False
 
 
-class Move(At, kw_only=True):
+class FileMove(FileTarget, kw_only=True):
     """Rename, or across file systems copy and delete."""
 
     to: Path
     overwrite: bool = False
 
 
-class Copy(At, kw_only=True):
+class FileCopy(FileTarget, kw_only=True):
     """Copy a file, a symlink, or with `recursive` a directory: modes and times are kept, symlinks stay symlinks.
 
     It appears at `to` when it is whole. `overwrite` replaces a file, never a directory.
@@ -118,7 +118,7 @@ class Copy(At, kw_only=True):
     overwrite: bool = False
 
 
-class Search(At, kw_only=True):
+class FileSearch(FileTarget, kw_only=True):
     """Find files by name, or with `pattern` the lines in them that match.
 
     `pattern` is in RE2's syntax, unless `literal`. At most `limit` matches; binary files are passed over.
@@ -133,7 +133,7 @@ class Search(At, kw_only=True):
     limit: Limit = 1000
 
 
-class Archive(At, kw_only=True):
+class FileArchive(FileTarget, kw_only=True):
     """Stream a directory, or a file, as an archive. Symlinks stay symlinks."""
 
     format: ArchiveFormat = "tar.gz"
@@ -157,13 +157,13 @@ class FileOpened(Reply, frozen=True, kw_only=True):
     mtime: float
 
 
-class InputOpened(Reply, frozen=True, kw_only=True):
+class FileWriteOpened(Reply, frozen=True, kw_only=True):
     """How much of the input has been applied."""
 
     input_offset: int = 0
 
 
-class FileDone(Reply, frozen=True, kw_only=True):
+class FileTransferResult(Reply, frozen=True, kw_only=True):
     """How many bytes were read or written."""
 
     bytes: int
@@ -183,26 +183,26 @@ class FileEntry(Reply, frozen=True, kw_only=True):
     target: str | None = None
 
 
-class FileStat(FileEntry, frozen=True, kw_only=True):
+class FileStatResult(FileEntry, frozen=True, kw_only=True):
     """A file; `version` names its content."""
 
     version: str | None = None
 
 
-class FileExists(Reply, frozen=True, kw_only=True):
+class FileExistsResult(Reply, frozen=True, kw_only=True):
     """Whether there is something, and of which type."""
 
     exists: bool
     type: FileType | None = None
 
 
-class Entries(Reply, frozen=True, kw_only=True):
+class FileEntries(Reply, frozen=True, kw_only=True):
     """Paths are relative to what is listed."""
 
     entries: list[FileEntry]
 
 
-class Failed(Reply, frozen=True, kw_only=True):
+class FileFailure(Reply, frozen=True, kw_only=True):
     """What is at `path` could not be looked at."""
 
     path: str
@@ -210,26 +210,26 @@ class Failed(Reply, frozen=True, kw_only=True):
     message: str
 
 
-class Listed(Reply, frozen=True, kw_only=True):
+class FileListResult(Reply, frozen=True, kw_only=True):
     """How many entries were told, and how many could not be."""
 
     entries: int
     failed: int
 
 
-class Made(Reply, frozen=True, kw_only=True):
+class FileMkdirResult(Reply, frozen=True, kw_only=True):
     """Whether it was made by this call."""
 
     created: bool
 
 
-class Deleted(Reply, frozen=True, kw_only=True):
+class FileDeleteResult(Reply, frozen=True, kw_only=True):
     """How many files and directories."""
 
     deleted: int
 
 
-class Copied(Reply, frozen=True, kw_only=True):
+class FileCopyResult(Reply, frozen=True, kw_only=True):
     """`skipped`: sockets and devices."""
 
     files: int
@@ -237,7 +237,7 @@ class Copied(Reply, frozen=True, kw_only=True):
     skipped: int
 
 
-class Match(Reply, frozen=True, kw_only=True):
+class SearchMatch(Reply, frozen=True, kw_only=True):
     """A file whose name matched, or a `line` (from 1) of it with the `spans` that match, in characters of `text`."""
 
     path: str
@@ -247,13 +247,13 @@ class Match(Reply, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Matches(Reply, frozen=True, kw_only=True):
+class SearchMatches(Reply, frozen=True, kw_only=True):
     """Paths are relative to where was searched."""
 
-    matches: list[Match]
+    matches: list[SearchMatch]
 
 
-class Searched(Reply, frozen=True, kw_only=True):
+class FileSearchResult(Reply, frozen=True, kw_only=True):
     """`truncated`: there are more than the limit. `failed`: what could not be looked at."""
 
     matches: int
@@ -261,13 +261,13 @@ class Searched(Reply, frozen=True, kw_only=True):
     failed: int
 
 
-class ArchiveOpened(Reply, frozen=True, kw_only=True):
+class FileArchiveOpened(Reply, frozen=True, kw_only=True):
     """A name for it."""
 
     name: str
 
 
-class Archived(Reply, frozen=True, kw_only=True):
+class FileArchiveResult(Reply, frozen=True, kw_only=True):
     """`failed`: what could not be read, and is not whole in it; `skipped`: sockets and devices."""
 
     bytes: int
@@ -277,17 +277,17 @@ class Archived(Reply, frozen=True, kw_only=True):
 
 
 METHODS: dict[str, Spec] = {
-    "file.read": Spec(Read, FileDone, events={"opened": FileOpened}, output=("content",)),
-    "file.write": Spec(Write, FileDone, events={"opened": InputOpened}, input=True),
-    "file.stat": Spec(Stat, FileStat),
-    "file.exists": Spec(Exists, FileExists),
-    "file.list": Spec(List, Listed, events={"entries": Entries, "failed": Failed}),
-    "file.mkdir": Spec(Mkdir, Made),
-    "file.chmod": Spec(Chmod, Nothing),
-    "file.delete": Spec(Delete, Deleted),
-    "file.rename": Spec(Rename, Nothing),
-    "file.move": Spec(Move, Nothing),
-    "file.copy": Spec(Copy, Copied),
-    "file.search": Spec(Search, Searched, events={"matches": Matches, "failed": Failed}),
-    "file.archive": Spec(Archive, Archived, events={"opened": ArchiveOpened}, output=("content",)),
+    "file.read": Spec(FileRead, FileTransferResult, events={"opened": FileOpened}, output=("content",)),
+    "file.write": Spec(FileWrite, FileTransferResult, events={"opened": FileWriteOpened}, input=True),
+    "file.stat": Spec(FileStat, FileStatResult),
+    "file.exists": Spec(FileExists, FileExistsResult),
+    "file.list": Spec(FileList, FileListResult, events={"entries": FileEntries, "failed": FileFailure}),
+    "file.mkdir": Spec(FileMkdir, FileMkdirResult),
+    "file.chmod": Spec(FileChmod, Nothing),
+    "file.delete": Spec(FileDelete, FileDeleteResult),
+    "file.rename": Spec(FileRename, Nothing),
+    "file.move": Spec(FileMove, Nothing),
+    "file.copy": Spec(FileCopy, FileCopyResult),
+    "file.search": Spec(FileSearch, FileSearchResult, events={"matches": SearchMatches, "failed": FileFailure}),
+    "file.archive": Spec(FileArchive, FileArchiveResult, events={"opened": FileArchiveOpened}, output=("content",)),
 }

@@ -6,11 +6,11 @@ import msgspec
 
 from hawse.api.spec import Reply, Spec
 
-State = Literal["running", "stopped", "failed"]
+SandboxState = Literal["running", "stopped", "failed"]
 Isolation = Literal["bubblewrap", "none"]
 
 
-class ListSandboxes(msgspec.Struct):
+class SandboxList(msgspec.Struct):
     """All sandboxes of this gateway."""
 
 
@@ -22,35 +22,35 @@ class PreviewHost(msgspec.Struct):
     """The name below which previews have names of their own."""
 
 
-class Sandbox(Reply, frozen=True, kw_only=True, omit_defaults=True):
+class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A sandbox, and what stands between it and the machine, if it runs."""
 
     id: str
-    state: State
+    state: SandboxState
     isolation: Isolation | None = None
 
 
-class Sandboxes(Reply, frozen=True, kw_only=True):
+class SandboxListResult(Reply, frozen=True, kw_only=True):
     """All of them."""
 
-    sandboxes: list[Sandbox]
+    sandboxes: list[SandboxInfo]
 
 
-class SharedToken(Reply, frozen=True, kw_only=True):
+class ShareTokenResult(Reply, frozen=True, kw_only=True):
     """A token and the role it is for."""
 
     token: str
     role: str
 
 
-class PreviewName(Reply, frozen=True, kw_only=True):
+class PreviewHostResult(Reply, frozen=True, kw_only=True):
     """Null if previews are reached by path only."""
 
     host: str | None = None
 
 
 METHODS = {
-    "sandbox.list": Spec(ListSandboxes, Sandboxes, viewer=True),
-    "share.token": Spec(ShareToken, SharedToken),
-    "preview.host": Spec(PreviewHost, PreviewName),
+    "sandbox.list": Spec(SandboxList, SandboxListResult, viewer=True),
+    "share.token": Spec(ShareToken, ShareTokenResult),
+    "preview.host": Spec(PreviewHost, PreviewHostResult),
 }

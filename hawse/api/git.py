@@ -9,18 +9,18 @@ from hawse.api.spec import Nothing, Spec
 from hawse.api.types import Path
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
-Name = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote
+RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote
 Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # what `git rev-parse` takes
 Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # as they are: no patterns
 Secret = Annotated[str, Meta(max_length=16_384)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
-Person = Annotated[str, Meta(min_length=1, max_length=250)]
+AuthorField = Annotated[str, Meta(min_length=1, max_length=250)]
 
 NETWORK_TIMEOUT = 600.0  # seconds that a clone, pull or push may take, unless the call says
 DIFF_LIMIT = 256 << 10  # bytes of a diff, unless the call says
 
 
-class Credentials(msgspec.Struct, kw_only=True):
+class GitCredentials(msgspec.Struct, kw_only=True):
     """For http and https. A token is a password; the name that goes with it depends on the host."""
 
     username: Secret = ""
@@ -30,14 +30,14 @@ class Credentials(msgspec.Struct, kw_only=True):
         return "Credentials(…)"  # they belong into no log
 
 
-class Author(msgspec.Struct):
+class GitAuthor(msgspec.Struct):
     """Who a commit is by."""
 
-    name: Person
-    email: Person
+    name: AuthorField
+    email: AuthorField
 
 
-class Repository(msgspec.Struct, kw_only=True):
+class GitRepository(msgspec.Struct, kw_only=True):
     """`path`: a directory of the repository; by default the workspace."""
 
     path: Path = "."
@@ -46,7 +46,7 @@ class Repository(msgspec.Struct, kw_only=True):
 # ---- what goes in
 
 
-class Clone(msgspec.Struct, kw_only=True):
+class GitClone(msgspec.Struct, kw_only=True):
     """Clone a repository into a directory that is there as a whole, or not at all.
 
     `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
@@ -55,27 +55,27 @@ class Clone(msgspec.Struct, kw_only=True):
     url: Url
     path: Path | None = None
     depth: Annotated[int, Meta(ge=1)] | None = None
-    branch: Name | None = None
+    branch: RefName | None = None
     filter: Annotated[str, Meta(pattern=r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)")] | None = (
         None
     )
-    credentials: Credentials | None = None
+    credentials: GitCredentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 
 
-class CancelClone(msgspec.Struct, kw_only=True):
+class GitCancel(msgspec.Struct, kw_only=True):
     """End the clone that was called with this key. One that has ended, or never was, is no error."""
 
     key: Annotated[str, Meta(min_length=1, max_length=128)]
 
 
-class Status(Repository, kw_only=True):
+class GitStatus(GitRepository, kw_only=True):
     """Say what differs from the last commit, and where the branch is."""
 
     ignored: bool = False
 
 
-class Diff(Repository, kw_only=True):
+class GitDiff(GitRepository, kw_only=True):
     """Show differences as a patch.
 
     Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working
@@ -89,32 +89,32 @@ class Diff(Repository, kw_only=True):
     limit: Annotated[int, Meta(ge=0, le=512 << 10)] = DIFF_LIMIT
 
 
-class Add(Repository, kw_only=True):
+class GitAdd(GitRepository, kw_only=True):
     """Stage files: those of `paths`, or with `all` everything that differs, deletions included."""
 
     paths: Paths | None = None
     all: bool = False
 
 
-class Commit(Repository, kw_only=True):
+class GitCommit(GitRepository, kw_only=True):
     """Commit what is staged; with `all` what differs in tracked files too."""
 
     message: Annotated[str, Meta(min_length=1, max_length=65_536)]
-    author: Author | None = None
+    author: GitAuthor | None = None
     all: bool = False
     allow_empty: bool = False
 
 
-class Branch(Repository, kw_only=True):
+class GitBranch(GitRepository, kw_only=True):
     """List the branches, after one was created (at `start`) or deleted, if that is asked."""
 
-    create: Name | None = None
-    delete: Name | None = None
+    create: RefName | None = None
+    delete: RefName | None = None
     start: Revision | None = None
     force: bool = False
 
 
-class Checkout(Repository, kw_only=True):
+class GitCheckout(GitRepository, kw_only=True):
     """Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back."""
 
     ref: Revision | None = None
@@ -123,7 +123,7 @@ class Checkout(Repository, kw_only=True):
     paths: Paths | None = None
 
 
-class Log(Repository, kw_only=True):
+class GitLog(GitRepository, kw_only=True):
     """List commits, the latest first."""
 
     ref: Revision | None = None
@@ -132,32 +132,32 @@ class Log(Repository, kw_only=True):
     paths: Paths | None = None
 
 
-class Pull(Repository, kw_only=True):
+class GitPull(GitRepository, kw_only=True):
     """Fetch from a remote and merge, or rebase, or with `ff_only` refuse both."""
 
-    remote: Name | None = None
-    branch: Name | None = None
+    remote: RefName | None = None
+    branch: RefName | None = None
     rebase: bool = False
     ff_only: bool = False
-    credentials: Credentials | None = None
+    credentials: GitCredentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 
 
-class Push(Repository, kw_only=True):
+class GitPush(GitRepository, kw_only=True):
     """Push a branch (by default the current one). `force` overwrites only what was known to be there."""
 
-    remote: Name = "origin"
-    branch: Name | None = None
+    remote: RefName = "origin"
+    branch: RefName | None = None
     force: bool = False
     set_upstream: bool = False
-    credentials: Credentials | None = None
+    credentials: GitCredentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 
 
 # ---- what comes out
 
 
-class Progress(msgspec.Struct, kw_only=True):
+class GitProgress(msgspec.Struct, kw_only=True):
     """`phase` as Git names it, such as `Receiving objects`; `received` in bytes, where that is known."""
 
     phase: str
@@ -167,7 +167,7 @@ class Progress(msgspec.Struct, kw_only=True):
     received: int | None = None
 
 
-class Head(msgspec.Struct, kw_only=True):
+class GitHead(msgspec.Struct, kw_only=True):
     """Where a repository is: `commit` is null before the first one, `branch` is null if none is checked out."""
 
     path: str
@@ -175,7 +175,7 @@ class Head(msgspec.Struct, kw_only=True):
     branch: str | None
 
 
-class StatusEntry(msgspec.Struct, kw_only=True):
+class GitStatusEntry(msgspec.Struct, kw_only=True):
     """`index` and `worktree`: `.` unchanged, or Git's letters `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`, `!`."""
 
     path: str
@@ -184,7 +184,7 @@ class StatusEntry(msgspec.Struct, kw_only=True):
     origin: str | None = None  # of a rename or copy
 
 
-class State(msgspec.Struct, kw_only=True):
+class GitStatusResult(msgspec.Struct, kw_only=True):
     """`ahead`, `behind`: commits, null without an upstream that is known. `truncated`: there are more entries."""
 
     branch: str | None = None
@@ -192,18 +192,18 @@ class State(msgspec.Struct, kw_only=True):
     upstream: str | None = None
     ahead: int | None = None
     behind: int | None = None
-    entries: list[StatusEntry] = []
+    entries: list[GitStatusEntry] = []
     truncated: bool = False
 
 
-class Patch(msgspec.Struct, kw_only=True):
+class GitDiffResult(msgspec.Struct, kw_only=True):
     """`truncated`: it is longer. What is no UTF-8 in it is U+FFFD."""
 
     text: str
     truncated: bool
 
 
-class BranchInfo(msgspec.Struct, kw_only=True):
+class GitBranchInfo(msgspec.Struct, kw_only=True):
     """A branch, and the commit it is at."""
 
     name: str
@@ -213,15 +213,15 @@ class BranchInfo(msgspec.Struct, kw_only=True):
     remote: bool = False
 
 
-class Branches(msgspec.Struct, kw_only=True):
+class GitBranchResult(msgspec.Struct, kw_only=True):
     """`current` is null if no branch is checked out."""
 
     current: str | None
-    branches: list[BranchInfo]
+    branches: list[GitBranchInfo]
     truncated: bool = False
 
 
-class CommitInfo(msgspec.Struct, kw_only=True):
+class GitCommitInfo(msgspec.Struct, kw_only=True):
     """Times in seconds since 1970."""
 
     commit: str
@@ -235,14 +235,14 @@ class CommitInfo(msgspec.Struct, kw_only=True):
     message: str
 
 
-class Commits(msgspec.Struct, kw_only=True):
+class GitLogResult(msgspec.Struct, kw_only=True):
     """`truncated`: fewer than were asked for, since they are large."""
 
-    commits: list[CommitInfo]
+    commits: list[GitCommitInfo]
     truncated: bool = False
 
 
-class PushedRef(msgspec.Struct, kw_only=True):
+class GitPushedRef(msgspec.Struct, kw_only=True):
     """`status` as git has it: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` as it was, `!` refused."""
 
     status: Literal[" ", "+", "*", "-", "=", "!"]
@@ -250,22 +250,22 @@ class PushedRef(msgspec.Struct, kw_only=True):
     summary: str
 
 
-class Pushed(msgspec.Struct, kw_only=True):
+class GitPushResult(msgspec.Struct, kw_only=True):
     """What became of each ref."""
 
-    refs: list[PushedRef]
+    refs: list[GitPushedRef]
 
 
 METHODS: dict[str, Spec] = {
-    "git.clone": Spec(Clone, Head, {"progress": Progress}),
-    "git.cancel": Spec(CancelClone, Nothing),
-    "git.status": Spec(Status, State),
-    "git.diff": Spec(Diff, Patch),
-    "git.add": Spec(Add, Nothing),
-    "git.commit": Spec(Commit, Head),
-    "git.branch": Spec(Branch, Branches),
-    "git.checkout": Spec(Checkout, Head),
-    "git.log": Spec(Log, Commits),
-    "git.pull": Spec(Pull, Head),
-    "git.push": Spec(Push, Pushed),
+    "git.clone": Spec(GitClone, GitHead, {"progress": GitProgress}),
+    "git.cancel": Spec(GitCancel, Nothing),
+    "git.status": Spec(GitStatus, GitStatusResult),
+    "git.diff": Spec(GitDiff, GitDiffResult),
+    "git.add": Spec(GitAdd, Nothing),
+    "git.commit": Spec(GitCommit, GitHead),
+    "git.branch": Spec(GitBranch, GitBranchResult),
+    "git.checkout": Spec(GitCheckout, GitHead),
+    "git.log": Spec(GitLog, GitLogResult),
+    "git.pull": Spec(GitPull, GitHead),
+    "git.push": Spec(GitPush, GitPushResult),
 }

@@ -7,46 +7,46 @@ from msgspec import UNSET, Meta, UnsetType
 
 from hawse.api.spec import Reply, Spec
 
-Kind = Literal["person", "agent"]
-Action = Literal["take", "release", "free", "exclusive"]
+ParticipantKind = Literal["person", "agent"]
+LeaseAction = Literal["take", "release", "free", "exclusive"]
 
-Key = Annotated[str, Meta(min_length=1, max_length=64)]
-Name = Annotated[str, Meta(max_length=256)]
+ViewerKey = Annotated[str, Meta(min_length=1, max_length=64)]
+ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
 
 
-class Guest(msgspec.Struct):
+class ViewerProfile(msgspec.Struct):
     """How somebody introduces itself in `terminal.attach`. `key` (random, secret) names it across its reconnects."""
 
-    key: Key | None = None
-    name: Name | None = None
+    key: ViewerKey | None = None
+    name: ParticipantName | None = None
     color: str | None = None
-    kind: Kind | None = None
+    kind: ParticipantKind | None = None
     focus: bool | None = None
 
 
-class Place(msgspec.Struct):
+class PointerPosition(msgspec.Struct):
     """A place on the screen in cells, from 0."""
 
     x: Coordinate
     y: Coordinate
 
 
-class SetPresence(msgspec.Struct):
+class TerminalPresence(msgspec.Struct):
     """Tell the others at a terminal what `viewer` (a key) is up to.
 
     What is left out stays as it is; `at: null` hides the pointer.
     """
 
     id: str
-    viewer: Key
-    name: Name | None = None
+    viewer: ViewerKey
+    name: ParticipantName | None = None
     color: str | None = None
     focus: bool | None = None
-    at: Place | UnsetType | None = UNSET
+    at: PointerPosition | UnsetType | None = UNSET
 
 
-class SetLease(msgspec.Struct):
+class TerminalLease(msgspec.Struct):
     """Change who may type into a terminal.
 
     `take` makes `viewer` (a key) the one who types, `exclusive` only if nobody else does; `release` lets everybody
@@ -54,31 +54,31 @@ class SetLease(msgspec.Struct):
     """
 
     id: str
-    action: Action
-    viewer: Key | None = None
+    action: LeaseAction
+    viewer: ViewerKey | None = None
     epoch: int | None = None
 
 
-class Person(Reply, frozen=True, kw_only=True):
+class Participant(Reply, frozen=True, kw_only=True):
     """Somebody at a terminal; `id` is public. `typing` ends 2 s after the last key, `at` is where its pointer is."""
 
     id: str
     name: str
     color: str
-    kind: Kind
+    kind: ParticipantKind
     read_only: bool
     typing: bool
     focus: bool
-    at: Place | None = None
+    at: PointerPosition | None = None
 
 
-class WithPerson(Reply, frozen=True, kw_only=True):
+class ParticipantEvent(Reply, frozen=True, kw_only=True):
     """A viewer as it is now."""
 
-    viewer: Person
+    viewer: Participant
 
 
-class PersonLeft(Reply, frozen=True, kw_only=True):
+class ParticipantLeft(Reply, frozen=True, kw_only=True):
     """A viewer has left."""
 
     id: str
@@ -92,13 +92,13 @@ class WriterLease(Reply, frozen=True, kw_only=True):
     epoch: int
 
 
-class LeaseTold(WriterLease, frozen=True, kw_only=True):
+class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
     """`applied`: how much of the channel's own input stream had been applied by then."""
 
     applied: int
 
 
 METHODS = {
-    "terminal.presence": Spec(SetPresence, WithPerson, viewer=True),
-    "terminal.lease": Spec(SetLease, WriterLease),
+    "terminal.presence": Spec(TerminalPresence, ParticipantEvent, viewer=True),
+    "terminal.lease": Spec(TerminalLease, WriterLease),
 }

@@ -8,40 +8,40 @@ from msgspec import Meta
 from hawse.api.spec import Nothing, Spec
 
 PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
-Name = Annotated[str, Meta(min_length=1, max_length=64)]
-Token = Annotated[str, Meta(min_length=1, max_length=64)]
+PreviewName = Annotated[str, Meta(min_length=1, max_length=64)]
+PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class ListPorts(msgspec.Struct):
+class PortList(msgspec.Struct):
     """The TCP ports that programs of the sandbox listen on."""
 
 
-class WatchPorts(msgspec.Struct):
+class PortWatch(msgspec.Struct):
     """Tells which ports are open, now and after every change, until it is cancelled."""
 
 
-class Expose(msgspec.Struct):
+class PortExpose(msgspec.Struct):
     """Makes a preview of a port: whoever has its token gets there. Again, it gives the same token."""
 
     port: PortNumber
-    name: Name | None = None
+    name: PreviewName | None = None
 
 
-class Unexpose(msgspec.Struct):
+class PortUnexpose(msgspec.Struct):
     """Takes a preview back, and cuts who is in it. Of a port that has none it does nothing."""
 
     port: PortNumber
 
 
-class ListExposed(msgspec.Struct):
+class PortExposed(msgspec.Struct):
     """The previews there are."""
 
 
-class Connect(msgspec.Struct):
+class PortConnect(msgspec.Struct):
     """A TCP connection to a port: bytes both ways, each end closed on its own. Either `port` or a preview's `token`."""
 
     port: PortNumber | None = None
-    token: Token | None = None
+    token: PreviewToken | None = None
 
 
 class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,13 +54,13 @@ class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
     exposed: bool = False
 
 
-class OpenPorts(msgspec.Struct, frozen=True, kw_only=True):
+class PortListResult(msgspec.Struct, frozen=True, kw_only=True):
     """The ports that programs listen on."""
 
     ports: list[OpenPort]
 
 
-class Exposed(msgspec.Struct, frozen=True, kw_only=True):
+class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
     """A preview. `token` is all that one needs to know; it holds until it is taken back or the runtime ends."""
 
     port: int
@@ -68,26 +68,26 @@ class Exposed(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
 
 
-class ExposedPorts(msgspec.Struct, frozen=True, kw_only=True):
+class PortExposedResult(msgspec.Struct, frozen=True, kw_only=True):
     """All previews."""
 
-    exposed: list[Exposed]
+    exposed: list[ExposedPort]
 
 
-class Opened(msgspec.Struct, frozen=True, kw_only=True):
+class PortConnectOpened(msgspec.Struct, frozen=True, kw_only=True):
     """The connection is made. `address`: with whom."""
 
     port: int
     address: str
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class PortConnectEnd(msgspec.Struct, frozen=True, kw_only=True):
     """The other side sends no more; it may still read. `offset`: how many bytes it sent."""
 
     offset: int
 
 
-class Carried(msgspec.Struct, frozen=True, kw_only=True):
+class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
     """Both ends are closed: so many bytes came from the port, and so many went there."""
 
     received: int
@@ -95,10 +95,16 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 METHODS: dict[str, Spec] = {
-    "port.list": Spec(ListPorts, OpenPorts),
-    "port.watch": Spec(WatchPorts, Nothing, events={"ports": OpenPorts}),
-    "port.expose": Spec(Expose, Exposed),
-    "port.unexpose": Spec(Unexpose, Nothing),
-    "port.exposed": Spec(ListExposed, ExposedPorts),
-    "port.connect": Spec(Connect, Carried, events={"opened": Opened, "end": Ended}, output=("output",), input=True),
+    "port.list": Spec(PortList, PortListResult),
+    "port.watch": Spec(PortWatch, Nothing, events={"ports": PortListResult}),
+    "port.expose": Spec(PortExpose, ExposedPort),
+    "port.unexpose": Spec(PortUnexpose, Nothing),
+    "port.exposed": Spec(PortExposed, PortExposedResult),
+    "port.connect": Spec(
+        PortConnect,
+        PortConnectResult,
+        events={"opened": PortConnectOpened, "end": PortConnectEnd},
+        output=("output",),
+        input=True,
+    ),
 }

@@ -21,9 +21,9 @@ from hawse.api.types import (
     Signal,
     StreamName,
 )
-from hawse.api.types import Wait as Patience
+from hawse.api.types import WaitSeconds as Patience
 
-Status = Annotated[int, Meta(ge=100, le=599)]
+HttpStatus = Annotated[int, Meta(ge=100, le=599)]
 
 # ---- what goes in
 
@@ -39,7 +39,7 @@ class Program(msgspec.Struct, kw_only=True):
     timeout: Seconds | None = None
 
 
-class Start(Program, kw_only=True):
+class ProcessStart(Program, kw_only=True):
     """Starts a process, which goes on whatever becomes of who started it."""
 
     id: Id | None = None
@@ -52,7 +52,7 @@ class Since(msgspec.Struct, kw_only=True):
     stderr: Offset | None = None
 
 
-class Attach(msgspec.Struct, kw_only=True):
+class ProcessAttach(msgspec.Struct, kw_only=True):
     """Follows the output of a process to its end, and takes its input."""
 
     id: Id
@@ -70,7 +70,7 @@ class Exec(Program, kw_only=True):
     input: InputId | None = None
 
 
-class SendSignal(msgspec.Struct, kw_only=True):
+class ProcessSignal(msgspec.Struct, kw_only=True):
     """Sends a signal to the process group of a process."""
 
     id: Id
@@ -78,7 +78,7 @@ class SendSignal(msgspec.Struct, kw_only=True):
     signal: Signal
 
 
-class Kill(msgspec.Struct, kw_only=True):
+class ProcessKill(msgspec.Struct, kw_only=True):
     """Ends a process with its whole tree: `signal` (TERM), then KILL after `grace` seconds (5)."""
 
     id: Id
@@ -87,13 +87,13 @@ class Kill(msgspec.Struct, kw_only=True):
     grace: Grace | None = None
 
 
-class Get(msgspec.Struct, kw_only=True):
+class ProcessGet(msgspec.Struct, kw_only=True):
     """Describes one process."""
 
     id: Id
 
 
-class List(msgspec.Struct, kw_only=True):
+class ProcessList(msgspec.Struct, kw_only=True):
     """Describes the processes that run and those whose record is kept, in the order of their start.
 
     At most `limit` (1,000), of those that come after the one with the id `after`.
@@ -103,7 +103,7 @@ class List(msgspec.Struct, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
 
 
-class LogLine(msgspec.Struct, kw_only=True):
+class LogCondition(msgspec.Struct, kw_only=True):
     """What to look for: `text` as it is, or `pattern` in RE2's syntax; in what was printed from `since` on as well."""
 
     text: Pattern | None = None
@@ -112,36 +112,36 @@ class LogLine(msgspec.Struct, kw_only=True):
     since: Since | None = None
 
 
-class Port(msgspec.Struct, kw_only=True):
+class PortCondition(msgspec.Struct, kw_only=True):
     """A port of this machine. With `path` it has to answer HTTP, with a status from `status[0]` to `status[1]`."""
 
     port: Annotated[int, Meta(ge=1, le=65_535)]
     path: Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"^/[!-~]*$(?!\n)")] | None = None
-    status: tuple[Status, Status] = (200, 399)
+    status: tuple[HttpStatus, HttpStatus] = (200, 399)
 
 
-class Wait(msgspec.Struct, kw_only=True):
+class ProcessWait(msgspec.Struct, kw_only=True):
     """Waits for whichever comes first: the end of a process, a line of its output, an open port, `timeout` seconds."""
 
     id: Id
     instance: str | None = None
     exit: bool | None = None
-    log: LogLine | None = None
-    port: Port | None = None
+    log: LogCondition | None = None
+    port: PortCondition | None = None
     timeout: Patience | None = None
 
 
 # ---- what comes out
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
     """What of a stream can be read: the bytes from `start` to `offset`."""
 
     start: int = 0
     offset: int = 0
 
 
-class Offsets(msgspec.Struct, frozen=True, kw_only=True):
+class StreamOffsets(msgspec.Struct, frozen=True, kw_only=True):
     """Offsets in each stream."""
 
     stdout: int = 0
@@ -159,25 +159,25 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
     started: float = 0.0
     state: Literal["running", "exited"] = "running"
     exit: Exit | None = None
-    stdout: Kept = Kept()
-    stderr: Kept = Kept()
+    stdout: KeptRange = KeptRange()
+    stderr: KeptRange = KeptRange()
 
 
 class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
     """`from`: where the output begins that will come. `input_offset`: how much of this input was applied."""
 
-    start: Offsets = msgspec.field(name="from", default=Offsets())
+    start: StreamOffsets = msgspec.field(name="from", default=StreamOffsets())
     input_offset: int = 0
 
 
-class Truncated(msgspec.Struct, frozen=True, kw_only=True):
+class StreamTruncated(msgspec.Struct, frozen=True, kw_only=True):
     """The bytes of `stream` before `from` are no longer kept."""
 
     stream: StreamName
     start: int = msgspec.field(name="from")
 
 
-class ProcessEnd(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessAttachResult(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a process and of its output, by its final offsets."""
 
     exit: Exit
@@ -185,7 +185,7 @@ class ProcessEnd(msgspec.Struct, frozen=True, kw_only=True):
     stderr: int
 
 
-class ExecEnd(Exit, frozen=True, kw_only=True):
+class ExecResult(Exit, frozen=True, kw_only=True):
     """The end of a command and of its output, by its final offsets. `truncated`: more than `max_output` was printed."""
 
     stdout: int
@@ -193,13 +193,13 @@ class ExecEnd(Exit, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Killed(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessKillResult(msgspec.Struct, frozen=True, kw_only=True):
     """How it ended."""
 
     exit: Exit
 
 
-class ProcessList(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
     """`argv` is cut after 256 characters here. `more`: there are further ones."""
 
     processes: list[ProcessInfo]
@@ -218,13 +218,13 @@ class LogMatch(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class WaitOpened(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessWaitOpened(msgspec.Struct, frozen=True, kw_only=True):
     """Where the search began in each stream: above `since` where that is no longer kept."""
 
-    start: Offsets = msgspec.field(name="from")
+    start: StreamOffsets = msgspec.field(name="from")
 
 
-class ProcessWaited(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a wait came to. `status`: of the HTTP answer, if one was asked for."""
 
     event: Literal["exit", "log", "port", "timeout"]
@@ -236,22 +236,22 @@ class ProcessWaited(msgspec.Struct, frozen=True, kw_only=True):
 METHODS: dict[str, Spec] = {
     "exec": Spec(
         Exec,
-        ExecEnd,
-        events={"opened": ProcessOpened, "truncated": Truncated},
+        ExecResult,
+        events={"opened": ProcessOpened, "truncated": StreamTruncated},
         output=("stdout", "stderr"),
         input=True,
     ),
-    "process.start": Spec(Start, ProcessInfo),
+    "process.start": Spec(ProcessStart, ProcessInfo),
     "process.attach": Spec(
-        Attach,
-        ProcessEnd,
-        events={"opened": ProcessOpened, "truncated": Truncated, "exit": Exit},
+        ProcessAttach,
+        ProcessAttachResult,
+        events={"opened": ProcessOpened, "truncated": StreamTruncated, "exit": Exit},
         output=("stdout", "stderr"),
         input=True,
     ),
-    "process.wait": Spec(Wait, ProcessWaited, events={"opened": WaitOpened}),
-    "process.signal": Spec(SendSignal, Nothing),
-    "process.kill": Spec(Kill, Killed),
-    "process.list": Spec(List, ProcessList),
-    "process.get": Spec(Get, ProcessInfo),
+    "process.wait": Spec(ProcessWait, ProcessWaitResult, events={"opened": ProcessWaitOpened}),
+    "process.signal": Spec(ProcessSignal, Nothing),
+    "process.kill": Spec(ProcessKill, ProcessKillResult),
+    "process.list": Spec(ProcessList, ProcessListResult),
+    "process.get": Spec(ProcessGet, ProcessInfo),
 }

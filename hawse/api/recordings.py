@@ -5,17 +5,17 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from hawse.api.files import FileDone, FileOpened
+from hawse.api.files import FileOpened, FileTransferResult
 from hawse.api.spec import Nothing, Reply, Spec
 from hawse.api.types import Id, Offset
 
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
-Part = Literal["cast", "screens", "index"]
-PARTS: tuple[str, ...] = get_args(Part)
-Reason = Literal["stopped", "exited", "quota", "no_space", "io_error", "killed"]
+RecordingPart = Literal["cast", "screens", "index"]
+PARTS: tuple[str, ...] = get_args(RecordingPart)
+RecordingEndReason = Literal["stopped", "exited", "quota", "no_space", "io_error", "killed"]
 
 
-class StartRecording(msgspec.Struct):
+class RecordingStart(msgspec.Struct):
     """Record a terminal from now on, beginning with what its screen shows.
 
     `input: true` keeps what is typed as well, passwords included.
@@ -27,56 +27,56 @@ class StartRecording(msgspec.Struct):
     title: Title | None = None
 
 
-class StopRecording(msgspec.Struct):
+class RecordingStop(msgspec.Struct):
     """End a recording; answers when all of it is on the disk. Again, it does nothing."""
 
     id: Id
 
 
-class MarkRecording(msgspec.Struct):
+class RecordingMark(msgspec.Struct):
     """Set a marker at this moment of a recording."""
 
     id: Id
     label: Annotated[str, Meta(max_length=200)] = ""
 
 
-class ListRecordings(msgspec.Struct):
+class RecordingList(msgspec.Struct):
     """All recordings, or those of one terminal, the newest first."""
 
     terminal: Id | None = None
 
 
-class GetRecording(msgspec.Struct):
+class RecordingGet(msgspec.Struct):
     """One recording, as far as it has come."""
 
     id: Id
 
 
-class DeleteRecording(msgspec.Struct):
+class RecordingDelete(msgspec.Struct):
     """Delete a recording with its files; one that goes on is ended."""
 
     id: Id
 
 
-class ReadRecording(msgspec.Struct):
+class RecordingRead(msgspec.Struct):
     """The bytes of a recording that are complete by now.
 
     `part`: the cast itself (whole lines of asciicast v3), the screens to begin at, or the index of both.
     """
 
     id: Id
-    part: Part = "cast"
+    part: RecordingPart = "cast"
     offset: Offset | None = None
     length: Offset | None = None
 
 
-class WatchRecordings(msgspec.Struct):
+class RecordingWatch(msgspec.Struct):
     """The recordings that go on, now and after every change, until it is cancelled."""
 
     terminal: Id | None = None
 
 
-class Recording(Reply, frozen=True, kw_only=True):
+class RecordingInfo(Reply, frozen=True, kw_only=True):
     """A recording: an asciicast v3 file of `size` bytes and `duration` seconds.
 
     `reason` and `message`: why it has ended. `truncated`: it holds less than happened; `lost`: bytes of output that a
@@ -92,7 +92,7 @@ class Recording(Reply, frozen=True, kw_only=True):
     rows: int
     started: float
     state: Literal["recording", "finished"]
-    reason: Reason | None = None
+    reason: RecordingEndReason | None = None
     message: str
     duration: float
     size: int
@@ -103,19 +103,19 @@ class Recording(Reply, frozen=True, kw_only=True):
     truncated: bool
 
 
-class Recordings(Reply, frozen=True, kw_only=True):
+class RecordingListResult(Reply, frozen=True, kw_only=True):
     """Several of them."""
 
-    recordings: list[Recording]
+    recordings: list[RecordingInfo]
 
 
 METHODS = {
-    "recording.start": Spec(StartRecording, Recording),
-    "recording.stop": Spec(StopRecording, Recording),
-    "recording.mark": Spec(MarkRecording, Recording),
-    "recording.list": Spec(ListRecordings, Recordings, viewer=True),
-    "recording.get": Spec(GetRecording, Recording, viewer=True),
-    "recording.delete": Spec(DeleteRecording, Nothing),
-    "recording.read": Spec(ReadRecording, FileDone, {"opened": FileOpened}, ("output",), viewer=True),
-    "recording.watch": Spec(WatchRecordings, Nothing, {"recordings": Recordings}, viewer=True),
+    "recording.start": Spec(RecordingStart, RecordingInfo),
+    "recording.stop": Spec(RecordingStop, RecordingInfo),
+    "recording.mark": Spec(RecordingMark, RecordingInfo),
+    "recording.list": Spec(RecordingList, RecordingListResult, viewer=True),
+    "recording.get": Spec(RecordingGet, RecordingInfo, viewer=True),
+    "recording.delete": Spec(RecordingDelete, Nothing),
+    "recording.read": Spec(RecordingRead, FileTransferResult, {"opened": FileOpened}, ("output",), viewer=True),
+    "recording.watch": Spec(RecordingWatch, Nothing, {"recordings": RecordingListResult}, viewer=True),
 }

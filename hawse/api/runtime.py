@@ -9,11 +9,11 @@ from hawse.api.spec import Reply, Spec
 from hawse.wire.frames import OFFSET_MAX
 
 
-class AskRuntime(msgspec.Struct):
+class RuntimeInfo(msgspec.Struct):
     """What the runtime is, and what it holds."""
 
 
-class RuntimeInfo(Reply, frozen=True, kw_only=True):
+class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
     """`runtime` is the id of this incarnation, `started` in seconds since 1970, `memory` its resident bytes."""
 
     runtime: str
@@ -35,11 +35,11 @@ Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_length=len(ECHO_BOUNDS) + 1)]
 
 
-class AskMetrics(msgspec.Struct):
+class RuntimeMetrics(msgspec.Struct):
     """What the runtime counts, for a gateway's `/metrics`."""
 
 
-class Echoes(Reply, frozen=True, kw_only=True):
+class EchoHistogram(Reply, frozen=True, kw_only=True):
     """How long after input came output. `counts` has one more class than `ECHO_BOUNDS`: what took longer than all.
 
     `seconds` is the sum of all times.
@@ -49,7 +49,7 @@ class Echoes(Reply, frozen=True, kw_only=True):
     seconds: float
 
 
-class RuntimeMetrics(Reply, frozen=True, kw_only=True):
+class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
     """What is now, and what was counted since `started` (seconds since 1970).
 
     Now: `memory` (resident bytes), `open_fds`, what runs (`terminals`, `processes`, `sessions`), `viewers` of
@@ -73,10 +73,10 @@ class RuntimeMetrics(Reply, frozen=True, kw_only=True):
     recordings: Count
     output: Count
     reseeds: Count
-    echo: Echoes
+    echo: EchoHistogram
 
 
 METHODS = {
-    "runtime.info": Spec(AskRuntime, RuntimeInfo),
-    "runtime.metrics": Spec(AskMetrics, RuntimeMetrics),
+    "runtime.info": Spec(RuntimeInfo, RuntimeInfoResult),
+    "runtime.metrics": Spec(RuntimeMetrics, RuntimeMetricsResult),
 }

@@ -6,14 +6,14 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api import processes
-from hawse.api.processes import Offsets, ProcessInfo, Since, Truncated
+from hawse.api.processes import ProcessInfo, Since, StreamOffsets, StreamTruncated
 from hawse.api.spec import Nothing, Spec
 from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
 
 # ---- what goes in
 
 
-class Create(msgspec.Struct, kw_only=True):
+class SessionCreate(msgspec.Struct, kw_only=True):
     """Starts a session: a shell of its own, bash unless `shell` is the path of another, or there is none."""
 
     id: Id | None = None
@@ -22,7 +22,7 @@ class Create(msgspec.Struct, kw_only=True):
     shell: Path | None = None
 
 
-class Exec(msgspec.Struct, kw_only=True):
+class SessionExec(msgspec.Struct, kw_only=True):
     """Runs a command in the session's shell, after those that came before it.
 
     `cwd` and `env` are for this command alone; a relative `cwd` begins at the session's. `timeout` counts from when
@@ -41,7 +41,7 @@ class Exec(msgspec.Struct, kw_only=True):
     input: InputId | None = None
 
 
-class Start(msgspec.Struct, kw_only=True):
+class SessionProcess(msgspec.Struct, kw_only=True):
     """Starts a process from what the session is when its turn comes; what it changes is its own.
 
     `session` gives the working directory, the exported environment and, for a `command`, functions, aliases and
@@ -59,24 +59,24 @@ class Start(msgspec.Struct, kw_only=True):
     timeout: Seconds | None = None
 
 
-class Get(msgspec.Struct, kw_only=True):
+class SessionGet(msgspec.Struct, kw_only=True):
     """Describes one session."""
 
     id: Id
 
 
-class List(msgspec.Struct, kw_only=True):
+class SessionList(msgspec.Struct, kw_only=True):
     """Describes the sessions that live, and those that have ended and whose record is kept."""
 
 
-class Watch(msgspec.Struct, kw_only=True):
+class SessionWatch(msgspec.Struct, kw_only=True):
     """Waits for the end of a session."""
 
     id: Id
     instance: str | None = None
 
 
-class Delete(msgspec.Struct, kw_only=True):
+class SessionDelete(msgspec.Struct, kw_only=True):
     """Ends a session with all that it started, and forgets it: TERM, then KILL after `grace` seconds (5)."""
 
     id: Id
@@ -104,52 +104,52 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     exit: Exit | None = None
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """It is not this command's turn yet. `ahead`: how many are before it, the one that runs included."""
 
     ahead: int
 
 
-class ExecOpened(msgspec.Struct, frozen=True, kw_only=True):
+class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
     """It is this command's turn. `instance` is that of the run, `session` that of the session of that `id`."""
 
     id: str
     session: str
     instance: str
-    start: Offsets = msgspec.field(name="from", default=Offsets())
+    start: StreamOffsets = msgspec.field(name="from", default=StreamOffsets())
     input_offset: int = 0
 
 
-class ExecEnd(processes.ExecEnd, frozen=True, kw_only=True):
+class SessionExecResult(processes.ExecResult, frozen=True, kw_only=True):
     """The end of a command and of its output, by its final offsets. `ended`: the shell has ended with it."""
 
     ended: bool = False
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class SessionWatchResult(msgspec.Struct, frozen=True, kw_only=True):
     """How its shell ended."""
 
     exit: Exit
 
 
-class SessionList(msgspec.Struct, frozen=True, kw_only=True):
+class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
     """All of them."""
 
     sessions: list[SessionInfo]
 
 
 METHODS: dict[str, Spec] = {
-    "session.create": Spec(Create, SessionInfo),
+    "session.create": Spec(SessionCreate, SessionInfo),
     "session.exec": Spec(
-        Exec,
-        ExecEnd,
-        events={"waiting": Waiting, "opened": ExecOpened, "truncated": Truncated},
+        SessionExec,
+        SessionExecResult,
+        events={"waiting": SessionExecWaiting, "opened": SessionExecOpened, "truncated": StreamTruncated},
         output=("stdout", "stderr"),
         input=True,
     ),
-    "session.process": Spec(Start, ProcessInfo),
-    "session.get": Spec(Get, SessionInfo),
-    "session.list": Spec(List, SessionList),
-    "session.watch": Spec(Watch, Ended, events={"opened": SessionInfo}),
-    "session.delete": Spec(Delete, Nothing),
+    "session.process": Spec(SessionProcess, ProcessInfo),
+    "session.get": Spec(SessionGet, SessionInfo),
+    "session.list": Spec(SessionList, SessionListResult),
+    "session.watch": Spec(SessionWatch, SessionWatchResult, events={"opened": SessionInfo}),
+    "session.delete": Spec(SessionDelete, Nothing),
 }

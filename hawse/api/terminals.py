@@ -4,20 +4,28 @@ from typing import Literal
 
 import msgspec
 
-from hawse.api.people import Guest, Key, LeaseTold, Person, PersonLeft, WithPerson, WriterLease
+from hawse.api.people import (
+    Participant,
+    ParticipantEvent,
+    ParticipantLeft,
+    ViewerKey,
+    ViewerProfile,
+    WriterLease,
+    WriterLeaseEvent,
+)
 from hawse.api.spec import Nothing, Reply, Spec
 from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 
 StartAt = Literal["start", "resume", "snapshot"]
 
 
-class Record(msgspec.Struct):
+class RecordOptions(msgspec.Struct):
     """How a terminal is recorded from its start. `input`: what is typed as well, passwords included."""
 
     input: bool = False
 
 
-class CreateTerminal(msgspec.Struct):
+class TerminalCreate(msgspec.Struct):
     """Start a terminal, unless one of that id runs.
 
     A running terminal of `id` is returned as it is; an exited one is replaced by a new instance. `argv` defaults to the
@@ -31,11 +39,11 @@ class CreateTerminal(msgspec.Struct):
     env: Env | None = None
     cols: Size | None = None
     rows: Size | None = None
-    record: Record | bool | None = None
+    record: RecordOptions | bool | None = None
     integration: bool | None = None
 
 
-class AttachTerminal(msgspec.Struct):
+class TerminalAttach(msgspec.Struct):
     """Follow a terminal: its output from an offset on, or its screen where that is no longer kept; and type into it.
 
     `since`: the offset after the last byte that is known. `input` names the stream of what is typed. `viewer`, `cols`
@@ -49,45 +57,45 @@ class AttachTerminal(msgspec.Struct):
     lossless: bool | None = None
     emulator: bool | None = None
     read_only: bool | None = None
-    viewer: Guest | None = None
+    viewer: ViewerProfile | None = None
     cols: Size | None = None
     rows: Size | None = None
 
 
-class ResizeTerminal(msgspec.Struct):
+class TerminalResize(msgspec.Struct):
     """Give a terminal another size; with `viewer` (a key), say what fits that viewer."""
 
     id: Id
     cols: Size
     rows: Size
-    viewer: Key | None = None
+    viewer: ViewerKey | None = None
 
 
-class SignalTerminal(msgspec.Struct):
+class TerminalSignal(msgspec.Struct):
     """Send a signal to a terminal's foreground process group: a name with or without SIG, or a number."""
 
     id: Id
     signal: Signal
 
 
-class KillTerminal(msgspec.Struct):
+class TerminalKill(msgspec.Struct):
     """End everything in a terminal: HUP and CONT, and KILL after `grace` seconds (2 by default)."""
 
     id: Id
     grace: Grace | None = None
 
 
-class ListTerminals(msgspec.Struct):
+class TerminalList(msgspec.Struct):
     """All terminals, running and exited."""
 
 
-class GetTerminal(msgspec.Struct):
+class TerminalGet(msgspec.Struct):
     """One terminal as it is now."""
 
     id: Id
 
 
-class Terminal(Reply, frozen=True, kw_only=True):
+class TerminalInfo(Reply, frozen=True, kw_only=True):
     """A terminal. `instance` is new each time one of that id is started.
 
     `cwd` and `title` are what its programs say; `started` in seconds since 1970; `start` and `offset` are where its
@@ -110,16 +118,16 @@ class Terminal(Reply, frozen=True, kw_only=True):
     viewers: int
 
 
-class TerminalCreated(Terminal, frozen=True, kw_only=True):
+class TerminalCreateResult(TerminalInfo, frozen=True, kw_only=True):
     """`created`: it was started by this call."""
 
     created: bool
 
 
-class Terminals(Reply, frozen=True, kw_only=True):
+class TerminalListResult(Reply, frozen=True, kw_only=True):
     """All of them."""
 
-    terminals: list[Terminal]
+    terminals: list[TerminalInfo]
 
 
 class TerminalSize(Reply, frozen=True, kw_only=True):
@@ -129,7 +137,7 @@ class TerminalSize(Reply, frozen=True, kw_only=True):
     rows: int
 
 
-class TerminalOpened(Terminal, frozen=True, kw_only=True):
+class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     """Attached. Output comes from `from` on, after `screen` bytes that paint the screen as it was there.
 
     `cols`, `rows` hold from there on. `answers`: this viewer answers what programs ask of an emulator. `viewer`: its
@@ -143,7 +151,7 @@ class TerminalOpened(Terminal, frozen=True, kw_only=True):
     answers: bool = False
     read_only: bool = False
     viewer: str | None = None
-    presence: list[Person] = msgspec.field(default_factory=list)
+    presence: list[Participant] = msgspec.field(default_factory=list)
     lease: WriterLease | None = None
 
 
@@ -172,13 +180,13 @@ class TerminalAnswers(Reply, frozen=True, kw_only=True):
     answers: bool
 
 
-class TerminalKilled(Reply, frozen=True, kw_only=True):
+class TerminalKillResult(Reply, frozen=True, kw_only=True):
     """How it ended."""
 
     exit: Exit
 
 
-class TerminalEnd(TerminalKilled, frozen=True, kw_only=True):
+class TerminalAttachResult(TerminalKillResult, frozen=True, kw_only=True):
     """The program has ended; `offset` is the end of its output."""
 
     offset: int
@@ -190,19 +198,19 @@ ATTACH_EVENTS = {
     "live": TerminalLive,
     "reseed": TerminalReseed,
     "answers": TerminalAnswers,
-    "joined": WithPerson,
-    "presence": WithPerson,
-    "left": PersonLeft,
-    "lease": LeaseTold,
+    "joined": ParticipantEvent,
+    "presence": ParticipantEvent,
+    "left": ParticipantLeft,
+    "lease": WriterLeaseEvent,
     "exit": Exit,
 }
 
 METHODS = {
-    "terminal.create": Spec(CreateTerminal, TerminalCreated),
-    "terminal.attach": Spec(AttachTerminal, TerminalEnd, ATTACH_EVENTS, ("output", "", "screen"), True, True),
-    "terminal.resize": Spec(ResizeTerminal, TerminalSize),
-    "terminal.signal": Spec(SignalTerminal, Nothing),
-    "terminal.kill": Spec(KillTerminal, TerminalKilled),
-    "terminal.list": Spec(ListTerminals, Terminals, viewer=True),
-    "terminal.get": Spec(GetTerminal, Terminal, viewer=True),
+    "terminal.create": Spec(TerminalCreate, TerminalCreateResult),
+    "terminal.attach": Spec(TerminalAttach, TerminalAttachResult, ATTACH_EVENTS, ("output", "", "screen"), True, True),
+    "terminal.resize": Spec(TerminalResize, TerminalSize),
+    "terminal.signal": Spec(TerminalSignal, Nothing),
+    "terminal.kill": Spec(TerminalKill, TerminalKillResult),
+    "terminal.list": Spec(TerminalList, TerminalListResult, viewer=True),
+    "terminal.get": Spec(TerminalGet, TerminalInfo, viewer=True),
 }

@@ -17,7 +17,7 @@ Mode = Annotated[int, Meta(ge=0, le=0o7777)]
 Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # a time limit of work that may go on for long
-Wait = Annotated[float, Meta(gt=0, le=86_400)]  # seconds that somebody waits
+WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds that somebody waits
 Signal = str | int  # a name with or without SIG, or a number
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]

@@ -17,7 +17,7 @@ RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's own files, and ours: recordings, uploads under way
 
 
-class Watched(msgspec.Struct, kw_only=True):
+class WatchTarget(msgspec.Struct, kw_only=True):
     """What is watched. The same again is the same watch."""
 
     path: Path
@@ -26,7 +26,7 @@ class Watched(msgspec.Struct, kw_only=True):
     exclude: Globs | None = None  # none: DEFAULT_EXCLUDE
 
 
-class WatchStart(Watched, kw_only=True):
+class WatchStart(WatchTarget, kw_only=True):
     """Tells the changes in a directory, as they happen.
 
     `since`: a version that this or another call gave; what has changed since then comes first.
@@ -35,7 +35,7 @@ class WatchStart(Watched, kw_only=True):
     since: Version | None = None
 
 
-class WatchChanges(Watched, kw_only=True):
+class WatchChanges(WatchTarget, kw_only=True):
     """Answers what has changed in a directory since a version.
 
     Without `since` it begins to watch. A watch that nobody asks is kept for 10 minutes.
@@ -50,7 +50,7 @@ class WatchStop(msgspec.Struct):
     id: Id
 
 
-class Watching(msgspec.Struct, kw_only=True):
+class WatchStarted(msgspec.Struct, kw_only=True):
     """It is live: what changes from here on is told."""
 
     id: Id
@@ -58,7 +58,7 @@ class Watching(msgspec.Struct, kw_only=True):
     version: Version
 
 
-class Change(msgspec.Struct, frozen=True):
+class WatchedChange(msgspec.Struct, frozen=True):
     """Something at `path` (absolute). A directory that is deleted or added stands for what it held or holds too."""
 
     type: ChangeType
@@ -66,39 +66,41 @@ class Change(msgspec.Struct, frozen=True):
     directory: bool = False
 
 
-class Changes(msgspec.Struct, kw_only=True):
+class WatchedChanges(msgspec.Struct, kw_only=True):
     """In order; of each path the sum of what happened."""
 
     version: Version
-    changes: list[Change]
+    changes: list[WatchedChange]
 
 
-class Rescan(msgspec.Struct, kw_only=True):
+class WatchRescan(msgspec.Struct, kw_only=True):
     """Changes up to `version` are not known: look at the directory itself."""
 
     version: Version
     reason: RescanReason
 
 
-class WatchEnd(msgspec.Struct):
+class WatchStartResult(msgspec.Struct):
     """`watch.stop` was called."""
 
     reason: Literal["stopped"] = "stopped"
 
 
-class WatchState(msgspec.Struct, kw_only=True):
+class WatchChangesResult(msgspec.Struct, kw_only=True):
     """What has changed: all of it unless `more`, and then the rest is what changed since this `version`."""
 
     id: Id
     status: Literal["unchanged", "changed", "rescan"]
     version: Version
-    changes: list[Change] = []
+    changes: list[WatchedChange] = []
     more: bool = False
     reason: RescanReason | None = None  # of `rescan`
 
 
 METHODS: dict[str, Spec] = {
-    "watch.start": Spec(WatchStart, WatchEnd, {"watching": Watching, "changes": Changes, "rescan": Rescan}),
-    "watch.changes": Spec(WatchChanges, WatchState),
+    "watch.start": Spec(
+        WatchStart, WatchStartResult, {"watching": WatchStarted, "changes": WatchedChanges, "rescan": WatchRescan}
+    ),
+    "watch.changes": Spec(WatchChanges, WatchChangesResult),
     "watch.stop": Spec(WatchStop, Nothing),
 }

@@ -1,13 +1,20 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`."""
 
-from hawse.api.automation import CommandInfo, History, Match, ScreenView, Sent, Waited
-from hawse.api.files import FileDone, FileEntry, FileStat
-from hawse.api.git import Author, Credentials
+from hawse.api.automation import (
+    CommandInfo,
+    OutputMatch,
+    TerminalHistoryResult,
+    TerminalScreenResult,
+    TerminalSendResult,
+    TerminalWaitResult,
+)
+from hawse.api.files import FileEntry, FileStatResult, FileTransferResult
+from hawse.api.git import GitAuthor, GitCredentials
 from hawse.api.ports import OpenPort
 from hawse.api.processes import LogMatch, ProcessInfo
-from hawse.api.recordings import Recording as RecordingInfo
+from hawse.api.recordings import RecordingInfo as RecordingInfo
 from hawse.api.types import Exit
-from hawse.api.watches import Change, Rescan, WatchState
+from hawse.api.watches import WatchChangesResult, WatchedChange, WatchRescan
 from hawse.client.base.errors import (
     BusyError,
     ClientClosedError,
@@ -20,21 +27,21 @@ from hawse.client.base.options import Options
 from hawse.client.base.results import (
     Answers,
     Attached,
-    ExecResult,
+    CommandResult,
+    ConnectionState,
     FileInfo,
     Joined,
-    Lease,
     LeaseChanged,
+    LeaseInfo,
     Left,
     Live,
     Output,
+    ParticipantInfo,
     PresenceChanged,
     Repaint,
     Resized,
     Snapshot,
-    State,
     TerminalEvent,
-    Viewer,
 )
 from hawse.client.client import Client, connect
 from hawse.client.files.files import Files
@@ -42,7 +49,7 @@ from hawse.client.ports import Preview
 from hawse.client.process.process import Process
 from hawse.client.process.session import Session, SessionResult
 from hawse.client.sandbox import Sandbox
-from hawse.client.terminal.automation import Ran
+from hawse.client.terminal.automation import RunResult
 from hawse.client.terminal.recording import Recording
 from hawse.client.terminal.terminal import Terminal
 from hawse.client.watch import Watch
@@ -51,58 +58,58 @@ from hawse.wire import HawseError
 __all__ = [
     "Answers",
     "Attached",
-    "Author",
     "BusyError",
-    "Change",
     "Client",
     "ClientClosedError",
     "CommandError",
     "CommandInfo",
-    "Credentials",
-    "ExecResult",
+    "CommandResult",
+    "ConnectionState",
     "Exit",
-    "FileDone",
     "FileEntry",
     "FileInfo",
-    "FileStat",
+    "FileStatResult",
+    "FileTransferResult",
     "Files",
     "GaveUpError",
+    "GitAuthor",
+    "GitCredentials",
     "HawseError",
-    "History",
     "Joined",
-    "Lease",
     "LeaseChanged",
+    "LeaseInfo",
     "Left",
     "Live",
     "LogMatch",
-    "Match",
     "OpenPort",
     "Options",
     "Output",
+    "OutputMatch",
+    "ParticipantInfo",
     "PresenceChanged",
     "Preview",
     "Process",
     "ProcessInfo",
-    "Ran",
     "Recording",
     "RecordingInfo",
     "RefusedError",
     "Repaint",
-    "Rescan",
     "Resized",
+    "RunResult",
     "Sandbox",
-    "ScreenView",
-    "Sent",
     "Session",
     "SessionResult",
     "Snapshot",
-    "State",
     "Terminal",
     "TerminalEvent",
+    "TerminalHistoryResult",
+    "TerminalScreenResult",
+    "TerminalSendResult",
+    "TerminalWaitResult",
     "TruncatedError",
-    "Viewer",
-    "Waited",
     "Watch",
-    "WatchState",
+    "WatchChangesResult",
+    "WatchRescan",
+    "WatchedChange",
     "connect",
 ]

@@ -6,11 +6,11 @@ from types import TracebackType
 from typing import Any
 
 from hawse.client.base.options import Options
-from hawse.client.base.results import State
-from hawse.client.calls.call import Call
-from hawse.client.calls.call_table import Calls
+from hawse.client.base.results import ConnectionState
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable
 from hawse.client.connection.dial import address, base, token_in
-from hawse.client.connection.reconnect import Supervisor, Token
+from hawse.client.connection.reconnect import Reconnector, Token
 from hawse.client.sandbox import Sandbox
 from hawse.wire import Welcome
 
@@ -26,7 +26,7 @@ class Client:
         *,
         token: Token = None,
         options: Options | None = None,
-        on_state: Callable[[State], None] | None = None,
+        on_state: Callable[[ConnectionState], None] | None = None,
     ) -> None:
         self._uri = address(url)
         self._token = token if token is not None else token_in(url)
@@ -34,14 +34,14 @@ class Client:
         self._on_state = on_state
         self._group: asyncio.TaskGroup | None = None
         self._task: asyncio.Task[None] | None = None
-        self._calls: Calls
-        self._supervisor: Supervisor
+        self._calls: CallTable
+        self._supervisor: Reconnector
 
     async def __aenter__(self) -> "Client":
         if self._group is not None:
             raise RuntimeError("a client is entered once")
-        self._calls = Calls(self._options)
-        self._supervisor = Supervisor(self._uri, self._token, self._options, self._calls)
+        self._calls = CallTable(self._options)
+        self._supervisor = Reconnector(self._uri, self._token, self._options, self._calls)
         self._supervisor.on_state = self._on_state
         self._group = asyncio.TaskGroup()
         await self._group.__aenter__()
@@ -86,11 +86,11 @@ class Client:
         `interrupted`. Without a line it waits for one, at most the connect timeout. `timeout` in seconds.
         Raises `HawseError`.
         """
-        call = Call(method, params, sandbox=sandbox, key=key, timeout=timeout, window=RAW_WINDOW)
+        call = ClientCall(method, params, sandbox=sandbox, key=key, timeout=timeout, window=RAW_WINDOW)
         return await self._calls.perform(call)
 
     @property
-    def state(self) -> State:
+    def state(self) -> ConnectionState:
         return self._supervisor.state
 
     @property
@@ -119,15 +119,15 @@ class Client:
 class States:
     """An async iterator over the states of one client."""
 
-    def __init__(self, supervisor: Supervisor) -> None:
+    def __init__(self, supervisor: Reconnector) -> None:
         self._supervisor = supervisor
-        self._seen: State | None = None
+        self._seen: ConnectionState | None = None
 
     def __aiter__(self) -> "States":
         return self
 
-    async def __anext__(self) -> State:
-        if self._seen is State.CLOSED:
+    async def __anext__(self) -> ConnectionState:
+        if self._seen is ConnectionState.CLOSED:
             raise StopAsyncIteration
         self._seen = await self._supervisor.changed_from(self._seen)
         return self._seen
@@ -138,7 +138,7 @@ def connect(
     *,
     token: Token = None,
     options: Options | None = None,
-    on_state: Callable[[State], None] | None = None,
+    on_state: Callable[[ConnectionState], None] | None = None,
 ) -> Client:
     """A client for the gateway at `url` (`http(s)://` or `ws(s)://host[:port]`), to be entered with `async with`.
 

@@ -7,19 +7,19 @@ from typing import Any, TypeVar
 import msgspec
 
 from hawse.api.git import (
-    Author,
-    Branches,
-    Commits,
-    Credentials,
-    Head,
-    Patch,
-    Progress,
-    Pushed,
-    State,
+    GitAuthor,
+    GitBranchResult,
+    GitCredentials,
+    GitDiffResult,
+    GitHead,
+    GitLogResult,
+    GitProgress,
+    GitPushResult,
+    GitStatusResult,
 )
 from hawse.api.paths import from_text
-from hawse.client.calls.call import Call, event_cost, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
 from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
@@ -28,22 +28,22 @@ T = TypeVar("T")
 WINDOW = 64 << 10  # bytes of progress on their way
 
 
-class CloneCall(Call):
+class CloneCall(ClientCall):
     """`git.clone`: keyed, so that a repeat joins the clone that goes on, or gets its outcome."""
 
     def __init__(
-        self, sandbox: str, params: dict[str, Any], on_progress: Callable[[Progress], object] | None = None
+        self, sandbox: str, params: dict[str, Any], on_progress: Callable[[GitProgress], object] | None = None
     ) -> None:
         super().__init__("git.clone", params, sandbox=sandbox, key=new_key(), window=WINDOW)
         self._on_progress = on_progress
 
     def receive_event(self, event: Event) -> None:
         if event.name == "progress" and self._on_progress is not None:
-            self._on_progress(parse(event.value, Progress))
+            self._on_progress(parse(event.value, GitProgress))
         self.spend(event_cost(event))
 
-    def finished(self, value: msgspec.Raw) -> Head:
-        head = parse(value, Head)
+    def finished(self, value: msgspec.Raw) -> GitHead:
+        head = parse(value, GitHead)
         head.path = from_text(head.path)
         return head
 
@@ -55,7 +55,7 @@ class Git:
     `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` what git said, without secrets.
     """
 
-    def __init__(self, calls: Calls, sandbox: str) -> None:
+    def __init__(self, calls: CallTable, sandbox: str) -> None:
         self._calls = calls
         self._sandbox = sandbox
 
@@ -67,10 +67,10 @@ class Git:
         depth: int | None = None,
         branch: str | None = None,
         filter: str | None = None,
-        credentials: Credentials | None = None,
+        credentials: GitCredentials | None = None,
         timeout: float | None = None,
-        on_progress: Callable[[Progress], object] | None = None,
-    ) -> Head:
+        on_progress: Callable[[GitProgress], object] | None = None,
+    ) -> GitHead:
         """Clone into `path`, which is there as a whole or not at all. Being cancelled ends the clone.
 
         `filter`: such as `blob:none`. `credentials`: for http and https; they are kept nowhere. `timeout`: seconds, 600
@@ -87,15 +87,15 @@ class Git:
         }
         call = CloneCall(self._sandbox, params | {"credentials": _plain(credentials)}, on_progress)
         try:
-            head: Head = await self._calls.perform(call)
+            head: GitHead = await self._calls.perform(call)
         except asyncio.CancelledError:  # without this it would be kept for us for a while
-            self._calls.post(Call("git.cancel", {"key": call.key}, sandbox=self._sandbox, key=new_key()))
+            self._calls.post(ClientCall("git.cancel", {"key": call.key}, sandbox=self._sandbox, key=new_key()))
             raise
         return head
 
-    async def status(self, path: PathLike = ".", *, ignored: bool = False) -> State:
+    async def status(self, path: PathLike = ".", *, ignored: bool = False) -> GitStatusResult:
         """What differs from the last commit, and where the branch is."""
-        state = await self._ask("git.status", State, path=path, ignored=ignored)
+        state = await self._ask("git.status", GitStatusResult, path=path, ignored=ignored)
         for entry in state.entries:
             entry.path = from_text(entry.path)
             entry.origin = None if entry.origin is None else from_text(entry.origin)
@@ -110,12 +110,12 @@ class Git:
         target: str | None = None,
         paths: Sequence[PathLike] | None = None,
         limit: int | None = None,
-    ) -> Patch:
+    ) -> GitDiffResult:
         """A patch: of the working tree from the index; `staged`: of the index from the last commit; with `base`: of
         the working tree, or of `target`, from that. `limit`: bytes, 256 KiB by default.
         """
         more = {"staged": staged, "base": base, "target": target, "paths": _list(paths), "limit": limit}
-        return await self._ask("git.diff", Patch, path=path, **more)
+        return await self._ask("git.diff", GitDiffResult, path=path, **more)
 
     async def log(
         self,
@@ -125,9 +125,9 @@ class Git:
         limit: int = 50,
         skip: int = 0,
         paths: Sequence[PathLike] | None = None,
-    ) -> Commits:
+    ) -> GitLogResult:
         """The latest commits of `ref`, or of what is checked out. None if there are none yet."""
-        return await self._ask("git.log", Commits, path=path, ref=ref, limit=limit, skip=skip, paths=_list(paths))
+        return await self._ask("git.log", GitLogResult, path=path, ref=ref, limit=limit, skip=skip, paths=_list(paths))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
         """Stage `paths`, as they are and no patterns, or `all` that differs, deletions included."""
@@ -138,28 +138,28 @@ class Git:
         message: str,
         *,
         path: PathLike = ".",
-        author: Author | None = None,
+        author: GitAuthor | None = None,
         all: bool = False,
         allow_empty: bool = False,
-    ) -> Head:
+    ) -> GitHead:
         """Commit what is staged; with `all` what differs in tracked files as well. `author` is the committer too."""
         who = None if author is None else msgspec.to_builtins(author)
         answer = await self._act("git.commit", path=path, message=message, author=who, all=all, allow_empty=allow_empty)
-        return _shape(answer, Head)
+        return _shape(answer, GitHead)
 
-    async def branches(self, path: PathLike = ".") -> Branches:
+    async def branches(self, path: PathLike = ".") -> GitBranchResult:
         """The branches, those of remotes as well, and which is checked out."""
-        return await self._ask("git.branch", Branches, path=path)
+        return await self._ask("git.branch", GitBranchResult, path=path)
 
     async def create_branch(
         self, name: str, *, path: PathLike = ".", start: str | None = None, force: bool = False
-    ) -> Branches:
+    ) -> GitBranchResult:
         """Make a branch at `start`, or where we are; `force` moves one that is there. `checkout` switches to it."""
-        return _shape(await self._act("git.branch", path=path, create=name, start=start, force=force), Branches)
+        return _shape(await self._act("git.branch", path=path, create=name, start=start, force=force), GitBranchResult)
 
-    async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> Branches:
+    async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
         """Delete a branch; with `force` also one that is not merged."""
-        return _shape(await self._act("git.branch", path=path, delete=name, force=force), Branches)
+        return _shape(await self._act("git.branch", path=path, delete=name, force=force), GitBranchResult)
 
     async def checkout(
         self,
@@ -169,10 +169,10 @@ class Git:
         create: bool = False,
         start: str | None = None,
         paths: Sequence[PathLike] | None = None,
-    ) -> Head:
+    ) -> GitHead:
         """Switch to a branch or commit; `create`: to a new branch at `start`. With `paths`: only bring those back."""
         more = {"ref": ref, "create": create, "start": start, "paths": _list(paths)}
-        return _shape(await self._act("git.checkout", path=path, **more), Head)
+        return _shape(await self._act("git.checkout", path=path, **more), GitHead)
 
     async def pull(
         self,
@@ -182,12 +182,12 @@ class Git:
         branch: str | None = None,
         rebase: bool = False,
         ff_only: bool = False,
-        credentials: Credentials | None = None,
+        credentials: GitCredentials | None = None,
         timeout: float | None = None,
-    ) -> Head:
+    ) -> GitHead:
         """Fetch and merge, or `rebase`, or with `ff_only` refuse both. Raises `conflict` with the reason `merge`."""
         more = {"remote": remote, "branch": branch, "rebase": rebase, "ff_only": ff_only, "timeout": timeout}
-        return _shape(await self._act("git.pull", path=path, credentials=_plain(credentials), **more), Head)
+        return _shape(await self._act("git.pull", path=path, credentials=_plain(credentials), **more), GitHead)
 
     async def push(
         self,
@@ -197,36 +197,36 @@ class Git:
         branch: str | None = None,
         force: bool = False,
         set_upstream: bool = False,
-        credentials: Credentials | None = None,
+        credentials: GitCredentials | None = None,
         timeout: float | None = None,
-    ) -> Pushed:
+    ) -> GitPushResult:
         """Push a branch, by default the current one. `force` overwrites only what was known to be there.
 
         Raises `conflict` with the reason `rejected` if the remote has something else.
         """
         more = {"branch": branch, "force": force, "set_upstream": set_upstream, "timeout": timeout}
         answer = await self._act("git.push", path=path, remote=remote, credentials=_plain(credentials), **more)
-        return _shape(answer, Pushed)
+        return _shape(answer, GitPushResult)
 
     async def _ask(self, method: str, shape: type[T], *, path: PathLike, **params: Any) -> T:
-        call = Call(
+        call = ClientCall(
             method, {"path": wire_path(path), **params}, sandbox=self._sandbox, repeats=True
         )  # it changes nothing
         return _shape(await self._calls.perform(call), shape)
 
     async def _act(self, method: str, *, path: PathLike, **params: Any) -> Any:
         params = {"path": wire_path(path), **params}
-        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))
+        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))
 
 
 def _shape(answer: Any, shape: type[T]) -> T:
     value = parse(msgspec.json.encode(answer), shape)
-    if isinstance(value, Head):
+    if isinstance(value, GitHead):
         value.path = from_text(value.path)
     return value
 
 
-def _plain(credentials: Credentials | None) -> Any:
+def _plain(credentials: GitCredentials | None) -> Any:
     return None if credentials is None else msgspec.to_builtins(credentials)
 
 

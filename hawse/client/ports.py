@@ -8,16 +8,23 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hawse.api.gateway import PreviewName
-from hawse.api.ports import Carried, Exposed, ExposedPorts, Opened, OpenPort, OpenPorts
+from hawse.api.gateway import PreviewHostResult
+from hawse.api.ports import (
+    ExposedPort,
+    OpenPort,
+    PortConnectOpened,
+    PortConnectResult,
+    PortExposedResult,
+    PortListResult,
+)
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.calls.call import Call, event_cost, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
-from hawse.client.calls.input_stream import BytesLike, Feed
-from hawse.client.calls.iterators import Reader
-from hawse.client.calls.offset_cursor import Cursor
-from hawse.client.calls.receive_buffer import Chunk, Inbox
+from hawse.client.calls.input_stream import BytesLike, InputStream
+from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "port"
@@ -36,19 +43,19 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
 
 
-class WatchPortsCall(Call):
+class PortWatchCall(ClientCall):
     """`port.watch`: each event is all there is, so a later one takes the place of one that was not read."""
 
     def __init__(self, sandbox: str, *, window: int) -> None:
         super().__init__("port.watch", sandbox=sandbox, repeats=True)
-        self.inbox: Inbox = Inbox(window, self.grant)
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._last: list[OpenPort] | None = None
 
     def receive_event(self, event: Event) -> None:
         if event.name != "ports":
             self.spend(event_cost(event))
             return
-        ports = parse(event.value, OpenPorts).ports
+        ports = parse(event.value, PortListResult).ports
         if ports == self._last:  # as after a reconnect
             self.spend(event_cost(event))
             return
@@ -64,7 +71,7 @@ class PortWatch:
     Yields a list of all open ports, at once and whenever it has changed; a state that nobody read is left out.
     """
 
-    def __init__(self, calls: Calls, call: WatchPortsCall) -> None:
+    def __init__(self, calls: CallTable, call: PortWatchCall) -> None:
         self._calls = calls
         self._call = call
 
@@ -77,8 +84,8 @@ class PortWatch:
     ) -> None:
         self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
 
-    def __aiter__(self) -> Reader[list[OpenPort]]:
-        return Reader(self._call.inbox, self._next)
+    def __aiter__(self) -> OutputIterator[list[OpenPort]]:
+        return OutputIterator(self._call.inbox, self._next)
 
     async def _next(self) -> list[OpenPort]:
         _, item = await self._call.inbox.get(LANE)
@@ -86,19 +93,19 @@ class PortWatch:
         return item
 
 
-class ConnectCall(Call):
+class PortConnectCall(ClientCall):
     """`port.connect`: a line that is lost breaks it."""
 
     def __init__(self, sandbox: str, params: dict[str, Any], *, window: int) -> None:
         super().__init__("port.connect", params, sandbox=sandbox)
-        self.inbox: Inbox = Inbox(window, self.grant)
-        self.feed: Feed = Feed(Limits().input_window, self.wake)
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.feed: InputStream = InputStream(Limits().input_window, self.wake)
         self.address = ""
-        self._cursor = Cursor(0)
+        self._cursor = OffsetCursor(0)
 
     def receive_event(self, event: Event) -> None:
         if event.name == "opened":
-            self.address = parse(event.value, Opened).address
+            self.address = parse(event.value, PortConnectOpened).address
             self.mark_opened()
         elif event.name == "end":
             self.inbox.finish(None)
@@ -109,21 +116,21 @@ class ConnectCall(Call):
             raise RemoteProtocolError(f"{data.kind.name} of a port")
         self.inbox.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
 
-    def finished(self, value: msgspec.Raw) -> Carried:
-        return parse(value, Carried)
+    def finished(self, value: msgspec.Raw) -> PortConnectResult:
+        return parse(value, PortConnectResult)
 
 
-class Connection:
+class PortConnection:
     """`async with sandbox.ports.connect(5432) as stream:` — a TCP connection. Leaving breaks what is left of it.
 
     Iterating and writing raise `interrupted` when the line is lost, `io_error` when the connection breaks.
     """
 
-    def __init__(self, calls: Calls, call: ConnectCall) -> None:
+    def __init__(self, calls: CallTable, call: PortConnectCall) -> None:
         self._calls = calls
         self._call = call
 
-    async def __aenter__(self) -> "Connection":
+    async def __aenter__(self) -> "PortConnection":
         """Raises `unavailable` if nobody listens, `forbidden` if it is not the sandbox's, `not_found`."""
         await self._calls.begin(self._call)
         return self
@@ -140,8 +147,8 @@ class Connection:
         except StopAsyncIteration:
             return b""
 
-    def __aiter__(self) -> Reader[bytes]:
-        return Reader(self._call.inbox, self._next)
+    def __aiter__(self) -> OutputIterator[bytes]:
+        return OutputIterator(self._call.inbox, self._next)
 
     async def write(self, data: BytesLike) -> None:
         """Send; waits while the other side does not read."""
@@ -163,14 +170,14 @@ class Connection:
 
     async def _next(self) -> bytes:
         _, item = await self._call.inbox.get(LANE)
-        assert isinstance(item, Chunk)
+        assert isinstance(item, BufferedChunk)
         return bytes(item.data)
 
 
 class Ports:
     """The ports of a sandbox. It holds nothing open. `gateway`: the address of the gateway, for the addresses made."""
 
-    def __init__(self, calls: Calls, sandbox: str, *, gateway: str, window: int) -> None:
+    def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._gateway = gateway
@@ -178,11 +185,11 @@ class Ports:
 
     async def list(self) -> builtins.list[OpenPort]:
         """What programs of the sandbox listen on, by number."""
-        return parse(await self._ask("port.list"), OpenPorts).ports
+        return parse(await self._ask("port.list"), PortListResult).ports
 
     def watch(self) -> PortWatch:
         """What is open now, and after every change. See `PortWatch`."""
-        return PortWatch(self._calls, WatchPortsCall(self._sandbox, window=self._window))
+        return PortWatch(self._calls, PortWatchCall(self._sandbox, window=self._window))
 
     async def expose(self, port: int, *, name: str | None = None) -> Preview:
         """Make a preview of a port: who knows its address gets there, and nowhere else. Again, it is the same one.
@@ -191,7 +198,7 @@ class Ports:
         somebody else's, `limit_exceeded`.
         """
         answer = await self._ask("port.expose", {"port": port, "name": name}, key=new_key())
-        return self._preview(parse(answer, Exposed), await self._host())
+        return self._preview(parse(answer, ExposedPort), await self._host())
 
     async def unexpose(self, port: int) -> None:
         """Take a preview back, and cut who is in it. Of a port that has none it does nothing."""
@@ -200,36 +207,38 @@ class Ports:
     async def exposed(self) -> builtins.list[Preview]:
         """The previews there are."""
         host = await self._host()
-        return [self._preview(found, host) for found in parse(await self._ask("port.exposed"), ExposedPorts).exposed]
+        return [
+            self._preview(found, host) for found in parse(await self._ask("port.exposed"), PortExposedResult).exposed
+        ]
 
-    def connect(self, port: int | None = None, *, token: str | None = None) -> Connection:
-        """A TCP connection to a port, or by a preview's token, for `async with`. See `Connection`."""
+    def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
+        """A TCP connection to a port, or by a preview's token, for `async with`. See `PortConnection`."""
         params = {"port": port, "token": token}
-        return Connection(self._calls, ConnectCall(self._sandbox, params, window=self._window))
+        return PortConnection(self._calls, PortConnectCall(self._sandbox, params, window=self._window))
 
     # ---- inside
 
     async def _ask(self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None) -> bytes:
-        call = Call(method, params, sandbox=self._sandbox, key=key, repeats=True)
+        call = ClientCall(method, params, sandbox=self._sandbox, key=key, repeats=True)
         return msgspec.json.encode(await self._calls.perform(call))
 
     async def _host(self) -> str | None:
         """The name below which previews have names; None from a gateway that has none."""
         try:
-            answer = await self._calls.perform(Call("preview.host", repeats=True))
+            answer = await self._calls.perform(ClientCall("preview.host", repeats=True))
         except HawseError as error:
             if error.code not in ("unknown_method", "forbidden"):
                 raise
             return None
-        return parse(msgspec.json.encode(answer), PreviewName).host
+        return parse(msgspec.json.encode(answer), PreviewHostResult).host
 
-    def _preview(self, exposed: Exposed, host: str | None) -> Preview:
+    def _preview(self, exposed: ExposedPort, host: str | None) -> Preview:
         path = f"{self._gateway}/p/{self._sandbox}/{exposed.token}/"
         url = by_name(self._gateway, host, self._sandbox, exposed) or path
         return Preview(port=exposed.port, token=exposed.token, name=exposed.name, url=url, path_url=path)
 
 
-def by_name(gateway: str, host: str | None, sandbox: str, exposed: Exposed) -> str | None:
+def by_name(gateway: str, host: str | None, sandbox: str, exposed: ExposedPort) -> str | None:
     """The address with a name of its own; None where there can be none (docs/wire.md, "Previews").
 
     Below `localhost` there are names only for whoever is on the gateway's own machine.

@@ -6,26 +6,26 @@ Wherever a line may be lost, what is done here is done exactly once: calls that 
 from collections.abc import AsyncIterable
 from typing import Literal
 
-from hawse.api.files import FileDone, FileStat
+from hawse.api.files import FileStatResult, FileTransferResult
 from hawse.api.paths import to_text
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files.files import LIMIT, Files, PathLike
 from hawse.client.files.transfer_streams import FileReader, FileWriter
 from hawse.client.git import Git
 from hawse.client.ports import Ports
-from hawse.client.process.execution import Env, Programs
+from hawse.client.process.execution import Env, Execution
 from hawse.client.process.session import Session
-from hawse.client.terminal.attach import TerminalCall
+from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.recording import Recording
 from hawse.client.terminal.terminal import Terminal
 from hawse.client.watch import Watches
 
 
-class Sandbox(Programs):
+class Sandbox(Execution):
     """A handle to one sandbox. It holds nothing open."""
 
-    def __init__(self, calls: Calls, id: str, *, window: int, gateway: str = "") -> None:
+    def __init__(self, calls: CallTable, id: str, *, window: int, gateway: str = "") -> None:
         """`gateway`: its address (`http://…`), where previews are."""
         super().__init__(calls, id, window=window)
         self._gateway = gateway
@@ -96,7 +96,7 @@ class Sandbox(Programs):
                 "cols": cols,
                 "rows": rows,
             }
-        call = TerminalCall(
+        call = TerminalAttachCall(
             self.id,
             id or "",
             instance=instance,
@@ -138,7 +138,7 @@ class Sandbox(Programs):
         *,
         mode: int | None = None,
         parents: bool = True,
-    ) -> FileDone:
+    ) -> FileTransferResult:
         """Replace a file: see `Files.write`."""
         return await self.files.write(path, data, mode=mode, parents=parents)
 
@@ -146,7 +146,7 @@ class Sandbox(Programs):
         """Stream into a file: see `Files.open_write`."""
         return self.files.open_write(path, mode=mode, parents=parents)
 
-    async def stat(self, path: PathLike) -> FileStat:
+    async def stat(self, path: PathLike) -> FileStatResult:
         """What is there: see `Files.stat`."""
         return await self.files.stat(path)
 

@@ -7,33 +7,33 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hawse.api.paths import from_text, to_text
-from hawse.api.watches import Change, Changes, Rescan, Watching, WatchState
+from hawse.api.watches import WatchChangesResult, WatchedChange, WatchedChanges, WatchRescan, WatchStarted
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.calls.call import Call, event_cost, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
-from hawse.client.calls.iterators import Reader
-from hawse.client.calls.receive_buffer import Inbox
+from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
 
 LANE = "watch"
 
 
-class Item(NamedTuple):
+class WatchItem(NamedTuple):
     """What lies in the inbox. `version`: the watch's after it, if it is the last of its event."""
 
-    item: Change | Rescan
+    item: WatchedChange | WatchRescan
     version: str | None
 
 
-class WatchCall(Call):
+class WatchCall(ClientCall):
     """`watch.start`: a repeat asks for what has changed since the last event that came."""
 
     def __init__(self, sandbox: str, params: dict[str, Any], *, since: str | None, window: int) -> None:
         super().__init__("watch.start", params, sandbox=sandbox, repeats=True)
-        self.inbox: Inbox = Inbox(window, self.grant)
-        self.watching: Watching | None = None
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.watching: WatchStarted | None = None
         self._version = since  # of the last event that came
 
     def params(self) -> dict[str, Any]:
@@ -42,35 +42,35 @@ class WatchCall(Call):
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
         if event.name == "watching":
-            self.watching = parse(event.value, Watching)
+            self.watching = parse(event.value, WatchStarted)
             self._version = self._version or self.watching.version
             self.mark_opened()
             self.spend(cost)
         elif event.name == "rescan":
-            rescan = parse(event.value, Rescan)
+            rescan = parse(event.value, WatchRescan)
             self._put([rescan], rescan.version, cost)
         elif event.name == "changes":
-            told = parse(event.value, Changes)
+            told = parse(event.value, WatchedChanges)
             changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in told.changes]
             self._put(changes, told.version, cost)
         else:
             self.spend(cost)
 
-    def _put(self, items: Sequence[Change | Rescan], version: str, cost: int) -> None:
+    def _put(self, items: Sequence[WatchedChange | WatchRescan], version: str, cost: int) -> None:
         self._version = version
         for item in items[:-1]:
-            self.inbox.put(LANE, Item(item, None))
-        self.inbox.put(LANE, Item(items[-1], version), cost)
+            self.inbox.put(LANE, WatchItem(item, None))
+        self.inbox.put(LANE, WatchItem(items[-1], version), cost)
 
 
 class Watch:
     """`async with sandbox.watch(path) as watch: async for change in watch: …`
 
-    Yields each `Change`, and a `Rescan` where some are not known: then look at the directory itself. Raises
+    Yields each `WatchedChange`, and a `WatchRescan` where some are not known: then look at the directory itself. Raises
     `not_found` when the directory is gone; ends when somebody stops the watch.
     """
 
-    def __init__(self, calls: Calls, call: WatchCall) -> None:
+    def __init__(self, calls: CallTable, call: WatchCall) -> None:
         self.version = ""  # after the change that was taken last: `since` of another watch goes on there
         self._calls = calls
         self._call = call
@@ -97,19 +97,19 @@ class Watch:
 
     async def stop(self) -> None:
         """End it, for everybody who watches the same. Again, it does nothing."""
-        await self._calls.perform(Call("watch.stop", {"id": self.id}, sandbox=self._call.sandbox, key=new_key()))
+        await self._calls.perform(ClientCall("watch.stop", {"id": self.id}, sandbox=self._call.sandbox, key=new_key()))
 
-    def __aiter__(self) -> Reader[Change | Rescan]:
-        return Reader(self._call.inbox, self._next)
+    def __aiter__(self) -> OutputIterator[WatchedChange | WatchRescan]:
+        return OutputIterator(self._call.inbox, self._next)
 
-    async def _next(self) -> Change | Rescan:
+    async def _next(self) -> WatchedChange | WatchRescan:
         _, item = await self._call.inbox.get(LANE)
-        assert isinstance(item, Item)
+        assert isinstance(item, WatchItem)
         self.version = item.version or self.version
         return item.item
 
     @property
-    def _watching(self) -> Watching:
+    def _watching(self) -> WatchStarted:
         assert self._call.watching is not None
         return self._call.watching
 
@@ -117,7 +117,7 @@ class Watch:
 class Watches:
     """The watches of a sandbox: `sandbox.watch(path)` streams changes, `sandbox.watch.changes(path, since=…)` asks."""
 
-    def __init__(self, calls: Calls, sandbox: str, *, window: int) -> None:
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._window = window
@@ -148,14 +148,14 @@ class Watches:
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
         since: str | None = None,
-    ) -> WatchState:
+    ) -> WatchChangesResult:
         """What has changed since the version `since`, with the version to ask with next time.
 
         Without `since` it begins to watch. Whoever does not ask for 10 minutes is told to `rescan`.
         """
         params = {**_params(path, recursive, include, exclude), "since": since}
-        answer = await self._calls.perform(Call("watch.changes", params, sandbox=self._sandbox, repeats=True))
-        state = parse(msgspec.json.encode(answer), WatchState)
+        answer = await self._calls.perform(ClientCall("watch.changes", params, sandbox=self._sandbox, repeats=True))
+        state = parse(msgspec.json.encode(answer), WatchChangesResult)
         state.changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in state.changes]
         return state
 

@@ -6,7 +6,7 @@ whose turn it is, `StreamDecoder` frames messages on a plain byte stream.
 
 from hawse.wire.connection import Connection, Role
 from hawse.wire.errors import ERRORS, Admitted, HawseError, LocalProtocolError, RemoteProtocolError
-from hawse.wire.fair_writer import FairWriter, Source
+from hawse.wire.fair_writer import FairWriter, FrameSource
 from hawse.wire.frames import Data, Kind
 from hawse.wire.limits import Limits
 from hawse.wire.messages import (
@@ -38,6 +38,7 @@ __all__ = [
     "Error",
     "Event",
     "FairWriter",
+    "FrameSource",
     "Goaway",
     "HawseError",
     "Hello",
@@ -50,7 +51,6 @@ __all__ = [
     "RemoteProtocolError",
     "Result",
     "Role",
-    "Source",
     "StreamDecoder",
     "Welcome",
     "encode_stream",

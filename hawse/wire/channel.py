@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 
-class State(Enum):
+class ChannelState(Enum):
     __hash__ = object.__hash__  # each is one of a kind; Enum's own is written in Python, and every frame takes steps
 
     IDLE = "idle"
@@ -40,28 +40,28 @@ class Step(Enum):
 CLIENT_STEPS: Final = frozenset({Step.CALL, Step.INPUT, Step.END, Step.CANCEL, Step.CLIENT_CREDIT})
 _SERVER_IN = (Step.EVENT, Step.OUTPUT, Step.SERVER_CREDIT)
 
-TRANSITIONS: Final[dict[State, dict[Step, State]]] = {
-    State.IDLE: {Step.CALL: State.OPEN},
-    State.OPEN: {
-        Step.INPUT: State.OPEN,
-        Step.END: State.ENDED,
-        Step.CANCEL: State.CANCELLING,
-        Step.CLIENT_CREDIT: State.OPEN,
-        **dict.fromkeys(_SERVER_IN, State.OPEN),
-        Step.LAST: State.CLOSED,
+TRANSITIONS: Final[dict[ChannelState, dict[Step, ChannelState]]] = {
+    ChannelState.IDLE: {Step.CALL: ChannelState.OPEN},
+    ChannelState.OPEN: {
+        Step.INPUT: ChannelState.OPEN,
+        Step.END: ChannelState.ENDED,
+        Step.CANCEL: ChannelState.CANCELLING,
+        Step.CLIENT_CREDIT: ChannelState.OPEN,
+        **dict.fromkeys(_SERVER_IN, ChannelState.OPEN),
+        Step.LAST: ChannelState.CLOSED,
     },
-    State.ENDED: {
-        Step.CANCEL: State.CANCELLING,
-        Step.CLIENT_CREDIT: State.ENDED,
-        **dict.fromkeys(_SERVER_IN, State.ENDED),
-        Step.LAST: State.CLOSED,
+    ChannelState.ENDED: {
+        Step.CANCEL: ChannelState.CANCELLING,
+        Step.CLIENT_CREDIT: ChannelState.ENDED,
+        **dict.fromkeys(_SERVER_IN, ChannelState.ENDED),
+        Step.LAST: ChannelState.CLOSED,
     },
-    State.CANCELLING: {
-        Step.CLIENT_CREDIT: State.CANCELLING,
-        **dict.fromkeys(_SERVER_IN, State.CANCELLING),
-        Step.LAST: State.CLOSED,
+    ChannelState.CANCELLING: {
+        Step.CLIENT_CREDIT: ChannelState.CANCELLING,
+        **dict.fromkeys(_SERVER_IN, ChannelState.CANCELLING),
+        Step.LAST: ChannelState.CLOSED,
     },
-    State.CLOSED: dict.fromkeys((Step.INPUT, Step.END, Step.CANCEL, Step.CLIENT_CREDIT), State.CLOSED),
+    ChannelState.CLOSED: dict.fromkeys((Step.INPUT, Step.END, Step.CANCEL, Step.CLIENT_CREDIT), ChannelState.CLOSED),
 }
 
 
@@ -72,7 +72,7 @@ class Channel:
 
     def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
         self.ch = ch
-        self.state = State.IDLE
+        self.state = ChannelState.IDLE
         self.send_window = send_window  # bytes we may still send; below 0 after an event overdrew it
         self.spent = 0  # bytes of the window that was used, ever
         self.returned = 0  # of them, those that credit gave back

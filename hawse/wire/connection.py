@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hawse.wire.channel import CLIENT_STEPS, Channel, State, Step
+from hawse.wire.channel import CLIENT_STEPS, Channel, ChannelState, Step
 from hawse.wire.errors import HawseError, LocalProtocolError, RemoteProtocolError
 from hawse.wire.frames import OFFSET_MAX, SHARED, Data, Kind, decode_frame, decode_shared, encode_frame, encode_shared
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
@@ -220,7 +220,7 @@ class Connection:
     def cancel(self, ch: int) -> None:
         """Say that nobody is interested in `ch` any more. Again, or on a closed channel, it does nothing."""
         channel = self.channels.get(ch)
-        if channel is not None and channel.state is not State.CANCELLING:
+        if channel is not None and channel.state is not ChannelState.CANCELLING:
             self._step_local(channel, Step.CANCEL)
             self._send(Cancel(ch=ch))
 
@@ -410,7 +410,7 @@ class Connection:
         if not 0 < ch <= self._last:
             raise RemoteProtocolError(f"channel {ch} was never opened")
         channel = Channel(ch, send_window=0, receive_window=0)
-        channel.state = State.CLOSED
+        channel.state = ChannelState.CLOSED
         return channel
 
     def _step_remote(self, channel: Channel, step: Step) -> bool:
@@ -418,7 +418,7 @@ class Connection:
         before = channel.state
         if not channel.step(step):
             raise RemoteProtocolError(f"{step.value} on channel {channel.ch}, which is {before.value}")
-        return before is not State.CLOSED
+        return before is not ChannelState.CLOSED
 
     # ---- our own state
 

@@ -1,6 +1,6 @@
 """Whose turn it is: control messages first, then the channels that have something to send, round robin.
 
-A channel's bytes are *pulled* from its `Source` when the carrier can take them, never queued here, so the only
+A channel's bytes are *pulled* from its `FrameSource` when the carrier can take them, never queued here, so the only
 buffer is the source's own (a journal, a file, a bounded queue). Nothing waits behind a flood for longer than
 one slice of every other channel.
 """
@@ -10,7 +10,7 @@ from typing import Protocol
 from hawse.wire.connection import Connection
 
 
-class Source(Protocol):
+class FrameSource(Protocol):
     """What a channel sends, in order. Pulled by the writer; says when it has more with `FairWriter.wake`."""
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
@@ -33,7 +33,7 @@ class FairWriter:
     def idle(self) -> bool:
         return not self._ready and not self._connection.pending
 
-    def attach(self, ch: int, source: Source) -> None:
+    def attach(self, ch: int, source: FrameSource) -> None:
         """Give channel `ch` its source and its first turn. The source is let go when the channel closes."""
         channel = self._connection.channels.get(ch)
         if channel is not None:

@@ -41,7 +41,7 @@ _NOISE = re.compile(
 _STRING_END = re.compile(rb"[\x07\x18\x1a\x1b]")
 
 
-class Found(NamedTuple):
+class MatchSpan(NamedTuple):
     """A match. `start` and `end` are offsets in the output; of text that was cut, `truncated` tells."""
 
     start: int
@@ -143,12 +143,12 @@ class Matcher:
         self._stripper, self._text, self._from = Stripper(), b"", 0
         self._places, self._offsets = [], []
 
-    def search(self) -> Found | None:
+    def search(self) -> MatchSpan | None:
         """The first match in the text so far. May be called in another thread, while nothing is fed."""
         match = self._regexp.search(self._text, self._from)
         return None if match is None else _found(match, self._offset)
 
-    def search_in(self, text: str, offset: int) -> Found | None:
+    def search_in(self, text: str, offset: int) -> MatchSpan | None:
         """The first match in another text, all of which stands at `offset`."""
         match = self._regexp.search(text.encode())
         return None if match is None else _found(match, lambda place: offset)._replace(end=offset)
@@ -184,14 +184,14 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
     return regexp
 
 
-def _found(match: Any, offset: Any) -> Found:
+def _found(match: Any, offset: Any) -> MatchSpan:
     spans = [match.span(n) for n in range(match.re.groups + 1)]
     texts = [None if start < 0 else _told(match.string[start:end]) for start, end in spans]
     named = {name.decode(): texts[number] for name, number in match.re.groupindex.items()}
     start, end = spans[0]
     truncated = any(stop - begin > GROUP_LIMIT for begin, stop in spans)
     last = offset(start) if start == end else offset(end - 1) + 1  # what stands between is not part of it
-    return Found(offset(start), last, texts[0] or "", texts[1:], named, truncated)
+    return MatchSpan(offset(start), last, texts[0] or "", texts[1:], named, truncated)
 
 
 def _told(text: bytes) -> str:

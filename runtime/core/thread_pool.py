@@ -21,7 +21,7 @@ class Stepped(NamedTuple):
     value: Any
 
 
-class Disk:
+class ThreadPool:
     """The pool. Who awaits one of its methods owns that work."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Weakly(Generic[P, T]):
+class WeakCallback(Generic[P, T]):
     """A bound method of an object that somebody else owns. When that is gone, nobody is called."""
 
     __slots__ = ("_function", "_gone", "_owner")

@@ -5,25 +5,25 @@ import stat
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 
-from hawse.api.files import Archive, Archived, ArchiveOpened
+from hawse.api.files import FileArchive, FileArchiveOpened, FileArchiveResult
 from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.files.archive_formats import packer
 from runtime.files.listing import DIRECTORY, entering, filter_of
 from runtime.files.read import open_regular
-from runtime.files.rooted_path import Place
-from runtime.files.walk import Found, Trouble, Turns, walk
-from runtime.rpc.generator_stream import Told, Work
+from runtime.files.rooted_path import RootedPath
+from runtime.files.walk import Turns, WalkEntry, WalkError, walk
+from runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK = 256 << 10  # bytes read at a time
 
 
-def archive(place: Place, params: Archive) -> Work:
+def archive(place: RootedPath, params: FileArchive) -> Work:
     """What cannot be read is left out, or filled with zeros, and counted."""
     wanted = filter_of(params.include, params.exclude)
     name = os.path.basename(place.path) or "root"
     job = _Job(params)
-    opened = Told("opened", ArchiveOpened(name=to_text(f"{name}.{params.format}")))
+    opened = StreamEvent("opened", FileArchiveOpened(name=to_text(f"{name}.{params.format}")))
     try:
         top = place.open(DIRECTORY)
     except NotADirectoryError:
@@ -34,9 +34,9 @@ def archive(place: Place, params: Archive) -> Work:
         yield opened
         with closing(walk(top, enters=entering(wanted))) as found:
             for item in found:
-                if isinstance(item, Trouble):
+                if isinstance(item, WalkError):
                     job.failed += 1
-                elif isinstance(item, Found) and wanted.wants(item.names):
+                elif isinstance(item, WalkEntry) and wanted.wants(item.names):
                     yield from job.add(item)
                 if job.due:
                     yield job.take()
@@ -48,7 +48,7 @@ def archive(place: Place, params: Archive) -> Work:
 class _Job:
     """One archive, and what it counts."""
 
-    def __init__(self, params: Archive) -> None:
+    def __init__(self, params: FileArchive) -> None:
         self._packer = packer(params.format)
         self._turns = Turns()
         self.bytes = self.files = self.failed = self.skipped = 0
@@ -63,7 +63,7 @@ class _Job:
         self.bytes += len(data)
         return data
 
-    def add(self, found: Found) -> Generator[bytes, None, None]:
+    def add(self, found: WalkEntry) -> Generator[bytes, None, None]:
         if stat.S_ISREG(found.status.st_mode):
             name = found.names[-1]
             yield from self.file(found.path, lambda flags: _open_at(found.folder, name, flags))
@@ -114,10 +114,10 @@ class _Job:
             if self.due:
                 yield self.take()
 
-    def finish(self) -> Generator[bytes, None, Archived]:
+    def finish(self) -> Generator[bytes, None, FileArchiveResult]:
         self._packer.finish()
         yield self.take()
-        return Archived(bytes=self.bytes, files=self.files, failed=self.failed, skipped=self.skipped)
+        return FileArchiveResult(bytes=self.bytes, files=self.files, failed=self.failed, skipped=self.skipped)
 
 
 def _open_at(folder: int, name: str, flags: int) -> int:

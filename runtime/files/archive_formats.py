@@ -22,7 +22,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 _EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970 that a zip can tell: 1980 to 2107
 
 
-class Packer(Protocol):
+class ArchiveWriter(Protocol):
     """Entries go in, one after another, and bytes come out by `take`."""
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
@@ -49,11 +49,11 @@ class Packer(Protocol):
         ...
 
 
-def packer(format_: ArchiveFormat) -> Packer:
-    return Zip() if format_ == "zip" else Tar(compressed=format_ == "tar.gz")
+def packer(format_: ArchiveFormat) -> ArchiveWriter:
+    return ZipWriter() if format_ == "zip" else TarWriter(compressed=format_ == "tar.gz")
 
 
-class Tar:
+class TarWriter:
     """GNU tar: names and targets are any bytes of any length, sizes have no limit."""
 
     def __init__(self, *, compressed: bool) -> None:
@@ -103,7 +103,7 @@ class Tar:
         self._out += self._gzip.compress(data) if self._gzip is not None else data
 
 
-class Zip:
+class ZipWriter:
     """Deflated, in UTF-8: of a name that is none, the bytes that are no text stand as %XX."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ import stat
 from contextlib import suppress
 
 from hawse.wire import HawseError
-from runtime.files.rooted_path import Place
+from runtime.files.rooted_path import RootedPath
 
 MARK = ".hawse-"  # names of what is not yet whole begin with it
 _LINKS_LIMIT = 40  # of symlinks to symlinks, as the kernel has it
@@ -17,10 +17,10 @@ _NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system, or the kernel, doe
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Replacement:
+class AtomicReplacement:
     """Open for writing from the start; `commit` or `discard` ends it. All of it is for threads."""
 
-    def __init__(self, place: Place, *, parents: bool = False) -> None:
+    def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
         """`place`: that of a regular file, of none, or of a symlink to one, which stays. Raises what is in the way."""
         self._folder, self._name, self._old = _target(place, parents)
         self._temporary = temporary_name()
@@ -60,7 +60,7 @@ def temporary_name() -> str:
     return MARK + secrets.token_hex(8)
 
 
-def make_parents(place: Place) -> None:
+def make_parents(place: RootedPath) -> None:
     """Make the directories above it that are missing."""
     missing = []
     head = os.path.dirname(place.path)
@@ -103,7 +103,7 @@ def rename_by_steps(source: tuple[int, str], target: tuple[int, str]) -> None:
         os.unlink(name, dir_fd=from_fd)
 
 
-def _target(place: Place, parents: bool) -> tuple[int, str, os.stat_result | None]:
+def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result | None]:
     """The directory (open), the name and the state of the regular file to replace, behind all symlinks."""
     for _ in range(_LINKS_LIMIT):
         if parents:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import ExitStack, closing, suppress
 
 from hawse.api import Nothing
-from hawse.api.files import Copied, Copy, Move, Rename
+from hawse.api.files import FileCopy, FileCopyResult, FileMove, FileRename
 from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.files.atomic_replace import rename, temporary_name
@@ -15,8 +15,8 @@ from runtime.files.delete import delete_at
 from runtime.files.listing import DIRECTORY
 from runtime.files.quota import Quota
 from runtime.files.read import open_regular
-from runtime.files.rooted_path import Place
-from runtime.files.walk import Found, Leave, Trouble, Turns, walk
+from runtime.files.rooted_path import RootedPath
+from runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
 BLOCK = 8 << 20  # bytes copied in a step
 _ELSEWHERE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)  # copy_file_range cannot
@@ -24,7 +24,7 @@ _ELSEWHERE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.E
 Spot = tuple[int, str]  # a directory and a name in it
 
 
-def rename_(source: Place, target: Place, params: Rename | Move) -> Nothing:
+def rename_(source: RootedPath, target: RootedPath, params: FileRename | FileMove) -> Nothing:
     """Raises `conflict` if there is something, `invalid_params` into itself or to another file system."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         try:
@@ -37,13 +37,13 @@ def rename_(source: Place, target: Place, params: Rename | Move) -> Nothing:
     return Nothing()
 
 
-def move(source: Place, target: Place, params: Move, quota: Quota) -> Generator[None, None, Nothing]:
+def move(source: RootedPath, target: RootedPath, params: FileMove, quota: Quota) -> Generator[None, None, Nothing]:
     try:
         return rename_(source, target, params)
     except HawseError as error:
         if (error.details or {}).get("errno") != errno.EXDEV:
             raise
-    copy_ = Copy(path=params.path, to=params.to, recursive=True, overwrite=params.overwrite)
+    copy_ = FileCopy(path=params.path, to=params.to, recursive=True, overwrite=params.overwrite)
     copied = yield from copy(source, target, copy_, quota)
     if copied.skipped:
         raise HawseError("invalid_params", "sockets and devices cannot be moved; the rest was copied", admitted="yes")
@@ -52,7 +52,9 @@ def move(source: Place, target: Place, params: Move, quota: Quota) -> Generator[
     return Nothing()
 
 
-def copy(source: Place, target: Place, params: Copy, quota: Quota) -> Generator[None, None, Copied]:
+def copy(
+    source: RootedPath, target: RootedPath, params: FileCopy, quota: Quota
+) -> Generator[None, None, FileCopyResult]:
     """Raises `is_directory` without `recursive`, `conflict` if there is something at `target`, `no_space`."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         status = os.stat(name, dir_fd=from_fd, follow_symlinks=False)
@@ -76,7 +78,7 @@ def copy(source: Place, target: Place, params: Copy, quota: Quota) -> Generator[
                 for _ in delete_at(to_fd, temporary, recursive=True):
                     pass
             raise
-        return Copied(files=copier.files, bytes=copier.bytes, skipped=copier.skipped)
+        return FileCopyResult(files=copier.files, bytes=copier.bytes, skipped=copier.skipped)
 
 
 class _Copier:
@@ -97,13 +99,13 @@ class _Copier:
             own = os.fstat(into[0])
             found = stack.enter_context(closing(walk(top, skip=(own.st_dev, own.st_ino))))
             for item in found:
-                if isinstance(item, Trouble):
+                if isinstance(item, WalkError):
                     details = {"path": to_text(item.path)}
                     raise HawseError(item.error.code, item.error.message, admitted="yes", details=details)
                 if isinstance(item, Leave):
                     _finish(into[-1], item.status)
                     os.close(into.pop())
-                elif isinstance(item, Found):
+                elif isinstance(item, WalkEntry):
                     name = item.names[-1]
                     if item.is_directory:
                         into.append(_made((into[-1], name)))

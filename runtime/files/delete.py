@@ -5,19 +5,19 @@ import stat
 from collections.abc import Generator
 from contextlib import closing
 
-from hawse.api.files import Delete, Deleted
+from hawse.api.files import FileDelete, FileDeleteResult
 from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.files.listing import DIRECTORY
-from runtime.files.rooted_path import Place
-from runtime.files.walk import DEPTH_LIMIT, Leave, Trouble, Turns, walk
+from runtime.files.rooted_path import RootedPath
+from runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkError, walk
 
 LIMIT = 2 * DEPTH_LIMIT  # more than what any other method goes down, so that what they made can be deleted
 
-Steps = Generator[None, None, Deleted]
+Steps = Generator[None, None, FileDeleteResult]
 
 
-def delete(place: Place, params: Delete) -> Steps:
+def delete(place: RootedPath, params: FileDelete) -> Steps:
     """Raises `is_directory` without `recursive`; if something in it cannot be deleted, the error says where."""
     with place.parent() as (folder, name):
         return (yield from delete_at(folder, name, recursive=params.recursive))
@@ -28,12 +28,12 @@ def delete_at(folder: int, name: str, *, recursive: bool) -> Steps:
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         os.unlink(name, dir_fd=folder)
-        return Deleted(deleted=1)
+        return FileDeleteResult(deleted=1)
     if not recursive:
         raise HawseError("is_directory", "it is a directory: only with `recursive`")
     deleted = yield from _empty(folder, name)
     os.rmdir(name, dir_fd=folder)
-    return Deleted(deleted=deleted + 1)
+    return FileDeleteResult(deleted=deleted + 1)
 
 
 def _empty(folder: int, name: str) -> Generator[None, None, int]:
@@ -44,7 +44,7 @@ def _empty(folder: int, name: str) -> Generator[None, None, int]:
     try:
         with closing(walk(top, limit=LIMIT)) as found:
             for item in found:
-                if isinstance(item, Trouble):
+                if isinstance(item, WalkError):
                     details = {"path": to_text(item.path)}
                     raise HawseError(item.error.code, item.error.message, admitted="yes", details=details)
                 if isinstance(item, Leave):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator
 from typing import Any
 
-from hawse.api.files import Match
+from hawse.api.files import SearchMatch
 from hawse.api.paths import to_text
 
 TEXT_LIMIT = 2000  # bytes of a line that are told
@@ -15,7 +15,7 @@ LINE_LIMIT = 1 << 20  # bytes that are looked at as one line
 Line = tuple[int, bytes, list[tuple[int, int]]]  # its number, what it is, where in it the pattern matches
 
 
-def told(path: str, line: Line) -> Match:
+def told(path: str, line: Line) -> SearchMatch:
     """A line as it is told: cut, and its spans in characters. `path` as Python has it."""
     number, text, spans = line
     cut = text[:TEXT_LIMIT]
@@ -23,7 +23,7 @@ def told(path: str, line: Line) -> Match:
     within = [(start, min(end, len(cut))) for start, end in spans[:SPANS_LIMIT] if start <= len(cut)]
     places = [(_characters(cut, start), _characters(cut, end)) for start, end in within]
     truncated = len(cut) < len(text) or len(spans) > SPANS_LIMIT
-    return Match(path=to_text(path), line=number, text=shown, spans=places, truncated=truncated)
+    return SearchMatch(path=to_text(path), line=number, text=shown, spans=places, truncated=truncated)
 
 
 def lines_with(regexp: Any, fd: int) -> Generator[Line | None, None, None]:

@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from hawse.api.files import Entries, Failed, FileEntry, List, Listed
+from hawse.api.files import FileEntries, FileEntry, FileFailure, FileList, FileListResult
 from hawse.api.paths import from_text, to_text
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
-from runtime.files.rooted_path import Place
+from runtime.files.rooted_path import RootedPath
 from runtime.files.stat import entry
-from runtime.files.walk import Found, Names, Trouble, Turns, walk
-from runtime.rpc.generator_stream import Told, Work
+from runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
+from runtime.rpc.generator_stream import StreamEvent, Work
 
 BATCH = 64 << 10  # characters of an event: also where each takes six bytes it fits into a control message
 OVERHEAD = 150  # of an entry without its path
@@ -26,9 +26,11 @@ def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> F
         raise HawseError("invalid_params", str(error)) from None
 
 
-def failed(trouble: Trouble) -> Told:
+def failed(trouble: WalkError) -> StreamEvent:
     """The event that says so."""
-    return Told("failed", Failed(path=to_text(trouble.path), code=trouble.error.code, message=trouble.error.message))
+    return StreamEvent(
+        "failed", FileFailure(path=to_text(trouble.path), code=trouble.error.code, message=trouble.error.message)
+    )
 
 
 def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
@@ -36,7 +38,7 @@ def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
     return lambda names: (hidden or not names[-1].startswith(".")) and not filter_.excludes(names)
 
 
-def listing(place: Place, params: List) -> Work:
+def listing(place: RootedPath, params: FileList) -> Work:
     """Told entry by entry as the disk has them, so that a directory of any size costs the same memory."""
     wanted = filter_of(params.include, params.exclude)
     depth = params.depth if params.recursive else 1
@@ -47,10 +49,10 @@ def listing(place: Place, params: List) -> Work:
     try:
         with closing(walk(top, depth=depth, enters=entering(wanted, params.hidden))) as found:
             for item in found:
-                if isinstance(item, Trouble):
+                if isinstance(item, WalkError):
                     failures += 1
                     yield failed(item)
-                elif isinstance(item, Found) and wanted.wants(item.names):
+                elif isinstance(item, WalkEntry) and wanted.wants(item.names):
                     told = _entry(item)
                     if not batch.fits(told):
                         yield batch.take()
@@ -59,7 +61,7 @@ def listing(place: Place, params: List) -> Work:
                 if turns.due():
                     yield batch.take()
         yield batch.take()
-        return Listed(entries=count, failed=failures)
+        return FileListResult(entries=count, failed=failures)
     finally:
         os.close(top)
 
@@ -78,16 +80,16 @@ class _Batch:
         self._entries.append(told)
         self._size += _size(told)
 
-    def take(self) -> Told | None:
+    def take(self) -> StreamEvent | None:
         entries, self._entries, self._size = self._entries, [], 0
-        return Told("entries", Entries(entries=entries)) if entries else None
+        return StreamEvent("entries", FileEntries(entries=entries)) if entries else None
 
 
 def _size(told: FileEntry) -> int:
     return len(told.path) + len(told.target or "") + OVERHEAD
 
 
-def _entry(found: Found) -> FileEntry:
+def _entry(found: WalkEntry) -> FileEntry:
     try:
         target = found.target()
     except OSError:  # it was one when it was looked at

@@ -4,10 +4,10 @@ import os
 import stat
 from collections.abc import Callable
 
-from hawse.api.files import FileDone, FileOpened
+from hawse.api.files import FileOpened, FileTransferResult
 from hawse.wire import HawseError
 from runtime.files.stat import type_of, version_of
-from runtime.rpc.generator_stream import Told, Work
+from runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK = 256 << 10  # bytes read at a time, and held until they are sent
 FLAGS = os.O_RDONLY | os.O_NONBLOCK  # a FIFO without a writer, or a device, does not hold us up
@@ -38,7 +38,7 @@ def read(
         if version not in (None, now):
             raise HawseError("conflict", "the file has changed", details={"version": now})
         mode = stat.S_IMODE(status.st_mode)
-        yield Told("opened", FileOpened(size=status.st_size, version=now, mode=mode, mtime=status.st_mtime))
+        yield StreamEvent("opened", FileOpened(size=status.st_size, version=now, mode=mode, mtime=status.st_mtime))
         at, stop = offset, _stop(status.st_size, offset, length)
         while stop is None or at < stop:
             data = os.pread(fd, BLOCK if stop is None else min(BLOCK, stop - at), at)
@@ -49,7 +49,7 @@ def read(
         early = stop is None or at < stop  # the end came before: fine for what never had a size
         if early and (status.st_size or os.fstat(fd).st_size):
             raise HawseError("conflict", "the file has changed", admitted="yes")
-        return FileDone(bytes=at - offset, version=now)
+        return FileTransferResult(bytes=at - offset, version=now)
     finally:
         os.close(fd)
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.files import Match, Search
+from hawse.api.files import FileSearch, SearchMatch
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.files.line_matches import told
-from runtime.files.rooted_path import Place
-from runtime.files.walk import Trouble
+from runtime.files.rooted_path import RootedPath
+from runtime.files.walk import WalkError
 from runtime.posix.child import signal_name
 from runtime.posix.spawn import ALL_SIGNALS
 from runtime.rpc.dispatcher import from_oserror
@@ -26,7 +26,7 @@ from runtime.rpc.dispatcher import from_oserror
 WAIT = 0.1  # seconds that a step waits for output: a search that is not wanted any more ends within it
 RECORD_LIMIT = 4 << 20  # bytes of one record, which holds a whole line; what is longer is told as `too_large`
 BLOCK = 64 << 10
-FOUND, NOT_FOUND = 0, 1  # exit codes; 2 is an error, also one that `Trouble` has told
+FOUND, NOT_FOUND = 0, 1  # exit codes; 2 is an error, also one that `WalkError` has told
 
 # Whose names it cannot change: no configuration, no ignore files, so that it finds what our own walk finds.
 _OPTIONS = ("--no-config", "--json", "--no-ignore", "--no-ignore-files")
@@ -47,7 +47,9 @@ class Ripgrep:
         program = shutil.which("rg", path=environment.get("PATH", os.defpath))
         return None if program is None else cls(program, environment)
 
-    def search(self, place: Place, params: Search, wanted: Filter) -> Generator[Match | Trouble | None, None, None]:
+    def search(
+        self, place: RootedPath, params: FileSearch, wanted: Filter
+    ) -> Generator[SearchMatch | WalkError | None, None, None]:
         """The matches below `place`, with paths relative to it. It is gone when this is closed."""
         mode = os.stat(place.path).st_mode
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
@@ -60,7 +62,7 @@ class Ripgrep:
             process.close()
 
 
-def arguments(params: Search) -> list[str]:
+def arguments(params: FileSearch) -> list[str]:
     """Its options, up to where paths begin. What a caller gives never is an option of its own."""
     assert params.pattern is not None
     flags = [
@@ -111,7 +113,7 @@ class _Process:
             self.wait()
 
 
-def _records(process: _Process, wanted: Filter) -> Generator[Match | Trouble | None, None, None]:
+def _records(process: _Process, wanted: Filter) -> Generator[SearchMatch | WalkError | None, None, None]:
     rest = {process.out: b"", process.errors: b""}
     path, complaint = "", b""
     while rest:
@@ -123,7 +125,7 @@ def _records(process: _Process, wanted: Filter) -> Generator[Match | Trouble | N
             *lines, tail = (rest[fd] + data).split(b"\n")
             if len(tail) > RECORD_LIMIT:
                 tail = b" "  # what follows is no record either
-                yield Trouble(_names(path), HawseError("too_large", "a line that is too long"))
+                yield WalkError(_names(path), HawseError("too_large", "a line that is too long"))
             rest[fd] = tail
             if not data:
                 del rest[fd]
@@ -144,7 +146,7 @@ def _records(process: _Process, wanted: Filter) -> Generator[Match | Trouble | N
         raise HawseError("invalid_params", complaint.decode(errors="replace"), details={"path": "$.pattern"})
 
 
-def _record(line: bytes, path: str) -> tuple[Match | None, str]:
+def _record(line: bytes, path: str) -> tuple[SearchMatch | None, str]:
     """A match, and the file that the record is of."""
     try:
         record: Any = msgspec.json.decode(line)
@@ -164,12 +166,12 @@ def _bytes(value: dict[str, str]) -> bytes:
     return value["text"].encode() if "text" in value else base64.b64decode(value["bytes"])
 
 
-def _trouble(line: bytes) -> Trouble | None:
+def _trouble(line: bytes) -> WalkError | None:
     message = _MESSAGE.match(line)
     if message is None:
         return None
     path, number = os.path.normpath(os.fsdecode(message[1])), int(message[2])
-    return Trouble(_names(path), from_oserror(OSError(number, os.strerror(number))))
+    return WalkError(_names(path), from_oserror(OSError(number, os.strerror(number))))
 
 
 def _names(path: str) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class _How(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Place:
+class RootedPath:
     """A path that is yet to be opened, and the roots it has to stay beneath, the outermost first."""
 
     path: str  # absolute
@@ -55,26 +55,26 @@ class Place:
         finally:
             os.close(fd)
 
-    def at(self, path: str) -> "Place":
+    def at(self, path: str) -> "RootedPath":
         """Another path within the same roots."""
-        return Place(path, self.roots)
+        return RootedPath(path, self.roots)
 
 
-class Beneath:
+class PathResolver:
     """Where the file methods of a runtime may work. `root`: the directory none of them leaves."""
 
     def __init__(self, environment: Environment, root: str | None = None) -> None:
         self._environment = environment
         self._roots = () if root is None else (os.path.abspath(root),)
 
-    def place(self, path: str, root: str | None = None) -> Place:
+    def place(self, path: str, root: str | None = None) -> RootedPath:
         """The place that a call's `path` and `root` name. Does not touch the disk. Raises `invalid_params`."""
         path, roots = self._environment.path(path, root), self._roots
         if root is not None:
             roots = (*roots, self._environment.path(root))
         for outer, inner in pairwise((*roots, path)):
             _within(outer, inner)
-        return Place(path, roots)
+        return RootedPath(path, roots)
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:

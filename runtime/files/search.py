@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any
 
-from hawse.api.files import Match, Matches, Search, Searched
+from hawse.api.files import FileSearch, FileSearchResult, SearchMatch, SearchMatches
 from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.core.output_matcher import compile_pattern
@@ -17,17 +17,17 @@ from runtime.files.line_matches import lines_with, told
 from runtime.files.listing import DIRECTORY, entering, failed, filter_of
 from runtime.files.read import open_regular
 from runtime.files.ripgrep import Ripgrep
-from runtime.files.rooted_path import Place
-from runtime.files.walk import Found, Trouble, Turns, walk
+from runtime.files.rooted_path import RootedPath
+from runtime.files.walk import Turns, WalkEntry, WalkError, walk
 from runtime.rpc.dispatcher import from_oserror
-from runtime.rpc.generator_stream import Told, Work
+from runtime.rpc.generator_stream import StreamEvent, Work
 
 BATCH = 64 << 10  # characters of an event, as of a listing
 OVERHEAD = 100  # of a match without its texts
-Finds = Generator[Match | Trouble | None, None, None]
+Finds = Generator[SearchMatch | WalkError | None, None, None]
 
 
-def search(place: Place, params: Search, ripgrep: Ripgrep | None) -> Work:
+def search(place: RootedPath, params: FileSearch, ripgrep: Ripgrep | None) -> Work:
     """Told batch by batch; ends at the limit."""
     wanted = filter_of(params.include, params.exclude)
     regexp = None
@@ -40,16 +40,16 @@ def search(place: Place, params: Search, ripgrep: Ripgrep | None) -> Work:
         found = ripgrep.search(place, params, wanted)
     else:
         found = _own(place, params.hidden, wanted, regexp)
-    batch: list[Match] = []
+    batch: list[SearchMatch] = []
     size = count = failures = 0
     turns = Turns()
     truncated = False
     with closing(found):
         for item in found:
-            if isinstance(item, Trouble):
+            if isinstance(item, WalkError):
                 failures += 1
                 yield failed(item)
-            elif isinstance(item, Match):
+            elif isinstance(item, SearchMatch):
                 if count == params.limit:
                     truncated = True
                     break
@@ -57,14 +57,14 @@ def search(place: Place, params: Search, ripgrep: Ripgrep | None) -> Work:
                 batch.append(item)
                 size += len(item.path) + len(item.text or "") + OVERHEAD + 20 * len(item.spans)
             if size >= BATCH or turns.due():
-                yield Told("matches", Matches(matches=batch)) if batch else None
+                yield StreamEvent("matches", SearchMatches(matches=batch)) if batch else None
                 batch, size = [], 0
     if batch:
-        yield Told("matches", Matches(matches=batch))
-    return Searched(matches=count, truncated=truncated, failed=failures)
+        yield StreamEvent("matches", SearchMatches(matches=batch))
+    return FileSearchResult(matches=count, truncated=truncated, failed=failures)
 
 
-def _own(place: Place, hidden: bool, wanted: Any, regexp: Any) -> Finds:
+def _own(place: RootedPath, hidden: bool, wanted: Any, regexp: Any) -> Finds:
     try:
         top = place.open(DIRECTORY)
     except NotADirectoryError:
@@ -74,8 +74,8 @@ def _own(place: Place, hidden: bool, wanted: Any, regexp: Any) -> Finds:
     try:
         with closing(walk(top, enters=entering(wanted, hidden))) as found:
             for item in found:
-                if not isinstance(item, Found):
-                    yield item if isinstance(item, Trouble) else None
+                if not isinstance(item, WalkEntry):
+                    yield item if isinstance(item, WalkError) else None
                 elif wanted.wants(item.names):
                     yield from _entry(item, regexp)
                 else:
@@ -84,9 +84,9 @@ def _own(place: Place, hidden: bool, wanted: Any, regexp: Any) -> Finds:
         os.close(top)
 
 
-def _entry(found: Found, regexp: Any) -> Finds:
+def _entry(found: WalkEntry, regexp: Any) -> Finds:
     if regexp is None:
-        yield Match(path=to_text(found.path))
+        yield SearchMatch(path=to_text(found.path))
     elif stat.S_ISREG(found.status.st_mode):
         name, folder = found.names[-1], found.folder
         flags = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -95,7 +95,7 @@ def _entry(found: Found, regexp: Any) -> Finds:
 
 def _file(path: str, open_: Callable[[int], int], regexp: Any, *, fatal: bool = False) -> Finds:
     if regexp is None:
-        yield Match(path=to_text(path))
+        yield SearchMatch(path=to_text(path))
         return
     try:
         fd, _ = open_regular(open_)
@@ -103,12 +103,12 @@ def _file(path: str, open_: Callable[[int], int], regexp: Any, *, fatal: bool = 
         if fatal:
             raise
         trouble = error if isinstance(error, HawseError) else from_oserror(error)
-        yield Trouble(tuple(path.split("/")), trouble)
+        yield WalkError(tuple(path.split("/")), trouble)
         return
     try:
         for line in lines_with(regexp, fd):
             yield None if line is None else told(path, line)
     except OSError as error:
-        yield Trouble(tuple(path.split("/")), from_oserror(error))
+        yield WalkError(tuple(path.split("/")), from_oserror(error))
     finally:
         os.close(fd)

@@ -18,7 +18,7 @@ _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLO
 Names = tuple[str, ...]  # the way from the top, as Python has names
 
 
-class Found(NamedTuple):
+class WalkEntry(NamedTuple):
     """An entry. A directory is told before what is in it."""
 
     names: Names
@@ -46,7 +46,7 @@ class Leave(NamedTuple):
     status: os.stat_result
 
 
-class Trouble(NamedTuple):
+class WalkError(NamedTuple):
     """What could not be looked at. Of a directory that was told, no `Leave` follows."""
 
     names: Names
@@ -91,7 +91,7 @@ def walk(
     limit: int = DEPTH_LIMIT,
     enters: Callable[[Names], bool] = lambda names: True,
     skip: tuple[int, int] | None = None,
-) -> Generator[Found | Leave | Trouble | None, None, None]:
+) -> Generator[WalkEntry | Leave | WalkError | None, None, None]:
     """All in the directory `top`, at most `depth` levels. To be closed if it is not read to its end.
 
     `enters` says what is looked at; the rest, with all in it, is passed over, and stands as None. So is `skip`, the
@@ -107,7 +107,7 @@ def walk(
                 if len(levels) == 1:
                     raise
                 levels.pop().close()
-                yield Trouble(level.names, from_oserror(error))
+                yield WalkError(level.names, from_oserror(error))
                 continue
             if entry is None:
                 levels.pop().close()
@@ -117,7 +117,7 @@ def walk(
             names = (*level.names, entry.name)
             found = _look(names, level.fd, skip) if enters(names) else None
             yield found
-            if isinstance(found, Found) and found.is_directory and (depth is None or len(names) < depth):
+            if isinstance(found, WalkEntry) and found.is_directory and (depth is None or len(names) < depth):
                 trouble = _enter(levels, found, limit)
                 if trouble is not None:
                     yield trouble
@@ -126,24 +126,24 @@ def walk(
             level.close()
 
 
-def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> Found | Trouble | None:
+def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry | WalkError | None:
     try:
         status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None  # it has just gone
     except OSError as error:
-        return Trouble(names, from_oserror(error))
-    return None if (status.st_dev, status.st_ino) == skip else Found(names, folder, status)
+        return WalkError(names, from_oserror(error))
+    return None if (status.st_dev, status.st_ino) == skip else WalkEntry(names, folder, status)
 
 
-def _enter(levels: list[_Level], found: Found, limit: int) -> Trouble | None:
+def _enter(levels: list[_Level], found: WalkEntry, limit: int) -> WalkError | None:
     if len(levels) > limit:
-        return Trouble(found.names, HawseError("too_large", f"more than {limit} directories within each other"))
+        return WalkError(found.names, HawseError("too_large", f"more than {limit} directories within each other"))
     try:
         fd = os.open(found.names[-1], _FLAGS, dir_fd=found.folder)
         levels.append(_level(fd, found.names, found.status))
     except OSError as error:
-        return Trouble(found.names, from_oserror(error))
+        return WalkError(found.names, from_oserror(error))
     return None
 
 

@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 import msgspec
 
-from hawse.api.files import FileDone, InputOpened, Write
+from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
 from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import Disk
-from runtime.files.atomic_replace import Replacement
+from runtime.core.thread_pool import ThreadPool
+from runtime.files.atomic_replace import AtomicReplacement
 from runtime.files.quota import Quota
-from runtime.files.rooted_path import Place
+from runtime.files.rooted_path import RootedPath
 from runtime.files.stat import version_of
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import typed
-from runtime.rpc.idempotency import Outcome, Outcomes, fingerprint
+from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ UPLOADS_LIMIT = 256
 class Uploads:
     """Those that are under way."""
 
-    def __init__(self, disk: Disk, tasks: Tasks, outcomes: Outcomes, quota: Quota) -> None:
+    def __init__(self, disk: ThreadPool, tasks: Tasks, outcomes: IdempotencyTable, quota: Quota) -> None:
         self._disk = disk
         self._tasks = tasks
         self._outcomes = outcomes
@@ -38,7 +38,7 @@ class Uploads:
     def __len__(self) -> int:
         return len(self._uploads)
 
-    def serve(self, call: Call, place: Place, params: Write) -> None:
+    def serve(self, call: RuntimeCall, place: RootedPath, params: FileWrite) -> None:
         """Begin one, or go on with that of the call's key."""
         named = (params.path, params.root, params.mode, params.parents)
         mark = fingerprint("file.write", msgspec.json.encode(named))
@@ -68,30 +68,30 @@ class Upload:
 
     def __init__(
         self,
-        call: Call,
-        place: Place,
-        params: Write,
-        disk: Disk,
+        call: RuntimeCall,
+        place: RootedPath,
+        params: FileWrite,
+        disk: ThreadPool,
         tasks: Tasks,
         quota: Quota,
         on_finished: Callable[["Upload"], None],
     ) -> None:
         self.outcome: Outcome | None = None  # of its key, if it has one
-        self._call: Call | None = call
+        self._call: RuntimeCall | None = call
         self._params = params
         self._place = place
         self._disk = disk
         self._tasks = tasks
         self._quota = quota
         self._on_finished = on_finished
-        self._file: Replacement | None = None
+        self._file: AtomicReplacement | None = None
         self._applied = 0  # bytes taken
         self._queue: list[bytes] = []  # taken, not yet on the disk; bounded by the input window
         self._ended = False
         self._told = False
         self._busy = False
         self._over = False  # there is a result, and nothing more to do
-        self._result: FileDone | HawseError | None = None
+        self._result: FileTransferResult | HawseError | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._advance()
 
@@ -104,7 +104,7 @@ class Upload:
             if connection.window(ch) <= 0:
                 return False
             self._told = True
-            connection.send_event(ch, "opened", InputOpened(input_offset=self._applied))
+            connection.send_event(ch, "opened", FileWriteOpened(input_offset=self._applied))
         if self._busy:
             return False
         if isinstance(self._result, HawseError):
@@ -139,7 +139,7 @@ class Upload:
         else:
             self._timer = asyncio.get_running_loop().call_later(UPLOAD_PATIENCE, self.abandon)
 
-    def take_over(self, call: Call) -> None:
+    def take_over(self, call: RuntimeCall) -> None:
         """The sender came back by another line: go on with it there."""
         if self._call is not None:
             self._call.error(HawseError("interrupted", "the upload goes on elsewhere", admitted="yes"))
@@ -186,7 +186,7 @@ class Upload:
             self._call.wake()
 
     def _open(self) -> None:
-        self._file = Replacement(self._place, parents=self._params.parents is not False)
+        self._file = AtomicReplacement(self._place, parents=self._params.parents is not False)
 
     def _write(self, parts: list[bytes]) -> None:
         assert self._file is not None
@@ -195,11 +195,11 @@ class Upload:
         while data:
             data = data[os.write(self._file.fd, data) :]
 
-    def _replace(self) -> FileDone:
+    def _replace(self) -> FileTransferResult:
         assert self._file is not None
         status = self._file.commit(self._params.mode)
         self._file = None
-        return FileDone(bytes=self._applied, version=version_of(status))
+        return FileTransferResult(bytes=self._applied, version=version_of(status))
 
     def _close(self) -> None:
         file, self._file = self._file, None

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from hawse.api.git import Credentials
+from hawse.api.git import GitCredentials
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
 
@@ -17,14 +17,14 @@ _SCP = re.compile(r"(?:[A-Za-z0-9_.][A-Za-z0-9_.+-]*@)?[A-Za-z0-9\[][A-Za-z0-9.:
 _NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^@$|^[-+/.]|^HEAD$")
 
 
-class Source(NamedTuple):
+class CloneSource(NamedTuple):
     """A URL without secrets, and those that were in it."""
 
     url: str
-    credentials: Credentials | None
+    credentials: GitCredentials | None
 
 
-def source(url: str, credentials: Credentials | None) -> Source:
+def source(url: str, credentials: GitCredentials | None) -> CloneSource:
     """Check the URL of a clone. Raises `invalid_params`."""
     if _CONTROL.search(url) or url.startswith("-"):
         raise _invalid("a URL begins with a scheme, and has no control characters", "$.url")
@@ -33,18 +33,18 @@ def source(url: str, credentials: Credentials | None) -> Source:
         if re.match(r"[A-Za-z0-9+.-]+::", url) or not (url.startswith("/") or _SCP.fullmatch(url)):
             raise _invalid("neither a URL, nor host:path, nor an absolute path", "$.url")
         _no_web(credentials)
-        return Source(url, None)
+        return CloneSource(url, None)
     if scheme not in SCHEMES:
         raise _invalid(f"the scheme of a URL is one of {', '.join(SCHEMES)}", "$.url")
     if rest.startswith("-") or (scheme != "file" and not rest.strip("/")):
         raise _invalid("a URL without a host", "$.url")
     if scheme not in ("http", "https"):
         _no_web(credentials)
-        return Source(url, None)
+        return CloneSource(url, None)
     return _web(url, credentials)
 
 
-def _web(url: str, credentials: Credentials | None) -> Source:
+def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
     """What stands before the `@` would be kept in the repository's config, so it is taken out."""
     try:
         parts = urlsplit(url)
@@ -56,8 +56,8 @@ def _web(url: str, credentials: Credentials | None) -> Source:
     if not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
         raise _invalid("a URL without a host", "$.url")
     if user is not None and credentials is None:
-        credentials = Credentials(username=unquote(user), password=unquote(password or ""))
-    return Source(urlunsplit(parts._replace(netloc=host)), checked(credentials))
+        credentials = GitCredentials(username=unquote(user), password=unquote(password or ""))
+    return CloneSource(urlunsplit(parts._replace(netloc=host)), checked(credentials))
 
 
 def scope(url: str) -> str:
@@ -69,7 +69,7 @@ def scope(url: str) -> str:
     return f"{scheme}://{host}"
 
 
-def checked(credentials: Credentials | None) -> Credentials | None:
+def checked(credentials: GitCredentials | None) -> GitCredentials | None:
     if credentials is not None and _CONTROL.search(credentials.username + credentials.password):
         raise _invalid("a control character in credentials", "$.credentials")
     return credentials
@@ -112,7 +112,7 @@ def paths(texts: list[str] | None) -> list[str]:
     return ["--", *found]
 
 
-def redacted(text: str, credentials: Credentials | None) -> str:
+def redacted(text: str, credentials: GitCredentials | None) -> str:
     """Without what stands before an `@` in a URL, and without the credentials wherever they stand."""
     text = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'\"]*@", r"\1", text)
     if credentials is not None:
@@ -122,7 +122,7 @@ def redacted(text: str, credentials: Credentials | None) -> str:
     return text
 
 
-def _no_web(credentials: Credentials | None) -> None:
+def _no_web(credentials: GitCredentials | None) -> None:
     if credentials is not None:
         raise _invalid("credentials are for http and https", "$.credentials")
 

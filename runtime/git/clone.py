@@ -7,14 +7,14 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from hawse.api.git import Clone, Head, Progress
+from hawse.api.git import GitClone, GitHead, GitProgress
 from hawse.api.paths import to_text
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
-from runtime.git.arguments import Source, branch, scope
+from runtime.git.arguments import CloneSource, branch, scope
 from runtime.git.porcelain import ProgressReader
 from runtime.git.runner import Access, Git, Running
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import typed
 from runtime.rpc.idempotency import Outcome
 
@@ -23,16 +23,16 @@ log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds that a clone with a key goes on for somebody who may come back
 
 
-class Cloning:
+class CloneTask:
     """One clone, and the channels that are told of it. Its `run` has to be started as a task, once."""
 
     def __init__(
-        self, git: Git, params: Clone, source: Source, target: str, head: Callable[[str], Any], *, keyed: bool
+        self, git: Git, params: GitClone, source: CloneSource, target: str, head: Callable[[str], Any], *, keyed: bool
     ) -> None:
-        """`head`: what gives a repository's `Head`. Raises `invalid_params`."""
+        """`head`: what gives a repository's `GitHead`. Raises `invalid_params`."""
         self.readers: dict[CloneReader, None] = {}
-        self.progress: Progress | None = None
-        self.result: Head | HawseError | None = None
+        self.progress: GitProgress | None = None
+        self.result: GitHead | HawseError | None = None
         self.outcome: Outcome | None = None
         self._git = git
         self._words = _words(params, source)
@@ -51,7 +51,7 @@ class Cloning:
     async def run(self) -> None:
         """Clone, and say what came of it. Whatever goes wrong, nothing of it is left."""
         try:
-            result: Head | HawseError = await self._clone()
+            result: GitHead | HawseError = await self._clone()
         except Exception as error:
             result = typed(error)
         self._forget_timer()
@@ -85,7 +85,7 @@ class Cloning:
 
     # ---- inside
 
-    async def _clone(self) -> Head:
+    async def _clone(self) -> GitHead:
         parent, name = os.path.split(self._target)
         work = os.path.join(parent, f".hawse-{secrets.token_hex(8)}")
         made = await asyncio.to_thread(_prepare, self._target, parent, work)
@@ -100,7 +100,7 @@ class Cloning:
                 on_stderr=progress.feed,
                 on_start=self._started,
             )
-            head: Head = await self._head(os.path.join(work, name))
+            head: GitHead = await self._head(os.path.join(work, name))
             if self._cancelled:
                 raise HawseError("cancelled", "the clone was cancelled", admitted="yes")
             await asyncio.to_thread(_finish, os.path.join(work, name), self._target)
@@ -116,7 +116,7 @@ class Cloning:
         if self._cancelled:
             raise HawseError("cancelled", "the clone was cancelled", admitted="yes")
 
-    def _heard(self, progress: Progress) -> None:
+    def _heard(self, progress: GitProgress) -> None:
         self.progress = progress
         self._tell()
 
@@ -133,11 +133,11 @@ class Cloning:
 class CloneReader:
     """Serves one `git.clone` call. A `Stream`: of the progress it tells the latest."""
 
-    def __init__(self, cloning: Cloning, call: Call, start: Callable[[Any], object]) -> None:
+    def __init__(self, cloning: CloneTask, call: RuntimeCall, start: Callable[[Any], object]) -> None:
         self._cloning = cloning
         self._call = call
         self._start = start
-        self._told: Progress | None = None
+        self._told: GitProgress | None = None
         cloning.attached(self)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
@@ -164,7 +164,7 @@ class CloneReader:
         self._call.wake()
 
 
-def _words(params: Clone, source: Source) -> list[str]:
+def _words(params: GitClone, source: CloneSource) -> list[str]:
     words = ["clone", "--progress"]
     if params.depth is not None:
         words.append(f"--depth={params.depth}")

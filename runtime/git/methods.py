@@ -11,40 +11,40 @@ from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
-from runtime.git.clone import CloneReader, Cloning
+from runtime.git.clone import CloneReader, CloneTask
 from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, pushed, status
-from runtime.git.runner import Access, Git, Ran
+from runtime.git.runner import Access, Git, GitResult
 from runtime.posix.environment import Environment
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
-from runtime.rpc.idempotency import Outcomes, fingerprint
+from runtime.rpc.idempotency import IdempotencyTable, fingerprint
 
 PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control message
 
 
-class Gits:
+class GitMethods:
     """The methods, and the clones that are under way."""
 
-    def __init__(self, environment: Environment, tasks: Tasks, outcomes: Outcomes) -> None:
+    def __init__(self, environment: Environment, tasks: Tasks, outcomes: IdempotencyTable) -> None:
         self._environment = environment
         self._tasks = tasks
         self._outcomes = outcomes
         self._git = Git(environment)
-        self._cloning: dict[str, Cloning] = {}  # those with a key that go on
+        self._cloning: dict[str, CloneTask] = {}  # those with a key that go on
 
     def methods(self) -> dict[str, Method]:
         return {
-            "git.clone": Method(api.Clone, self._clone, stream=True),
-            "git.cancel": Method(api.CancelClone, lambda call, p: self._cancel(p.key)),
-            "git.status": Method(api.Status, lambda call, p: self._status(p)),
-            "git.diff": Method(api.Diff, lambda call, p: self._diff(p)),
-            "git.add": Method(api.Add, lambda call, p: self._add(p)),
-            "git.commit": Method(api.Commit, lambda call, p: self._commit(p)),
-            "git.branch": Method(api.Branch, lambda call, p: self._branch(p)),
-            "git.checkout": Method(api.Checkout, lambda call, p: self._checkout(p)),
-            "git.log": Method(api.Log, lambda call, p: self._log(p)),
-            "git.pull": Method(api.Pull, lambda call, p: self._pull(p)),
-            "git.push": Method(api.Push, lambda call, p: self._push(p)),
+            "git.clone": Method(api.GitClone, self._clone, stream=True),
+            "git.cancel": Method(api.GitCancel, lambda call, p: self._cancel(p.key)),
+            "git.status": Method(api.GitStatus, lambda call, p: self._status(p)),
+            "git.diff": Method(api.GitDiff, lambda call, p: self._diff(p)),
+            "git.add": Method(api.GitAdd, lambda call, p: self._add(p)),
+            "git.commit": Method(api.GitCommit, lambda call, p: self._commit(p)),
+            "git.branch": Method(api.GitBranch, lambda call, p: self._branch(p)),
+            "git.checkout": Method(api.GitCheckout, lambda call, p: self._checkout(p)),
+            "git.log": Method(api.GitLog, lambda call, p: self._log(p)),
+            "git.pull": Method(api.GitPull, lambda call, p: self._pull(p)),
+            "git.push": Method(api.GitPush, lambda call, p: self._push(p)),
         }
 
     async def close(self) -> None:
@@ -52,18 +52,18 @@ class Gits:
 
     # ---- clone
 
-    def _clone(self, call: Call, params: api.Clone) -> None:
+    def _clone(self, call: RuntimeCall, params: api.GitClone) -> None:
         mark = fingerprint("git.clone", msgspec.json.encode(params))
         known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
         if known is not None:
-            assert isinstance(known.work, Cloning)
+            assert isinstance(known.work, CloneTask)
             call.serve(CloneReader(known.work, call, self._tasks.start))
             return
         checked_source = source(params.url, checked(params.credentials))
         target = self._environment.path(params.path or to_text(directory_of(checked_source.url)))
         if target == "/":
             raise HawseError("invalid_params", "a clone needs a name", details={"path": "$.path"})
-        cloning = Cloning(self._git, params, checked_source, target, self._head, keyed=call.key is not None)
+        cloning = CloneTask(self._git, params, checked_source, target, self._head, keyed=call.key is not None)
         if call.key is not None:
             cloning.outcome = self._outcomes.begin(call.key, mark, cloning)
             self._cloning[call.key] = cloning
@@ -71,7 +71,7 @@ class Gits:
         self._tasks.start(self._run_clone(cloning, call.key))
         call.serve(reader)
 
-    async def _run_clone(self, cloning: Cloning, key: str | None) -> None:
+    async def _run_clone(self, cloning: CloneTask, key: str | None) -> None:
         try:
             await cloning.run()
         finally:
@@ -85,13 +85,13 @@ class Gits:
 
     # ---- what is there
 
-    async def _status(self, params: api.Status) -> api.State:
+    async def _status(self, params: api.GitStatus) -> api.GitStatusResult:
         words = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all"]
         if params.ignored:
             words.append("--ignored")
         return status((await self._run(params, *words)).stdout)
 
-    async def _diff(self, params: api.Diff) -> api.Patch:
+    async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
         await self._head(await self._where(params))  # where there is no repository, `git diff` would compare any files
         words = ["diff", "--no-ext-diff", "--no-textconv"]
         if params.staged:
@@ -103,31 +103,31 @@ class Gits:
         ran = await self._run(params, *words, *paths(params.paths), limit=params.limit)
         return _patch(ran)
 
-    async def _log(self, params: api.Log) -> api.Commits:
+    async def _log(self, params: api.GitLog) -> api.GitLogResult:
         where = await self._where(params)
         if params.ref is None and (await self._head(where)).commit is None:
-            return api.Commits(commits=[])
+            return api.GitLogResult(commits=[])
         words = ["log", "-z", "--encoding=UTF-8", f"--format=tformat:{LOG_FORMAT}"]
         words += [f"--max-count={params.limit}", f"--skip={params.skip}", "--end-of-options"]
         ref = revision(params.ref, "$.ref") if params.ref is not None else "HEAD"
         ran = await self._run(params, *words, ref, *paths(params.paths))
         commits, truncated = log(ran.stdout)
-        return api.Commits(commits=commits, truncated=truncated or ran.truncated)
+        return api.GitLogResult(commits=commits, truncated=truncated or ran.truncated)
 
-    async def _head(self, where: str) -> api.Head:
+    async def _head(self, where: str) -> api.GitHead:
         commit = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=where, accept=(0, 1))
         name = await self._git.run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=where, accept=(0, 1))
-        return api.Head(path=to_text(where), commit=_line(commit), branch=_line(name))
+        return api.GitHead(path=to_text(where), commit=_line(commit), branch=_line(name))
 
     # ---- what changes it
 
-    async def _add(self, params: api.Add) -> dict[str, Any]:
+    async def _add(self, params: api.GitAdd) -> dict[str, Any]:
         if params.all == (params.paths is not None):
             raise HawseError("invalid_params", "give either `paths` or `all`", details={"path": "$.paths"})
         await self._run(params, "add", *(["--all"] if params.all else paths(params.paths)))
         return {}
 
-    async def _commit(self, params: api.Commit) -> api.Head:
+    async def _commit(self, params: api.GitCommit) -> api.GitHead:
         words = ["commit", "--quiet", "--file=-"]
         if params.all:
             words.append("--all")
@@ -143,7 +143,7 @@ class Gits:
         await self._run(params, *words, stdin=params.message.encode(), env=env)
         return await self._head(await self._where(params))
 
-    async def _branch(self, params: api.Branch) -> api.Branches:
+    async def _branch(self, params: api.GitBranch) -> api.GitBranchResult:
         if params.create is not None:
             start = [revision(params.start, "$.start")] if params.start is not None else []
             force = ["--force"] if params.force else []
@@ -154,9 +154,9 @@ class Gits:
         ran = await self._run(params, "for-each-ref", f"--format={BRANCH_FORMAT}", "refs/heads", "refs/remotes")
         found, truncated = branches(ran.stdout)
         head = await self._head(await self._where(params))
-        return api.Branches(current=head.branch, branches=found, truncated=truncated or ran.truncated)
+        return api.GitBranchResult(current=head.branch, branches=found, truncated=truncated or ran.truncated)
 
-    async def _checkout(self, params: api.Checkout) -> api.Head:
+    async def _checkout(self, params: api.GitCheckout) -> api.GitHead:
         words = ["checkout", "--quiet"]
         ref = None if params.ref is None else revision(params.ref, "$.ref")
         if params.paths is not None:
@@ -173,7 +173,7 @@ class Gits:
 
     # ---- the network
 
-    async def _pull(self, params: api.Pull) -> api.Head:
+    async def _pull(self, params: api.GitPull) -> api.GitHead:
         words = ["pull", "--quiet", "--no-edit"]
         if params.rebase and params.ff_only:
             raise HawseError("invalid_params", "either `rebase` or `ff_only`", details={"path": "$.rebase"})
@@ -185,7 +185,7 @@ class Gits:
         await self._run(params, *words, access=access, timeout=params.timeout)
         return await self._head(await self._where(params))
 
-    async def _push(self, params: api.Push) -> api.Pushed:
+    async def _push(self, params: api.GitPush) -> api.GitPushResult:
         words = ["push", "--porcelain"]
         if params.force:
             words.append("--force-with-lease")
@@ -194,10 +194,10 @@ class Gits:
         name = branch(params.branch, "$.branch") if params.branch is not None else "HEAD"
         access = await self._access(params, remote(params.remote), params.credentials, "--push")
         ran = await self._run(params, *words, "--", params.remote, name, access=access, timeout=params.timeout)
-        return api.Pushed(refs=pushed(ran.stdout))
+        return api.GitPushResult(refs=pushed(ran.stdout))
 
     async def _access(
-        self, params: api.Repository, name: str, credentials: api.Credentials | None, *options: str
+        self, params: api.GitRepository, name: str, credentials: api.GitCredentials | None, *options: str
     ) -> Access | None:
         """For whom the credentials are: for where that remote is, and nobody else."""
         if checked(credentials) is None:
@@ -208,24 +208,24 @@ class Gits:
 
     # ---- inside
 
-    async def _run(self, params: api.Repository, *words: str, **more: Any) -> Ran:
+    async def _run(self, params: api.GitRepository, *words: str, **more: Any) -> GitResult:
         return await self._git.run(*words, cwd=await self._where(params), **more)
 
-    async def _where(self, params: api.Repository) -> str:
+    async def _where(self, params: api.GitRepository) -> str:
         where = self._environment.path(params.path)
         if not await asyncio.to_thread(os.path.isdir, where):
             raise HawseError("not_found", f"no directory {to_text(where)}", details={"reason": "not_a_repository"})
         return where
 
 
-def _line(ran: Ran) -> str | None:
+def _line(ran: GitResult) -> str | None:
     text = ran.stdout.decode(errors="replace").strip()
     return text if ran.code == 0 and text else None
 
 
-def _patch(ran: Ran) -> api.Patch:
+def _patch(ran: GitResult) -> api.GitDiffResult:
     text = ran.stdout.decode(errors="replace")
     truncated = ran.truncated
     while len(msgspec.json.encode(text)) > PATCH_BYTES:  # controls take six bytes each
         text, truncated = text[: len(text) * 3 // 4], True
-    return api.Patch(text=text, truncated=truncated)
+    return api.GitDiffResult(text=text, truncated=truncated)

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from hawse.api.git import BranchInfo, CommitInfo, Progress, PushedRef, State, StatusEntry
+from hawse.api.git import GitBranchInfo, GitCommitInfo, GitProgress, GitPushedRef, GitStatusEntry, GitStatusResult
 from hawse.api.paths import to_text
 
 ENTRIES = 10_000  # of a status
@@ -26,7 +26,7 @@ _BRANCH_FIELDS = 5
 class ProgressReader:
     """Lines of stderr that are overwritten (CR) or ended (LF); tells those that are progress."""
 
-    def __init__(self, on_progress: Callable[[Progress], None]) -> None:
+    def __init__(self, on_progress: Callable[[GitProgress], None]) -> None:
         self._on_progress = on_progress
         self._rest = b""
 
@@ -39,9 +39,9 @@ class ProgressReader:
                 self._on_progress(_progress(found))
 
 
-def status(data: bytes) -> State:
+def status(data: bytes) -> GitStatusResult:
     """`git status --porcelain=v2 --branch -z`. What was cut off at its end is not told, and it is `truncated`."""
-    state = State()
+    state = GitStatusResult()
     fields = data.split(b"\0")
     state.truncated = fields.pop() != b""  # what follows the last NUL
     size = 0
@@ -59,10 +59,10 @@ def status(data: bytes) -> State:
     return state
 
 
-def log(data: bytes) -> tuple[list[CommitInfo], bool]:
+def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
     """`git log -z --format=tformat:LOG_FORMAT`: the commits, and whether some were left out."""
     words = data.split(b"\0")
-    commits: list[CommitInfo] = []
+    commits: list[GitCommitInfo] = []
     size = 0
     for at in range(0, len(words) - _LOG_FIELDS, _LOG_FIELDS):
         fields = [word.decode(errors="replace") for word in words[at : at + _LOG_FIELDS]]
@@ -74,9 +74,9 @@ def log(data: bytes) -> tuple[list[CommitInfo], bool]:
     return commits, False
 
 
-def branches(data: bytes) -> tuple[list[BranchInfo], bool]:
+def branches(data: bytes) -> tuple[list[GitBranchInfo], bool]:
     """`git for-each-ref --format=BRANCH_FORMAT refs/heads refs/remotes`, and whether some were left out."""
-    found: list[BranchInfo] = []
+    found: list[GitBranchInfo] = []
     size = 0
     for line in data.split(b"\n"):
         fields = line.split(b"\0")
@@ -89,25 +89,25 @@ def branches(data: bytes) -> tuple[list[BranchInfo], bool]:
         kind, _, name = ref.removeprefix("refs/").partition("/")
         remote = kind == "remotes"
         found.append(
-            BranchInfo(name=name, commit=commit, upstream=upstream or None, current=head == "*", remote=remote)
+            GitBranchInfo(name=name, commit=commit, upstream=upstream or None, current=head == "*", remote=remote)
         )
     return found, False
 
 
-def pushed(data: bytes) -> list[PushedRef]:
+def pushed(data: bytes) -> list[GitPushedRef]:
     """`git push --porcelain`."""
     refs = []
     for line in data.decode(errors="replace").splitlines():
         fields = line.split("\t")
         if len(fields) == 3 and fields[0] in (" ", "+", "*", "-", "=", "!"):
-            refs.append(PushedRef(status=fields[0], ref=fields[1].rpartition(":")[2], summary=fields[2]))  # type: ignore[arg-type]
+            refs.append(GitPushedRef(status=fields[0], ref=fields[1].rpartition(":")[2], summary=fields[2]))  # type: ignore[arg-type]
     return refs
 
 
-def _progress(found: re.Match[str]) -> Progress:
+def _progress(found: re.Match[str]) -> GitProgress:
     phase, percent, done, total, amount, unit = found.groups()
     received = round(float(amount) * _UNITS[unit]) if amount and amount.count(".") < 2 else None
-    return Progress(
+    return GitProgress(
         phase=phase, percent=min(int(percent), 100), done=_count(done), total=_count(total), received=received
     )
 
@@ -116,7 +116,7 @@ def _count(digits: str) -> int:
     return int(digits[:18])
 
 
-def _header(state: State, text: str) -> None:
+def _header(state: GitStatusResult, text: str) -> None:
     name, _, value = text.partition(" ")
     if name == "branch.oid":
         state.commit = None if value == "(initial)" else value
@@ -133,19 +133,19 @@ def _header(state: State, text: str) -> None:
 _BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}
 
 
-def _entry(word: bytes, following: Iterator[bytes]) -> StatusEntry:
+def _entry(word: bytes, following: Iterator[bytes]) -> GitStatusEntry:
     kind = word[:1]
     if kind in (b"?", b"!"):
-        return StatusEntry(path=_name(word[2:]), index=kind.decode(), worktree=kind.decode())
+        return GitStatusEntry(path=_name(word[2:]), index=kind.decode(), worktree=kind.decode())
     *fields, path = word.split(b" ", _BEFORE_PATH[kind])
     letters = fields[1].decode()
     origin = _name(next(following, b"")) if kind == b"2" else None
-    return StatusEntry(path=_name(path), index=letters[0], worktree=letters[1], origin=origin)
+    return GitStatusEntry(path=_name(path), index=letters[0], worktree=letters[1], origin=origin)
 
 
-def _commit(fields: list[str]) -> CommitInfo:
+def _commit(fields: list[str]) -> GitCommitInfo:
     commit, parents, author, email, time, committer, committer_email, committed, message = fields
-    return CommitInfo(
+    return GitCommitInfo(
         commit=commit,
         parents=parents.split(),
         author=author,

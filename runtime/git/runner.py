@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from hawse.api.git import Credentials
+from hawse.api.git import GitCredentials
 from hawse.api.types import Exit
 from hawse.wire import HawseError
 from runtime.git.arguments import redacted
@@ -17,7 +17,7 @@ from runtime.git.errors import failure
 from runtime.posix import process_tree as tree
 from runtime.posix.child import adopt
 from runtime.posix.environment import Environment
-from runtime.posix.fd_streams import Inlet, Outlet
+from runtime.posix.fd_streams import FdReader, FdWriter
 from runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
 RUNNING_LIMIT = 64  # gits at a time
@@ -56,7 +56,7 @@ _CONFIG = (
 _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
-class Ran(NamedTuple):
+class GitResult(NamedTuple):
     """A git that has ended. `truncated`: it had more to say than was asked for, and was ended for that."""
 
     code: int | None
@@ -69,10 +69,10 @@ class Access(NamedTuple):
     """Credentials, and for whom: scheme, host and port."""
 
     scope: str
-    credentials: Credentials
+    credentials: GitCredentials
 
 
-class Output:
+class GitOutput:
     """What is kept of stdout: the first `limit` bytes."""
 
     def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
@@ -111,9 +111,9 @@ class Running:
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
         self._enough = enough
-        self._inlets = [Inlet(pipes.stdout, on_stdout, _nothing, _nothing)]
-        self._inlets.append(Inlet(pipes.stderr, on_stderr, _nothing, _nothing))
-        self._stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
+        self._inlets = [FdReader(pipes.stdout, on_stdout, _nothing, _nothing)]
+        self._inlets.append(FdReader(pipes.stderr, on_stderr, _nothing, _nothing))
+        self._stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
         if self._stdin is not None:
             self._stdin.write(stdin or b"")
             self._stdin.end()
@@ -165,7 +165,7 @@ class Git:
         on_stderr: Callable[[bytes], None] | None = None,
         on_start: Callable[[Running], None] | None = None,
         accept: tuple[int, ...] = (0,),
-    ) -> Ran:
+    ) -> GitResult:
         """Run git to its end in `cwd`. More than `limit` bytes of stdout end it, too.
 
         Raises `spawn_failed` if there is no git, `deadline_exceeded`, `cancelled`, and what its failure means: an exit
@@ -175,7 +175,7 @@ class Git:
             raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} gits are running")
         secret = None if access is None else _memory(access.credentials)
         enough = asyncio.Event()
-        output, errors = Output(limit, enough.set), bytearray()
+        output, errors = GitOutput(limit, enough.set), bytearray()
 
         def hear(data: bytes) -> None:
             errors.extend(data)
@@ -217,7 +217,7 @@ class Git:
         if code not in accept and not output.full:
             said = (bytes(output.data[-STDERR_LIMIT:]) + b"\n" + errors).decode(errors="replace")
             raise failure(redacted(said, access and access.credentials), code)
-        return Ran(code, bytes(output.data), bytes(errors), output.full)
+        return GitResult(code, bytes(output.data), bytes(errors), output.full)
 
     def _env(self, cwd: str, more: Mapping[str, str] | None) -> dict[str, str]:
         env = self.environment.build(None, cwd=cwd)
@@ -232,7 +232,7 @@ def _argv(words: Sequence[str], access: Access | None) -> list[str]:
     return ["git", "--no-pager", *(word for name, value in config for word in ("-c", f"{name}={value}")), *words]
 
 
-def _memory(credentials: Credentials) -> int:
+def _memory(credentials: GitCredentials) -> int:
     """A descriptor from which `credential.helper` reads, any number of times (git-credential(1))."""
     fd = os.memfd_create("git", os.MFD_CLOEXEC)
     try:

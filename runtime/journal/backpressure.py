@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from runtime.core.weak_callback import Weakly
+from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 
 ROOM = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
@@ -21,7 +21,7 @@ HOLD = 30.0  # seconds the place of a lossless reader is kept after its line was
 NOBODY = 1 << 62  # beyond every offset: nobody needs anything
 
 
-class Reader(Protocol):
+class JournalReader(Protocol):
     @property
     def cursor(self) -> int | None:
         """The offset of the next byte it will take; None while it has not begun."""
@@ -31,7 +31,7 @@ class Reader(Protocol):
     def lossless(self) -> bool: ...
 
 
-class Place:
+class ReaderState:
     """What the pacer knows of one reader."""
 
     def __init__(self, resume_id: str | None, follows: bool) -> None:
@@ -42,7 +42,7 @@ class Place:
         self.since = 0.0  # when it was first seen there
 
 
-class Pacer:
+class Backpressure:
     """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
 
     def __init__(
@@ -57,21 +57,23 @@ class Pacer:
         self._hold_room = hold_room
         self._pause = pause
         self._resume = resume
-        self._readers: dict[Reader, Place] = {}
+        self._readers: dict[JournalReader, ReaderState] = {}
         self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id: the cursor it left at
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        journal.needed = Weakly(self._needed, gone=NOBODY)  # what is being written out may keep the journal longer
+        journal.needed = WeakCallback(
+            self._needed, gone=NOBODY
+        )  # what is being written out may keep the journal longer
 
-    def add(self, reader: Reader, resume_id: str | None = None, *, follows: bool = False) -> None:
+    def add(self, reader: JournalReader, resume_id: str | None = None, *, follows: bool = False) -> None:
         """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""
-        self._readers[reader] = Place(resume_id, follows)
+        self._readers[reader] = ReaderState(resume_id, follows)
         if resume_id in self._holds:
             self._holds.pop(resume_id)[1].cancel()
         self.update()
 
-    def remove(self, reader: Reader) -> None:
+    def remove(self, reader: JournalReader) -> None:
         """It was cut off: keep its place, if it is lossless and has not come back by another line already."""
         resume_id = self._readers.pop(reader).resume_id
         back = any(place.resume_id == resume_id for place in self._readers.values())

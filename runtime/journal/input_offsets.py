@@ -12,7 +12,7 @@ from hawse.wire.errors import HawseError
 KEPT_IDS = 1024  # per terminal or process; the one unused for longest is forgotten
 
 
-class Inputs:
+class InputOffsets:
     """The applied offset of each input id."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Inputs:
             self._applied.popitem(last=False)
 
 
-class Writers:
+class InputStreams:
     """Those for whom a stdin stays open. When the last of them has been gone for its patience, it ends."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ READ_SIZE = 256 << 10  # bytes read at a time
 AFTERWARDS = 256 << 10  # bytes of a stream that has ended that stay in memory
 
 
-class Segment:
+class SpillSegment:
     """A file: the bytes of `[start, end)` of a stream."""
 
     def __init__(self, path: Path, start: int, spill: "Spill") -> None:
@@ -51,7 +51,7 @@ class SpillStore:
         self._folder = folder
         self._total = total
         self._count = 0
-        self._segments: dict[Segment, None] = {}  # the oldest first
+        self._segments: dict[SpillSegment, None] = {}  # the oldest first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spill")
         if folder is not None:
             remove_tree(folder)  # left by a runtime that was killed
@@ -63,16 +63,16 @@ class SpillStore:
         if self._folder is not None:
             await asyncio.to_thread(remove_tree, self._folder)
 
-    def segment(self, start: int, spill: "Spill") -> Segment:
+    def segment(self, start: int, spill: "Spill") -> SpillSegment:
         """A new file. Raises `OSError`, without a folder to make it in."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="hawse-spill-"))
         self._count += 1
-        segment = Segment(self._folder / f"{self._count:x}", start, spill)
+        segment = SpillSegment(self._folder / f"{self._count:x}", start, spill)
         self._segments[segment] = None
         return segment
 
-    def grew(self, segment: Segment, size: int) -> None:
+    def grew(self, segment: SpillSegment, size: int) -> None:
         """`size` bytes were written: make room for them, of the oldest."""
         segment.end += size
         self.held += size
@@ -80,7 +80,7 @@ class SpillStore:
             oldest = next(iter(self._segments))
             oldest.spill.drop(oldest)
 
-    def remove(self, segment: Segment) -> None:
+    def remove(self, segment: SpillSegment) -> None:
         del self._segments[segment]
         self.held -= segment.end - segment.start
         if not self.closed:
@@ -98,7 +98,7 @@ class Spill:
 
     def __init__(self, store: SpillStore, journal: Journal, moved: Callable[[], None]) -> None:
         self.cursor: int | None = 0  # what is before has been written, or given up
-        self.segments: deque[Segment] = deque()
+        self.segments: deque[SpillSegment] = deque()
         self._store = store
         self._journal = journal
         self._moved = moved
@@ -144,7 +144,7 @@ class Spill:
             lambda future: done(self._fetched(future, segment))
         )
 
-    def drop(self, segment: Segment) -> None:
+    def drop(self, segment: SpillSegment) -> None:
         self.segments.remove(segment)
         self._store.remove(segment)
 
@@ -178,7 +178,7 @@ class Spill:
             lambda future: self._written(future, segment, len(data))
         )
 
-    def _open_segment(self, offset: int) -> Segment:
+    def _open_segment(self, offset: int) -> SpillSegment:
         last = self.segments[-1] if self.segments else None
         if last is not None and last.end == offset and last.end - last.start < SEGMENT:
             return last
@@ -188,7 +188,7 @@ class Spill:
         self.segments.append(segment)
         return segment
 
-    def _written(self, future: asyncio.Future[None], segment: Segment, size: int) -> None:
+    def _written(self, future: asyncio.Future[None], segment: SpillSegment, size: int) -> None:
         self._busy = False
         if self._closed or future.cancelled():
             return
@@ -204,7 +204,7 @@ class Spill:
             self._advance(size)
         self._write()
 
-    def _fetched(self, future: asyncio.Future[bytes], segment: Segment) -> bytes:
+    def _fetched(self, future: asyncio.Future[bytes], segment: SpillSegment) -> bytes:
         if future.cancelled():
             return b""
         error = future.exception()

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import UNSET
 
-from hawse.api.people import Guest, SetLease, SetPresence
+from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile
 from hawse.wire import HawseError
-from runtime.core.weak_callback import Weakly
-from runtime.people.presence import Cell, Person, Presence, Told
-from runtime.people.size_policy import Size, Sizing
-from runtime.people.writer_lease import Lease
+from runtime.core.weak_callback import WeakCallback
+from runtime.people.presence import PointerCell, Presence, PresenceChange, ViewerPresence
+from runtime.people.size_policy import Size, SizePolicy
+from runtime.people.writer_lease import WriterLeaseState
 
 # What an emulator says by itself: reports of cursor, attributes, modes and focus, and strings. Nobody types that.
 _REPORTS = re.compile(
@@ -22,13 +22,13 @@ _REPORTS = re.compile(
 )
 
 
-class Seen(Told):
+class OfferedSize(PresenceChange):
     """What one viewer was told."""
 
     epoch = 0
 
 
-class Company:
+class Participants:
     """Of one terminal. `wake` is called when there is something to tell its viewers, `handed` when others may type."""
 
     def __init__(
@@ -39,13 +39,13 @@ class Company:
         handed: Callable[[], None],
     ) -> None:
         self._handed = handed
-        self._presence = Presence(wake, Weakly(self._gone))
-        self._lease = Lease()
-        self._sizing = Sizing(current, resize)
+        self._presence = Presence(wake, WeakCallback(self._gone))
+        self._lease = WriterLeaseState()
+        self._sizing = SizePolicy(current, resize)
 
     # ---- lines
 
-    def join(self, line: object, guest: Guest, *, read_only: bool, fit: Size | None) -> Person:
+    def join(self, line: object, guest: ViewerProfile, *, read_only: bool, fit: Size | None) -> ViewerPresence:
         """`line` is attached. Raises `limit_exceeded`."""
         person = self._presence.join(
             line, key=guest.key, name=guest.name, color=guest.color, kind=guest.kind, read_only=read_only
@@ -57,7 +57,7 @@ class Company:
             self._sizing.used(person)
         return person
 
-    def part(self, person: Person, line: object) -> None:
+    def part(self, person: ViewerPresence, line: object) -> None:
         self._presence.part(person, line)
 
     def close(self) -> None:
@@ -66,10 +66,10 @@ class Company:
 
     # ---- input
 
-    def may_write(self, person: Person | None) -> bool:
+    def may_write(self, person: ViewerPresence | None) -> bool:
         return self._lease.may_write(person)
 
-    def check(self, person: Person | None, applied: int) -> None:
+    def check(self, person: ViewerPresence | None, applied: int) -> None:
         """Raises `lease_held` if somebody else types alone. `applied`: of the input stream, to be told."""
         if not self._lease.may_write(person):
             raise HawseError(
@@ -78,34 +78,34 @@ class Company:
                 details={"applied": applied, **self._lease.describe()},
             )
 
-    def typed(self, person: Person, data: bytes | memoryview) -> None:
+    def typed(self, person: ViewerPresence, data: bytes | memoryview) -> None:
         """`data` has come from `person`, and is applied."""
         if not _REPORTS.fullmatch(data):
             self._presence.typed(person)
             self._sizing.used(person)
 
-    def fits(self, person: Person, size: Size) -> None:
+    def fits(self, person: ViewerPresence, size: Size) -> None:
         if not person.read_only:
             self._sizing.fits(person, size)
 
-    def find(self, key: str) -> Person:
+    def find(self, key: str) -> ViewerPresence:
         """Raises `not_found`."""
         return self._presence.find(key)
 
     # ---- calls
 
-    def set_presence(self, params: SetPresence) -> dict[str, Any]:
+    def set_presence(self, params: TerminalPresence) -> dict[str, Any]:
         person = self.find(params.viewer)
         if params.name is not None or params.color is not None:
             self._presence.rename(person, params.name, params.color)
         if params.at is not UNSET:
-            self._presence.point(person, None if params.at is None else Cell(params.at.x, params.at.y))
+            self._presence.point(person, None if params.at is None else PointerCell(params.at.x, params.at.y))
         self._turn(person, params.focus)
         if params.focus:
             self._sizing.used(person)
         return {"viewer": person.describe()}
 
-    def set_lease(self, params: SetLease) -> dict[str, Any]:
+    def set_lease(self, params: TerminalLease) -> dict[str, Any]:
         person = None if params.viewer is None else self.find(params.viewer)
         before = self._lease.epoch
         self._lease.act(params.action, person, params.epoch)
@@ -115,12 +115,12 @@ class Company:
 
     # ---- what viewers are told
 
-    def describe(self, person: Person, seen: Seen) -> dict[str, Any]:
+    def describe(self, person: ViewerPresence, seen: OfferedSize) -> dict[str, Any]:
         """What `opened` says; `seen` knows it now."""
         seen.epoch = self._lease.epoch
         return {"viewer": person.id, "presence": self._presence.describe(seen), "lease": self._lease.describe()}
 
-    def news(self, seen: Seen, applied: int) -> tuple[str, dict[str, Any]] | None:
+    def news(self, seen: OfferedSize, applied: int) -> tuple[str, dict[str, Any]] | None:
         """The next event that a viewer has not had, with its value. `applied`: of its own input stream."""
         holder = self._lease.holder
         if seen.epoch != self._lease.epoch and (holder is None or holder.id in seen.versions):
@@ -130,10 +130,10 @@ class Company:
 
     # ----
 
-    def _turn(self, person: Person, focus: bool | None) -> None:
+    def _turn(self, person: ViewerPresence, focus: bool | None) -> None:
         self._presence.turn(person, focus=focus)
 
-    def _gone(self, person: Person) -> None:
+    def _gone(self, person: ViewerPresence) -> None:
         self._sizing.left(person)
         if self._lease.holder is person:
             self._lease.left(person)

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from hawse.api.people import Kind
+from hawse.api.people import ParticipantKind
 from hawse.wire import HawseError
 
 PEOPLE: Final = 1024  # at one terminal
@@ -32,27 +32,27 @@ PALETTE: Final = (  # all of them carry dark letters
 )
 
 
-class Cell(NamedTuple):
+class PointerCell(NamedTuple):
     """A place on the screen, from 0."""
 
     x: int
     y: int
 
 
-class Person:
+class ViewerPresence:
     """Somebody at the terminal, by however many lines at the moment."""
 
-    def __init__(self, id: str, key: str | None, name: str, color: str, kind: Kind) -> None:
+    def __init__(self, id: str, key: str | None, name: str, color: str, kind: ParticipantKind) -> None:
         self.id = id
         self.key = key
         self.name = name
         self.color = color
-        self.kind: Kind = kind
+        self.kind: ParticipantKind = kind
         self.lines: dict[object, bool] = {}  # each with whether it is read-only
         self.read_only = False  # all of them are, or were
         self.typing = False
         self.focus = False
-        self.at: Cell | None = None  # where its pointer is
+        self.at: PointerCell | None = None  # where its pointer is
         self.version = 0  # of all of this; never goes back
         self.typed_at = 0.0
         self.timer: asyncio.TimerHandle | None = None  # until it types no more
@@ -73,7 +73,7 @@ class Person:
         }
 
 
-class Told:
+class PresenceChange:
     """What one viewer knows of the others."""
 
     def __init__(self) -> None:
@@ -84,17 +84,17 @@ class Told:
 class Presence:
     """The people at one terminal. `tell` is called when there is news, `gone` when somebody has left for good."""
 
-    def __init__(self, tell: Callable[[], None], gone: Callable[[Person], None]) -> None:
+    def __init__(self, tell: Callable[[], None], gone: Callable[[ViewerPresence], None]) -> None:
         self._tell = tell
         self._gone = gone
-        self._people: dict[str, Person] = {}  # by id
-        self._keys: dict[str, Person] = {}
+        self._people: dict[str, ViewerPresence] = {}  # by id
+        self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
         self._tick = 0  # grows with each telling
         self._told_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def find(self, key: str) -> Person:
+    def find(self, key: str) -> ViewerPresence:
         """Raises `not_found`."""
         if key not in self._keys:
             raise HawseError("not_found", "no viewer of that key is attached")
@@ -107,9 +107,9 @@ class Presence:
         key: str | None = None,
         name: str | None = None,
         color: str | None = None,
-        kind: Kind | None = None,
+        kind: ParticipantKind | None = None,
         read_only: bool = False,
-    ) -> Person:
+    ) -> ViewerPresence:
         """`line` is attached now. Whoever has the key is the same person. Raises `limit_exceeded`."""
         person = self._keys.get(key) if key is not None else None
         if person is None:
@@ -123,7 +123,7 @@ class Presence:
         self.rename(person, name, color)
         return person
 
-    def part(self, person: Person, line: object) -> None:
+    def part(self, person: ViewerPresence, line: object) -> None:
         """`line` is gone; the person stays for `LINGER` seconds."""
         person.lines.pop(line, None)
         if person.lines:
@@ -132,24 +132,24 @@ class Presence:
         elif person.leaving is None and person.id in self._people:
             person.leaving = asyncio.get_running_loop().call_later(LINGER, self._leave, person)
 
-    def rename(self, person: Person, name: str | None, color: str | None) -> None:
+    def rename(self, person: ViewerPresence, name: str | None, color: str | None) -> None:
         """Take another name or colour, where they can be had."""
         person.name = clean(name) or person.name if name is not None else person.name
         if color in PALETTE and color not in self._colors():
             person.color = color
         self._changed(person)
 
-    def turn(self, person: Person, *, focus: bool | None = None) -> None:
+    def turn(self, person: ViewerPresence, *, focus: bool | None = None) -> None:
         if focus is not None and focus is not person.focus:
             person.focus = focus
             self._changed(person)
 
-    def point(self, person: Person, at: Cell | None) -> None:
+    def point(self, person: ViewerPresence, at: PointerCell | None) -> None:
         if at != person.at:
             person.at = at
             self._changed(person)
 
-    def typed(self, person: Person) -> None:
+    def typed(self, person: ViewerPresence) -> None:
         """A key of it has come."""
         loop = asyncio.get_running_loop()
         person.typed_at = loop.time()
@@ -158,13 +158,13 @@ class Presence:
             person.timer = loop.call_later(TYPING, self._rest, person)
             self._changed(person)
 
-    def describe(self, told: Told) -> list[dict[str, Any]]:
+    def describe(self, told: PresenceChange) -> list[dict[str, Any]]:
         """All of them; `told` knows that now."""
         told.tick = self._tick
         told.versions = {person.id: person.version for person in self._people.values()}
         return [person.describe() for person in self._people.values()]
 
-    def news(self, told: Told) -> tuple[str, dict[str, Any]] | None:
+    def news(self, told: PresenceChange) -> tuple[str, dict[str, Any]] | None:
         """The next thing that `told` does not know: an event's name and value."""
         if told.tick == self._tick:
             return None
@@ -189,7 +189,7 @@ class Presence:
 
     # ----
 
-    def _new(self, key: str | None, color: str | None, kind: Kind) -> Person:
+    def _new(self, key: str | None, color: str | None, kind: ParticipantKind) -> ViewerPresence:
         if len(self._people) >= PEOPLE:
             self._make_room()
         self._count += 1
@@ -197,7 +197,7 @@ class Presence:
         free = color if color in PALETTE and color not in used else None
         free = free or min(PALETTE, key=lambda each: (used.count(each), PALETTE.index(each)))
         name = f"{'agent' if kind == 'agent' else 'guest'}-{self._count}"
-        person = Person(f"v{self._count}", key, name, free, kind)
+        person = ViewerPresence(f"v{self._count}", key, name, free, kind)
         self._people[person.id] = person
         if key is not None:
             self._keys[key] = person
@@ -212,7 +212,7 @@ class Presence:
     def _colors(self) -> list[str]:
         return [person.color for person in self._people.values()]
 
-    def _rest(self, person: Person) -> None:
+    def _rest(self, person: ViewerPresence) -> None:
         loop = asyncio.get_running_loop()
         left = person.typed_at + TYPING - loop.time()
         if left > 0.01:
@@ -221,7 +221,7 @@ class Presence:
             person.timer, person.typing = None, False
             self._changed(person)
 
-    def _leave(self, person: Person) -> None:
+    def _leave(self, person: ViewerPresence) -> None:
         for timer in (person.timer, person.leaving):
             if timer is not None:
                 timer.cancel()
@@ -231,7 +231,7 @@ class Presence:
         self._changed(person)
         self._gone(person)
 
-    def _changed(self, person: Person) -> None:
+    def _changed(self, person: ViewerPresence) -> None:
         """Tell now, or when the last telling is `TELL` seconds old."""
         person.version += 1
         loop = asyncio.get_running_loop()

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from runtime.people.presence import Person
+from runtime.people.presence import ViewerPresence
 
 SETTLE: Final = 0.1  # s
 SWITCH: Final = 1.0  # s
@@ -16,22 +16,22 @@ SWITCH: Final = 1.0  # s
 Size = tuple[int, int]
 
 
-class Sizing:
+class SizePolicy:
     """Of one terminal. `current` tells its size, `apply` changes it. Read-only viewers have no business here."""
 
     def __init__(self, current: Callable[[], Size], apply: Callable[[int, int], None]) -> None:
         self._current = current
         self._apply = apply
-        self._fits: dict[Person, Size] = {}  # whoever was in use last is last
+        self._fits: dict[ViewerPresence, Size] = {}  # whoever was in use last is last
         self._changed_at = float("-inf")
-        self._changed_by: Person | None = None
+        self._changed_by: ViewerPresence | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def decider(self) -> Person | None:
+    def decider(self) -> ViewerPresence | None:
         return next(reversed(self._fits), None)
 
-    def fits(self, person: Person, size: Size) -> None:
+    def fits(self, person: ViewerPresence, size: Size) -> None:
         """That size fits `person`. Whoever was never in use decides only while nobody else is there."""
         if person in self._fits:
             self._fits[person] = size
@@ -39,14 +39,14 @@ class Sizing:
             self._fits = {person: size, **self._fits}
         self._aim()
 
-    def used(self, person: Person) -> None:
+    def used(self, person: ViewerPresence) -> None:
         """`person` has typed, or turned to the terminal."""
         size = self._fits.pop(person, None)
         if size is not None:
             self._fits[person] = size
             self._aim()
 
-    def left(self, person: Person) -> None:
+    def left(self, person: ViewerPresence) -> None:
         """Whoever was in use before decides."""
         if self._fits.pop(person, None) is not None:
             self._aim()

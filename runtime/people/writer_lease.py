@@ -6,16 +6,16 @@ an epoch that is over is refused, and a take-over cannot be undone by a message 
 
 from typing import Any
 
-from hawse.api.people import Action
+from hawse.api.people import LeaseAction
 from hawse.wire import HawseError
-from runtime.people.presence import Person
+from runtime.people.presence import ViewerPresence
 
 
-class Lease:
+class WriterLeaseState:
     """Of one terminal. Without a holder everybody types."""
 
     def __init__(self) -> None:
-        self.holder: Person | None = None
+        self.holder: ViewerPresence | None = None
         self.epoch = 0
 
     def describe(self) -> dict[str, Any]:
@@ -24,10 +24,10 @@ class Lease:
         mode = "free" if holder is None else "exclusive"
         return {"mode": mode, "holder": None if holder is None else holder.id, "epoch": self.epoch}
 
-    def may_write(self, person: Person | None) -> bool:
+    def may_write(self, person: ViewerPresence | None) -> bool:
         return self.holder is None or self.holder is person
 
-    def act(self, action: Action, person: Person | None, epoch: int | None = None) -> None:
+    def act(self, action: LeaseAction, person: ViewerPresence | None, epoch: int | None = None) -> None:
         """Raises `forbidden` for who cannot type, `conflict` for an old epoch and for what is another's."""
         if person is not None and person.read_only:
             raise HawseError("forbidden", "a read-only viewer has no part in who types")
@@ -44,7 +44,7 @@ class Lease:
                 raise HawseError("conflict", "somebody else holds the lease", details=self.describe())
             self._give(None)
 
-    def left(self, person: Person) -> None:
+    def left(self, person: ViewerPresence) -> None:
         """Whoever has left holds nothing: everybody may type again."""
         if self.holder is person:
             self._give(None)
@@ -53,7 +53,7 @@ class Lease:
     def holder_name(self) -> str:
         return "nobody" if self.holder is None else self.holder.name
 
-    def _give(self, person: Person | None) -> None:
+    def _give(self, person: ViewerPresence | None) -> None:
         if person is not self.holder:
             self.holder = person
             self.epoch += 1

@@ -20,7 +20,7 @@ ANY = ("0.0.0.0", "::")
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where a socket that listens everywhere is reached
 
 
-class Socket(NamedTuple):
+class ListeningSocket(NamedTuple):
     """A socket that listens."""
 
     port: int
@@ -28,29 +28,29 @@ class Socket(NamedTuple):
     inode: int
 
 
-class Owner(NamedTuple):
+class SocketOwner(NamedTuple):
     pid: int
     name: str
 
 
-def sockets() -> frozenset[Socket]:
+def sockets() -> frozenset[ListeningSocket]:
     """All that listen in this network namespace, whoever's they are."""
     return frozenset(socket for table in TABLES for socket in _table(table))
 
 
-def owners(mark: str) -> dict[int, Owner]:
+def owners(mark: str) -> dict[int, SocketOwner]:
     """The sockets that programs of this runtime hold, by inode; its own are not among them."""
-    found: dict[int, Owner] = {}
+    found: dict[int, SocketOwner] = {}
     descendants = {member.pid for member in tree.members(os.getpid())}
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
         if pid != os.getpid() and (pid in descendants or _marked(pid, mark)):
             name = _name(pid)
             for inode in _inodes(pid):
-                found.setdefault(inode, Owner(pid, name))
+                found.setdefault(inode, SocketOwner(pid, name))
     return found
 
 
-def reachable(port: int, listening: frozenset[Socket], ours: dict[int, Owner]) -> list[str]:
+def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
     """The addresses at which `port` is answered by a program of ours, and by nobody else."""
     own = [socket for socket in listening if socket.port == port and socket.inode in ours]
     foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
@@ -65,7 +65,7 @@ def _nearest(address: str) -> tuple[bool, bool, str]:
     return not ipaddress.ip_address(address).is_loopback, ":" in address, address
 
 
-def _table(path: str) -> Iterator[Socket]:
+def _table(path: str) -> Iterator[ListeningSocket]:
     try:
         with open(path) as table:
             next(table)
@@ -74,7 +74,7 @@ def _table(path: str) -> Iterator[Socket]:
                 if state != LISTEN:
                     return  # the kernel lists those that listen first, and of the others there may be very many
                 address, _, port = local.partition(":")
-                yield Socket(int(port, 16), _address(address), int(rest[5]))
+                yield ListeningSocket(int(port, 16), _address(address), int(rest[5]))
     except (FileNotFoundError, StopIteration):  # a kernel without IPv6
         return
 

@@ -12,23 +12,23 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from hawse.api.ports import (
-    Connect,
-    Expose,
-    Exposed,
-    ExposedPorts,
-    ListExposed,
-    ListPorts,
+    ExposedPort,
     OpenPort,
-    OpenPorts,
-    Unexpose,
-    WatchPorts,
+    PortConnect,
+    PortExpose,
+    PortExposed,
+    PortExposedResult,
+    PortList,
+    PortListResult,
+    PortUnexpose,
+    PortWatch,
 )
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
-from runtime.ports.listening_sockets import Owner, Socket, owners, reachable, sockets
-from runtime.ports.tunnel import Tunnel
-from runtime.ports.watch import Watches
-from runtime.rpc.call import Call
+from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
+from runtime.ports.tunnel import TunnelStream
+from runtime.ports.watch import PortPoller
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.roles import PREVIEW
 
@@ -40,42 +40,44 @@ LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
 
 
 class Seen(NamedTuple):
-    listening: frozenset[Socket]
-    ours: dict[int, Owner]  # by inode
+    listening: frozenset[ListeningSocket]
+    ours: dict[int, SocketOwner]  # by inode
     settled: bool  # it was seen twice
 
 
-class Ports:
+class PortMethods:
     """The methods. `runtime` is the id of this incarnation, which its programs bear as a mark."""
 
     def __init__(self, runtime: str, tasks: Tasks) -> None:
         self._runtime = runtime
         self._tasks = tasks
-        self._exposed: dict[int, Exposed] = {}  # by port
-        self._tokens: dict[bytes, Exposed] = {}  # by the token's hash: how long a search takes says nothing of it
-        self._tunnels: dict[Tunnel, Exposed | None] = {}  # with the preview they were made by
-        self._watches = Watches(self._look, tasks)
+        self._exposed: dict[int, ExposedPort] = {}  # by port
+        self._tokens: dict[bytes, ExposedPort] = {}  # by the token's hash: how long a search takes says nothing of it
+        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
+        self._watches = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
 
     def methods(self) -> dict[str, Method]:
         return {
-            "port.list": Method(ListPorts, lambda call, p: self._look()),
-            "port.watch": Method(WatchPorts, lambda call, p: self._watches.serve(call), stream=True),
-            "port.expose": Method(Expose, lambda call, p: self._expose(p)),
-            "port.unexpose": Method(Unexpose, lambda call, p: self._unexpose(p.port)),
-            "port.exposed": Method(ListExposed, lambda call, p: ExposedPorts(exposed=list(self._exposed.values()))),
-            "port.connect": Method(Connect, self._connect, stream=True),
+            "port.list": Method(PortList, lambda call, p: self._look()),
+            "port.watch": Method(PortWatch, lambda call, p: self._watches.serve(call), stream=True),
+            "port.expose": Method(PortExpose, lambda call, p: self._expose(p)),
+            "port.unexpose": Method(PortUnexpose, lambda call, p: self._unexpose(p.port)),
+            "port.exposed": Method(
+                PortExposed, lambda call, p: PortExposedResult(exposed=list(self._exposed.values()))
+            ),
+            "port.connect": Method(PortConnect, self._connect, stream=True),
         }
 
     # ---- what is open
 
-    async def _look(self) -> OpenPorts:
+    async def _look(self) -> PortListResult:
         listening, ours, _ = await asyncio.to_thread(self._scan)
-        found: dict[int, list[Socket]] = defaultdict(list)
+        found: dict[int, list[ListeningSocket]] = defaultdict(list)
         for socket in sorted(listening):
             if socket.inode in ours:
                 found[socket.port].append(socket)
-        return OpenPorts(
+        return PortListResult(
             ports=[
                 OpenPort(
                     port=port,
@@ -99,7 +101,7 @@ class Ports:
 
     # ---- previews
 
-    async def _expose(self, params: Expose) -> Exposed:
+    async def _expose(self, params: PortExpose) -> ExposedPort:
         """A port on which nobody listens yet may be exposed; one on which somebody else does may not."""
         await asyncio.to_thread(self._places, params.port)
         known = self._exposed.get(params.port)
@@ -107,7 +109,7 @@ class Ports:
             return known
         if len(self._exposed) >= EXPOSED_LIMIT:
             raise HawseError("limit_exceeded", f"{EXPOSED_LIMIT} ports are exposed")
-        exposed = Exposed(port=params.port, token=self._new_token(), name=params.name)
+        exposed = ExposedPort(port=params.port, token=self._new_token(), name=params.name)
         self._exposed[exposed.port] = exposed
         self._tokens[_hash(exposed.token)] = exposed
         self._watches.kick()
@@ -126,7 +128,7 @@ class Ports:
         secret = base64.b32encode(secrets.token_bytes(SECRET)).decode().rstrip("=").lower()
         return secret + self._runtime[:TAG]
 
-    def _by_token(self, token: str) -> Exposed:
+    def _by_token(self, token: str) -> ExposedPort:
         exposed = self._tokens.get(_hash(token))
         if exposed is not None:
             return exposed
@@ -136,7 +138,7 @@ class Ports:
 
     # ---- connections
 
-    def _connect(self, call: Call, params: Connect) -> None:
+    def _connect(self, call: RuntimeCall, params: PortConnect) -> None:
         if (params.port is None) == (params.token is None):
             raise HawseError("invalid_params", "either a port or a token")
         if params.port is not None and call.role == PREVIEW:
@@ -146,7 +148,7 @@ class Ports:
         assert port is not None
         if len(self._tunnels) >= TUNNELS_LIMIT:
             raise HawseError("limit_exceeded", f"{TUNNELS_LIMIT} connections are open")
-        tunnel = Tunnel(call, port, self._find, self._tasks, self._tunnels.pop)
+        tunnel = TunnelStream(call, port, self._find, self._tasks, self._tunnels.pop)
         self._tunnels[tunnel] = exposed
         call.serve(tunnel)
 

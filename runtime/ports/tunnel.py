@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from hawse.api.ports import Carried, Ended, Opened
+from hawse.api.ports import PortConnectEnd, PortConnectOpened, PortConnectResult
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import typed
 
 CONNECT_TIMEOUT = 10.0  # seconds for a program whose queue of new connections is full
@@ -16,16 +16,16 @@ READ_AHEAD = 64 << 10  # bytes that came and wait for credit, above which no mor
 WRITE_BUFFER = 64 << 10  # bytes that wait for the program, above which input is not acknowledged
 
 
-class Tunnel(asyncio.Protocol):
+class TunnelStream(asyncio.Protocol):
     """A `Stream`. `find` says where the port is to be reached; it is called in a thread."""
 
     def __init__(
         self,
-        call: Call,
+        call: RuntimeCall,
         port: int,
         find: Callable[[int], Sequence[str]],
         tasks: Tasks,
-        on_detach: Callable[["Tunnel"], object],
+        on_detach: Callable[["TunnelStream"], object],
     ) -> None:
         self.port = port
         self._call = call
@@ -68,11 +68,11 @@ class Tunnel(asyncio.Protocol):
             self._finish()
         elif window > 0 and self._transport is not None and not self._told:
             self._told = True
-            connection.send_event(ch, "opened", Opened(port=self.port, address=self._address))
+            connection.send_event(ch, "opened", PortConnectOpened(port=self.port, address=self._address))
             return True
         elif window > 0 and self._eof and not self._eof_told:
             self._eof_told = True
-            connection.send_event(ch, "end", Ended(offset=self._received))
+            connection.send_event(ch, "end", PortConnectEnd(offset=self._received))
             self._close_if_over()
         return False
 
@@ -197,4 +197,4 @@ class Tunnel(asyncio.Protocol):
         if self._failure is not None:
             self._call.error(typed(self._failure))
         else:
-            self._call.result(Carried(received=self._received, sent=self._sent))
+            self._call.result(PortConnectResult(received=self._received, sent=self._sent))

@@ -4,23 +4,23 @@ after a change, seldom while nothing happens."""
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from hawse.api.ports import OpenPorts
+from hawse.api.ports import PortListResult
 from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 
 SHORTEST = 0.2  # seconds between two looks
 LONGEST = 2.0
 GROWTH = 1.5
 
 
-class Watch:
+class PortWatchStream:
     """A `Stream` of events without bytes. Changes that nobody has read yet are one."""
 
-    def __init__(self, call: Call, on_detach: Callable[["Watch"], None]) -> None:
+    def __init__(self, call: RuntimeCall, on_detach: Callable[["PortWatchStream"], None]) -> None:
         self._call = call
         self._on_detach = on_detach
-        self._news: OpenPorts | None = None
+        self._news: PortListResult | None = None
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if self._news is not None and connection.window(ch) > 0:
@@ -37,24 +37,24 @@ class Watch:
     def detach(self) -> None:
         self._on_detach(self)
 
-    def tell(self, ports: OpenPorts) -> None:
+    def tell(self, ports: PortListResult) -> None:
         self._news = ports
         self._call.wake()
 
 
-class Watches:
+class PortPoller:
     """All of them share one task that looks; it ends with the last of them."""
 
-    def __init__(self, look: Callable[[], Awaitable[OpenPorts]], tasks: Tasks) -> None:
+    def __init__(self, look: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
         self._look = look
         self._tasks = tasks
-        self._open: dict[Watch, None] = {}
-        self._known: OpenPorts | None = None  # what was seen last, while somebody watches
+        self._open: dict[PortWatchStream, None] = {}
+        self._known: PortListResult | None = None  # what was seen last, while somebody watches
         self._running = False
         self._kicked = asyncio.Event()
 
-    def serve(self, call: Call) -> None:
-        watch = Watch(call, self._close)
+    def serve(self, call: RuntimeCall) -> None:
+        watch = PortWatchStream(call, self._close)
         self._open[watch] = None
         call.serve(watch)
         if self._known is not None:
@@ -67,7 +67,7 @@ class Watches:
         """Look now: something is known to have changed."""
         self._kicked.set()
 
-    def _close(self, watch: Watch) -> None:
+    def _close(self, watch: PortWatchStream) -> None:
         del self._open[watch]
         if not self._open:
             self._kicked.set()

@@ -1,4 +1,4 @@
-"""Non-blocking ends of PTYs and pipes on the event loop: `Inlet` reads, `Outlet` writes. Each owns its fd."""
+"""Non-blocking ends of PTYs and pipes on the event loop: `FdReader` reads, `FdWriter` writes. Each owns its fd."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ SHORT = 256  # bytes: after so few there are hardly more, and what there is wake
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 
-class Inlet:
+class FdReader:
     """Reads what a program prints. `on_data` gets each chunk, `on_burst` is called after the last one of a wake,
     `on_end` once when nobody has the other end open any more.
 
@@ -87,8 +87,8 @@ class Inlet:
             self._on_end()
 
 
-class Outlet:
-    """Writes what a program is to read, in order and whole. `fd` may be shared with an `Inlet` that owns it."""
+class FdWriter:
+    """Writes what a program is to read, in order and whole. `fd` may be shared with an `FdReader` that owns it."""
 
     def __init__(self, fd: int, *, owned: bool) -> None:
         self.fd = fd

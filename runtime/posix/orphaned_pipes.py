@@ -13,7 +13,7 @@ PAUSE = 0.05  # seconds between two reads of one pipe: who floods waits, and cos
 LIMIT = 512  # pipes; beyond, the one that was left first is closed
 
 
-class Leftovers:
+class OrphanedPipes:
     """The pipes, until nobody has their other ends open."""
 
     def __init__(self) -> None:

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
-from hawse.api.processes import Offsets, Since, Truncated
+from hawse.api.processes import Since, StreamOffsets, StreamTruncated
 from hawse.api.types import Exit, StreamName
 from hawse.wire import Connection, HawseError, Kind
-from runtime.journal.input_offsets import Inputs, Writers
+from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.process.output_stream import Cursor, OutputStream
-from runtime.process.process import Reader
-from runtime.rpc.call import Call
+from runtime.process.output_stream import OutputStream, StreamCursor
+from runtime.process.process import ProcessSubscriber
+from runtime.rpc.call import RuntimeCall
 
 STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.STDERR, "stderr"))
 
 
-class Stdin(Protocol):
+class ProcessStdin(Protocol):
     """What takes input, as `Outlet` does."""
 
     ended: bool
@@ -28,34 +28,34 @@ class Stdin(Protocol):
     def end(self) -> None: ...
 
 
-class Readable(Protocol):
+class ReadableProcess(Protocol):
     """What is read: a process, or a command of a session."""
 
     exit: Exit | None
-    inputs: Inputs
-    writers: Writers
-    readers: dict[Reader, None]
+    inputs: InputOffsets
+    writers: InputStreams
+    readers: dict[ProcessSubscriber, None]
     stdout: OutputStream
     stderr: OutputStream
 
     @property
-    def stdin(self) -> Stdin | None: ...
+    def stdin(self) -> ProcessStdin | None: ...
 
-    def opened(self, start: Offsets, input_offset: int) -> Any: ...
-
-
-R = TypeVar("R", bound=Readable)
+    def opened(self, start: StreamOffsets, input_offset: int) -> Any: ...
 
 
-class ProcessReader(Generic[R]):
+R = TypeVar("R", bound=ReadableProcess)
+
+
+class ProcessAttachStream(Generic[R]):
     """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
 
     def __init__(
         self,
         process: R,
-        call: Call,
+        call: RuntimeCall,
         *,
-        since: Offsets,
+        since: StreamOffsets,
         limit: int | None = None,
         input_id: str | None,
         hold_id: str | None,
@@ -80,8 +80,8 @@ class ProcessReader(Generic[R]):
         self._opened = False
         self._turn = 0
         self._cursors = (
-            Cursor(process.stdout, since.stdout, call.wake, limit=limit),
-            Cursor(process.stderr, since.stderr, call.wake, limit=limit),
+            StreamCursor(process.stdout, since.stdout, call.wake, limit=limit),
+            StreamCursor(process.stderr, since.stderr, call.wake, limit=limit),
         )
         process.readers[self] = None
         if patience is not None and process.stdin is not None and process.exit is None:
@@ -146,7 +146,7 @@ class ProcessReader(Generic[R]):
             cursor.lost()
         out, err = self._cursors
         applied = self._process.inputs.applied(self._input_id) if self._input_id else 0
-        start = Offsets(stdout=out.offset, stderr=err.offset)
+        start = StreamOffsets(stdout=out.offset, stderr=err.offset)
         connection.send_event(ch, "opened", self._process.opened(start, applied))
 
     def _send(self, connection: Connection, ch: int, number: int, size: int) -> bool:
@@ -155,7 +155,7 @@ class ProcessReader(Generic[R]):
         if cursor.at_end:
             return False
         if cursor.lost():
-            connection.send_event(ch, "truncated", Truncated(stream=STREAMS[number][1], start=cursor.offset))
+            connection.send_event(ch, "truncated", StreamTruncated(stream=STREAMS[number][1], start=cursor.offset))
             return True
         data = cursor.look(min(size, connection.window(ch)))
         if not data:
@@ -165,9 +165,9 @@ class ProcessReader(Generic[R]):
         return True
 
 
-def beginning(process: Readable, since: Since | None) -> Offsets:
+def beginning(process: ReadableProcess, since: Since | None) -> StreamOffsets:
     """Where a reader begins in both streams. Raises `invalid_params` for what has not been printed yet."""
-    offsets = Offsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
+    offsets = StreamOffsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (
         ("stdout", offsets.stdout, process.stdout),
         ("stderr", offsets.stderr, process.stderr),

@@ -4,23 +4,23 @@ from collections import deque
 
 import msgspec
 
-from hawse.api.processes import Exec, ExecEnd, Offsets, Program
+from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
 from hawse.wire import HawseError
-from runtime.process.attach import ProcessReader, beginning
+from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.launcher import Launcher
 from runtime.process.process import Process
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
-from runtime.rpc.idempotency import Outcome, Outcomes, fingerprint
+from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
 
 STDIN_PATIENCE = 300.0  # seconds a keyed command waits for its caller to come back with more input
 ENDED_KEPT = 256  # keyed ones that keep their whole output
 
 
-class Execs:
+class ExecMethods:
     """What runs, and what has ended and may be asked for again."""
 
-    def __init__(self, launcher: Launcher, outcomes: Outcomes) -> None:
+    def __init__(self, launcher: Launcher, outcomes: IdempotencyTable) -> None:
         self.running: dict[Process, None] = {}
         self._launcher = launcher
         self._outcomes = outcomes
@@ -32,9 +32,9 @@ class Execs:
     def methods(self) -> dict[str, Method]:
         return {"exec": Method(Exec, self._exec, stream=True)}
 
-    def _exec(self, call: Call, params: Exec) -> None:
+    def _exec(self, call: RuntimeCall, params: Exec) -> None:
         process = self._execution(call, params)
-        reader = ProcessReader(
+        reader = ProcessAttachStream(
             process,
             call,
             since=beginning(process, params.since),
@@ -47,7 +47,7 @@ class Execs:
         )
         call.serve(reader)
 
-    def _execution(self, call: Call, params: Exec) -> Process:
+    def _execution(self, call: RuntimeCall, params: Exec) -> Process:
         """The process of this call: of an earlier one with its key, or a new one."""
         if call.key is None:
             _check_beginning(params)
@@ -83,7 +83,7 @@ def _check_beginning(params: Exec) -> None:
         raise HawseError("invalid_params", "`since` of a command that has not been run", details={"path": "$.since"})
 
 
-def _result(process: Process, cut: bool) -> ExecEnd:
+def _result(process: Process, cut: bool) -> ExecResult:
     assert process.exit is not None
-    ends = Offsets(stdout=process.stdout.end, stderr=process.stderr.end)
-    return ExecEnd(**msgspec.structs.asdict(process.exit), stdout=ends.stdout, stderr=ends.stderr, truncated=cut)
+    ends = StreamOffsets(stdout=process.stdout.end, stderr=process.stderr.end)
+    return ExecResult(**msgspec.structs.asdict(process.exit), stdout=ends.stdout, stderr=ends.stderr, truncated=cut)

@@ -7,7 +7,7 @@ from hawse.api.processes import Program
 from hawse.wire import HawseError
 from runtime.journal.spill import SpillStore
 from runtime.posix.environment import Environment
-from runtime.process.process import Ground, Process
+from runtime.process.process import Process, ProcessContext
 
 RUNNING_LIMIT = 4096
 SHELLS = ("/bin/bash", "/bin/sh")
@@ -16,7 +16,7 @@ SHELLS = ("/bin/bash", "/bin/sh")
 class Launcher:
     """`running`: how many there are."""
 
-    def __init__(self, environment: Environment, ground: Ground) -> None:
+    def __init__(self, environment: Environment, ground: ProcessContext) -> None:
         self.running = 0
         self.ground = ground
         self.mark = environment.mark  # of everything that is started here, terminals as well

@@ -8,27 +8,27 @@ from concurrent.futures import ThreadPoolExecutor
 
 from hawse.api import Nothing
 from hawse.api.processes import (
-    Attach,
-    Get,
-    Kill,
-    Killed,
-    List,
-    ProcessEnd,
+    ProcessAttach,
+    ProcessAttachResult,
+    ProcessGet,
     ProcessInfo,
+    ProcessKill,
+    ProcessKillResult,
     ProcessList,
-    SendSignal,
-    Start,
-    Wait,
+    ProcessListResult,
+    ProcessSignal,
+    ProcessStart,
+    ProcessWait,
 )
 from runtime.journal.spill import SpillStore
 from runtime.posix import process_tree as tree
-from runtime.process.attach import ProcessReader, beginning
-from runtime.process.exec import Execs
+from runtime.process.attach import ProcessAttachStream, beginning
+from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
 from runtime.process.process import KILL_GRACE, Process
-from runtime.process.registry import Keep, Records
-from runtime.process.wait import ProcessWait
-from runtime.rpc.call import Call
+from runtime.process.registry import ProcessRegistry, Retention
+from runtime.process.wait import ProcessWaitStream
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_running, signal_number
 
@@ -38,11 +38,13 @@ LISTED = 1000  # records in one answer
 CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
 
 
-class Processes:
+class ProcessMethods:
     """Running and finished. At the end, nothing is left of them nor of what `exec` started."""
 
-    def __init__(self, launcher: Launcher, execs: Execs, store: SpillStore, keep: Keep | None = None) -> None:
-        self.records = Records(keep or Keep())
+    def __init__(
+        self, launcher: Launcher, execs: ExecMethods, store: SpillStore, keep: Retention | None = None
+    ) -> None:
+        self.records = ProcessRegistry(keep or Retention())
         self._launcher = launcher
         self._execs = execs
         self._store = store
@@ -53,13 +55,13 @@ class Processes:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "process.start": Method(Start, lambda call, p: self.start(p)),
-            "process.attach": Method(Attach, self._attach, stream=True),
-            "process.wait": Method(Wait, self._wait, stream=True),
-            "process.signal": Method(SendSignal, lambda call, p: self._signal(p)),
-            "process.kill": Method(Kill, lambda call, p: self._kill(p)),
-            "process.list": Method(List, lambda call, p: self._list(p)),
-            "process.get": Method(Get, lambda call, p: self.records.get(p.id).describe()),
+            "process.start": Method(ProcessStart, lambda call, p: self.start(p)),
+            "process.attach": Method(ProcessAttach, self._attach, stream=True),
+            "process.wait": Method(ProcessWait, self._wait, stream=True),
+            "process.signal": Method(ProcessSignal, lambda call, p: self._signal(p)),
+            "process.kill": Method(ProcessKill, lambda call, p: self._kill(p)),
+            "process.list": Method(ProcessList, lambda call, p: self._list(p)),
+            "process.get": Method(ProcessGet, lambda call, p: self.records.get(p.id).describe()),
         }
 
     async def close(self) -> None:
@@ -76,16 +78,16 @@ class Processes:
     async def _end_the_rest(self) -> None:
         await tree.end(tree.NOBODY, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark)
 
-    def start(self, params: Start) -> ProcessInfo:
+    def start(self, params: ProcessStart) -> ProcessInfo:
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         self.records.check_free(process_id)
         process = self._launcher.spawn(process_id, params, self.records.ended, self._store)
         self.records.add(process)
         return process.describe()
 
-    def _attach(self, call: Call, params: Attach) -> None:
+    def _attach(self, call: RuntimeCall, params: ProcessAttach) -> None:
         process = self.records.get(params.id, params.instance)
-        reader = ProcessReader(
+        reader = ProcessAttachStream(
             process,
             call,
             since=beginning(process, params.since),
@@ -96,30 +98,30 @@ class Processes:
         )
         call.serve(reader)
 
-    def _wait(self, call: Call, params: Wait) -> None:
+    def _wait(self, call: RuntimeCall, params: ProcessWait) -> None:
         process = self.records.get(params.id, params.instance)
-        wait = ProcessWait(process, call, params, self._threads, self._launcher.ground.tasks)
+        wait = ProcessWaitStream(process, call, params, self._threads, self._launcher.ground.tasks)
         call.serve(wait)
         wait.begin()
 
-    def _signal(self, params: SendSignal) -> Nothing:
+    def _signal(self, params: ProcessSignal) -> Nothing:
         process = self.records.get(params.id, params.instance)
         signum = signal_number(params.signal)
         check_running("process", process)
         process.signal(signum)
         return Nothing()
 
-    async def _kill(self, params: Kill) -> Killed:
+    async def _kill(self, params: ProcessKill) -> ProcessKillResult:
         process = self.records.get(params.id, params.instance)
         grace = KILL_GRACE if params.grace is None else params.grace
         await process.end(signal_number("TERM" if params.signal is None else params.signal), grace)
         assert process.exit is not None
-        return Killed(exit=process.exit)
+        return ProcessKillResult(exit=process.exit)
 
-    def _list(self, params: List) -> ProcessList:
+    def _list(self, params: ProcessList) -> ProcessListResult:
         return self.records.list(params.after, params.limit or LISTED)
 
 
-def _result(process: Process, cut: bool) -> ProcessEnd:
+def _result(process: Process, cut: bool) -> ProcessAttachResult:
     assert process.exit is not None
-    return ProcessEnd(exit=process.exit, stdout=process.stdout.end, stderr=process.stderr.end)
+    return ProcessAttachResult(exit=process.exit, stdout=process.stdout.end, stderr=process.stderr.end)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from hawse.api.processes import Kept
-from runtime.core.weak_callback import Weakly
-from runtime.journal.backpressure import Pacer
+from hawse.api.processes import KeptRange
+from runtime.core.weak_callback import WeakCallback
+from runtime.journal.backpressure import Backpressure
 from runtime.journal.journal import Journal
 from runtime.journal.spill import Spill, SpillStore
-from runtime.posix.fd_streams import Inlet
-from runtime.posix.orphaned_pipes import Leftovers
+from runtime.posix.fd_streams import FdReader
+from runtime.posix.orphaned_pipes import OrphanedPipes
 
 LAST_WORDS = 1 << 20  # bytes read after the program's end: the most a pipe holds
 
@@ -22,14 +22,14 @@ class OutputStream:
         journal: Journal,
         changed: Callable[[], None],
         store: SpillStore | None = None,
-        leftovers: Leftovers | None = None,
+        leftovers: OrphanedPipes | None = None,
     ) -> None:
         """`leftovers`: who goes on reading when the program has ended, and its children have not."""
         self.journal = journal
-        self._inlet = Inlet(fd, journal.append, Weakly(self._burst_over), changed, journal.portion)
+        self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
         hold_room = store.each // 2 if store is not None else None  # who comes back finds it on the disk
-        self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume, hold_room)
-        self.spill = Spill(store, journal, Weakly(self.pacer.advanced)) if store is not None else None
+        self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume, hold_room)
+        self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
         if self.spill is not None:
             self.pacer.add(self.spill, follows=True)
         self._changed = changed
@@ -47,8 +47,8 @@ class OutputStream:
         on_disk = self.spill.first_at(offset)
         return start if on_disk is None else min(on_disk, start)
 
-    def describe(self) -> Kept:
-        return Kept(start=self.first_at(0), offset=self.end)
+    def describe(self) -> KeptRange:
+        return KeptRange(start=self.first_at(0), offset=self.end)
 
     def finish(self) -> None:
         """The program has ended: take what it left, and let go of a pipe that its children may still hold."""
@@ -73,7 +73,7 @@ class OutputStream:
         self.pacer.update()
 
 
-class Cursor:
+class StreamCursor:
     """A place in a stream, of somebody who reads on from there. `arrived` is called when bytes came from the disk."""
 
     lossless = True

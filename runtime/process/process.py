@@ -10,18 +10,18 @@ from typing import NamedTuple, Protocol
 from msgspec import structs
 
 from hawse.api.paths import to_text
-from hawse.api.processes import Offsets, ProcessInfo, ProcessOpened
+from hawse.api.processes import ProcessInfo, ProcessOpened, StreamOffsets
 from hawse.api.types import Exit
 from runtime.core.tasks import Tasks
-from runtime.core.weak_callback import Weakly
-from runtime.journal.input_offsets import Inputs, Writers
+from runtime.core.weak_callback import WeakCallback
+from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.journal.journal import Journal
 from runtime.journal.spill import SpillStore
 from runtime.posix import process_tree as tree
 from runtime.posix.child import adopt
-from runtime.posix.fd_streams import Outlet
+from runtime.posix.fd_streams import FdWriter
 from runtime.posix.oom import OomCounter
-from runtime.posix.orphaned_pipes import Leftovers
+from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.posix.spawn import spawn_pipes
 from runtime.process.output_stream import OutputStream
 
@@ -30,16 +30,16 @@ KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
 SHRUNK = 4096  # bytes of each stream that are kept of an old exec's output
 
 
-class Ground(NamedTuple):
+class ProcessContext(NamedTuple):
     """What the processes of a runtime have in common."""
 
     tasks: Tasks
     journal: Callable[[], Journal]
     oom: OomCounter
-    leftovers: Leftovers
+    leftovers: OrphanedPipes
 
 
-class Reader(Protocol):
+class ProcessSubscriber(Protocol):
     """Whoever wants to know of output and of the end."""
 
     def wake(self) -> None: ...
@@ -57,7 +57,7 @@ class Process:
         env: Mapping[str, str],
         stdin: bool,
         timeout: float | None,
-        ground: Ground,
+        ground: ProcessContext,
         on_exit: Callable[["Process"], None],
         store: SpillStore | None = None,
     ) -> None:
@@ -70,9 +70,9 @@ class Process:
         self.argv = list(argv)
         self.cwd = cwd
         self.started = time.time()
-        self.inputs = Inputs()
+        self.inputs = InputOffsets()
         self.exit: Exit | None = None
-        self.readers: dict[Reader, None] = {}
+        self.readers: dict[ProcessSubscriber, None] = {}
         self._ground = ground
         self._mark = f"{tree.MARK}={self.instance}"
         self._on_exit = on_exit
@@ -80,12 +80,12 @@ class Process:
         self._ours_to_kill = False  # we sent it SIGKILL, or may have
         self._kills = ground.oom.kills()
         journals = ground.journal(), ground.journal()
-        self.writers = Writers()
+        self.writers = InputStreams()
         pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
-        self.stdin = Outlet(pipes.stdin, owned=True) if pipes.stdin is not None else None
-        self.stdout = OutputStream(pipes.stdout, journals[0], Weakly(self._wake), store, ground.leftovers)
-        self.stderr = OutputStream(pipes.stderr, journals[1], Weakly(self._wake), store, ground.leftovers)
+        self.stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
+        self.stdout = OutputStream(pipes.stdout, journals[0], WeakCallback(self._wake), store, ground.leftovers)
+        self.stderr = OutputStream(pipes.stderr, journals[1], WeakCallback(self._wake), store, ground.leftovers)
         self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
 
     @property
@@ -106,7 +106,7 @@ class Process:
             stderr=self.stderr.describe(),
         )
 
-    def opened(self, start: Offsets, input_offset: int) -> ProcessOpened:
+    def opened(self, start: StreamOffsets, input_offset: int) -> ProcessOpened:
         """What a reader is told that begins at `start`."""
         return ProcessOpened(**structs.asdict(self.describe()), start=start, input_offset=input_offset)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from hawse.api.processes import ProcessInfo, ProcessList
+from hawse.api.processes import ProcessInfo, ProcessListResult
 from hawse.wire import HawseError
 from runtime.process.process import Process
 from runtime.rpc.handle_checks import check_instance
@@ -16,17 +16,17 @@ from runtime.rpc.handle_checks import check_instance
 ARGV_TOLD = 256  # characters of an argv in a list, which has to fit into one message
 
 
-class Keep(NamedTuple):
+class Retention(NamedTuple):
     """How long what has ended is kept: until there are `number` later ones, or for `age` seconds."""
 
     number: int = 256
     age: float = 24 * 3600.0
 
 
-class Records:
+class ProcessRegistry:
     """At most one instance of an id. What is dropped is forgotten with what it has on disk."""
 
-    def __init__(self, keep: Keep) -> None:
+    def __init__(self, keep: Retention) -> None:
         self._keep = keep
         self._processes: dict[str, Process] = {}
         self._ended: OrderedDict[str, float] = OrderedDict()  # id: when, by the loop's clock; the oldest first
@@ -63,13 +63,13 @@ class Records:
         self._ended[process.id] = self._loop.time()
         self._trim()
 
-    def list(self, after: str | None, limit: int) -> ProcessList:
+    def list(self, after: str | None, limit: int) -> ProcessListResult:
         """The next `limit` records behind `after`, in the order in which they were started."""
         names = iter(self._processes)
         if after is not None and after in self._processes:
             next(name for name in names if name == after)
         chosen = [_short(self._processes[name].describe()) for name in islice(names, limit)]
-        return ProcessList(processes=chosen, more=next(names, None) is not None)
+        return ProcessListResult(processes=chosen, more=next(names, None) is not None)
 
     def close(self) -> None:
         if self._timer is not None:

@@ -8,23 +8,30 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
 
-from hawse.api.processes import LogMatch, Offsets, Port, ProcessWaited, Wait, WaitOpened
+from hawse.api.processes import (
+    LogMatch,
+    PortCondition,
+    ProcessWait,
+    ProcessWaitOpened,
+    ProcessWaitResult,
+    StreamOffsets,
+)
 from hawse.api.types import StreamName
 from hawse.wire import Connection, HawseError
-from runtime.core.output_matcher import Found, Matcher
+from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.tasks import Tasks
 from runtime.process.attach import beginning
-from runtime.process.output_stream import Cursor, OutputStream
+from runtime.process.output_stream import OutputStream, StreamCursor
 from runtime.process.port_probe import until_open
 from runtime.process.process import Process
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 STEP = 32 << 10  # bytes of output looked at in one go
 LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a thread
 
 
-class Search:
+class LogSearch:
     """Looks through one stream. `woken` on output, it works until it has seen all, then calls `seen_all`."""
 
     def __init__(
@@ -47,7 +54,7 @@ class Search:
         self._busy = False
         self._closed = False
         self._loop = asyncio.get_running_loop()
-        self._cursor = Cursor(stream, since, self.wake)
+        self._cursor = StreamCursor(stream, since, self.wake)
         self._cursor.lost()
         self.start = self._cursor.offset
         stream.pacer.add(self._cursor)
@@ -88,21 +95,23 @@ class Search:
         else:
             self._loop.run_in_executor(self._threads, self._matcher.search).add_done_callback(self._came_back)
 
-    def _came_back(self, future: asyncio.Future[Found | None]) -> None:
+    def _came_back(self, future: asyncio.Future[MatchSpan | None]) -> None:
         if not self._closed and not future.cancelled():
             self._searched(future.result())
 
-    def _searched(self, found: Found | None) -> None:
+    def _searched(self, found: MatchSpan | None) -> None:
         if found is None:
             self._loop.call_soon(self._step)
         else:
             self._found(LogMatch(stream=self.name, **found._asdict()))
 
 
-class ProcessWait:
+class ProcessWaitStream:
     """A `Stream` without bytes, and a reader of its process."""
 
-    def __init__(self, process: Process, call: Call, params: Wait, threads: Executor, tasks: Tasks) -> None:
+    def __init__(
+        self, process: Process, call: RuntimeCall, params: ProcessWait, threads: Executor, tasks: Tasks
+    ) -> None:
         """Raises `invalid_params`, `too_large`."""
         if not (params.exit or params.log or params.port):
             raise HawseError("invalid_params", "wait for what? exit, log or port")
@@ -114,7 +123,7 @@ class ProcessWait:
         self._probe: asyncio.Task[None] | None = None
         self._opened = self._over = False
         self._searches = self._make_searches(params, threads)
-        self._start = Offsets(**{search.name: search.start for search in self._searches})
+        self._start = StreamOffsets(**{search.name: search.start for search in self._searches})
         self._timer = asyncio.get_running_loop().call_later(params.timeout or DEFAULT_TIMEOUT, self._time_out)
         process.readers[self] = None
 
@@ -129,7 +138,7 @@ class ProcessWait:
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if not self._opened and connection.window(ch) > 0:
             self._opened = True
-            connection.send_event(ch, "opened", WaitOpened(start=self._start))
+            connection.send_event(ch, "opened", ProcessWaitOpened(start=self._start))
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
@@ -162,26 +171,26 @@ class ProcessWait:
         if self._over or exit is None or not all(search.at_end for search in self._searches):
             return
         if self._exit_wanted:
-            self._finish(ProcessWaited(event="exit", exit=exit))
+            self._finish(ProcessWaitResult(event="exit", exit=exit))
         else:
             details = {"exit": exit, "stdout": self._process.stdout.end, "stderr": self._process.stderr.end}
             self._over = True
             self._call.error(HawseError("exited", "the process ended first", admitted="yes", details=details))
 
-    async def _look(self, port: Port) -> None:
+    async def _look(self, port: PortCondition) -> None:
         status = await until_open(port.port, port.path, port.status)
         if not self._over and self._process.exit is None:
-            self._finish(ProcessWaited(event="port", status=status))
+            self._finish(ProcessWaitResult(event="port", status=status))
 
     def _time_out(self) -> None:
-        self._finish(ProcessWaited(event="timeout"))
+        self._finish(ProcessWaitResult(event="timeout"))
 
-    def _finish(self, value: ProcessWaited) -> None:
+    def _finish(self, value: ProcessWaitResult) -> None:
         if not self._over:
             self._over = True
             self._call.result(value)
 
-    def _make_searches(self, params: Wait, threads: Executor) -> list[Search]:
+    def _make_searches(self, params: ProcessWait, threads: Executor) -> list[LogSearch]:
         log = params.log
         if log is None:
             return []
@@ -195,13 +204,13 @@ class ProcessWait:
             where = {"path": "$.log.text" if literal else "$.log.pattern"}
             raise HawseError(error.code, error.message, details=where) from None
         return [
-            Search(
+            LogSearch(
                 name,
                 self._process.stdout if name == "stdout" else self._process.stderr,
                 since.stdout if name == "stdout" else since.stderr,
                 matcher,
                 threads,
-                found=lambda match: self._finish(ProcessWaited(event="log", match=match)),
+                found=lambda match: self._finish(ProcessWaitResult(event="log", match=match)),
                 seen_all=self._check_end,
             )
             for name, matcher in matchers.items()

@@ -27,7 +27,7 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
     return msgspec.json.encode(value | {"env": env}) + b"\n"
 
 
-class Text:
+class CastText:
     """Bytes of a stream, cut anywhere, as text: no character is split, and what is no UTF-8 becomes U+FFFD."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Text:
         return self._decoder.decode(b"", True)
 
 
-class Clock:
+class CastClock:
     """From times to intervals: whole milliseconds, whose sum never drifts from the time that they stand for."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from runtime.recording.asciicast import Clock, Text, event
+from runtime.recording.asciicast import CastClock, CastText, event
 from runtime.screen.screen import Screen
 
 PARTS = ("cast", "screens", "index")
@@ -28,7 +28,7 @@ SCROLLBACK = 1000  # lines that a screen of the recording remembers
 LAST_LINE = 256  # bytes kept free for the one that says why there is no more
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """Something that happened `at` seconds after the beginning. `data`: bytes for `o` and `i`."""
 
     at: float
@@ -40,7 +40,7 @@ class QuotaError(Exception):
     """The recording may not grow any more. All that came before is in the file."""
 
 
-class CastFile:
+class CastWriter:
     """Appends to the files of one recording. `reserve(bytes)` says whether the sandbox has room for more."""
 
     def __init__(self, folder: Path, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
@@ -51,8 +51,8 @@ class CastFile:
         self._fds: dict[str, int] = {}
         self._limit = limit
         self._reserve = reserve
-        self._clock = Clock()
-        self._output, self._input = Text(), Text()
+        self._clock = CastClock()
+        self._output, self._input = CastText(), CastText()
         self._screen: Screen | None = None
         self._keyframe_at = 0  # where in the cast the latest screen belongs
         self._keyframe_ms = 0
@@ -77,7 +77,7 @@ class CastFile:
         self._keyframe_at = self.sizes["cast"]
         self._screen = Screen(cols, rows, scrollback=SCROLLBACK)
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[IndexEntry]) -> None:
         """Raises `OSError`, `QuotaError`; then the file ends with the last line that was written as a whole."""
         lines: list[bytes] = []
         pending = 0
@@ -92,9 +92,9 @@ class CastFile:
                 self._keyframe()
         self._append("cast", b"".join(lines))
 
-    def end(self, entry: Entry | None) -> None:
+    def end(self, entry: IndexEntry | None) -> None:
         """Nothing more comes: `entry` is the last one, and written although there may be no room left."""
-        rest = [Entry(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))]
+        rest = [IndexEntry(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))]
         last = [part for part in rest if part.data] + ([entry] if entry else [])
         self._put("cast", b"".join(map(self._line, last)))
 
@@ -106,7 +106,7 @@ class CastFile:
             self._screen.close()
             self._screen = None
 
-    def _line(self, entry: Entry) -> bytes:
+    def _line(self, entry: IndexEntry) -> bytes:
         """The line of the cast; empty where there is nothing to say yet."""
         at, code, data = entry
         screen = self._screen

@@ -10,31 +10,31 @@ from pathlib import Path
 from typing import Any
 
 from hawse.api.recordings import (
-    DeleteRecording,
-    GetRecording,
-    ListRecordings,
-    MarkRecording,
-    ReadRecording,
-    StartRecording,
-    StopRecording,
-    WatchRecordings,
+    RecordingDelete,
+    RecordingGet,
+    RecordingList,
+    RecordingMark,
+    RecordingRead,
+    RecordingStart,
+    RecordingStop,
+    RecordingWatch,
 )
-from hawse.api.terminals import Record
+from hawse.api.terminals import RecordOptions
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import Disk
+from runtime.core.thread_pool import ThreadPool
 from runtime.files.read import read
 from runtime.recording.asciicast import header
-from runtime.recording.cast_writer import LAST_LINE, CastFile, QuotaError
+from runtime.recording.cast_writer import LAST_LINE, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder
-from runtime.recording.storage import EACH, Archive, Info, Room
-from runtime.recording.watch import Watch
-from runtime.rpc.call import Call
+from runtime.recording.storage import EACH, RecordingFile, RecordingQuota, RecordingStore
+from runtime.recording.watch import RecordingWatchStream
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
-from runtime.rpc.generator_stream import Producer
+from runtime.rpc.generator_stream import GeneratorStream
 from runtime.rpc.handle_checks import check_running
 from runtime.rpc.roles import OWNER
-from runtime.terminal.methods import Terminals
+from runtime.terminal.methods import TerminalMethods
 from runtime.terminal.terminal import Terminal
 
 log = logging.getLogger(__name__)
@@ -47,21 +47,27 @@ LEAST_ROOM = 1 << 20  # bytes without which a recording is not begun
 _TRUNCATING = ("quota", "no_space", "io_error")
 
 
-class Recordings:
+class RecordingMethods:
     """By id: those that go on, and those that are kept."""
 
     def __init__(
-        self, folder: Path, terminals: Terminals, tasks: Tasks, disk: Disk, *, room: Room | None = None
+        self,
+        folder: Path,
+        terminals: TerminalMethods,
+        tasks: Tasks,
+        disk: ThreadPool,
+        *,
+        room: RecordingQuota | None = None,
     ) -> None:
-        self._archive = Archive(folder)
+        self._archive = RecordingStore(folder)
         self._terminals = terminals
         self._tasks = tasks
         self._disk = disk
-        self._room = room or Room()
+        self._room = room or RecordingQuota()
         self._infos = {info.id: info for info in self._archive.load()}
         self._room.count(sum(info.size + info.screens + info.index for info in self._infos.values()))
         self._active: dict[str, Recorder] = {}
-        self._watches: dict[Watch, None] = {}
+        self._watches: dict[RecordingWatchStream, None] = {}
         terminals.recording = self._policy
 
     @property
@@ -71,17 +77,17 @@ class Recordings:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "recording.start": Method(StartRecording, lambda call, p: self._start(p)),
-            "recording.stop": Method(StopRecording, lambda call, p: self._stop(p.id)),
-            "recording.mark": Method(MarkRecording, lambda call, p: self._mark(p)),
-            "recording.list": Method(ListRecordings, lambda call, p: self._list(p.terminal)),
-            "recording.get": Method(GetRecording, lambda call, p: self.describe(p.id)),
-            "recording.delete": Method(DeleteRecording, lambda call, p: self._delete(p.id)),
-            "recording.read": Method(ReadRecording, self._read, stream=True),
-            "recording.watch": Method(WatchRecordings, self._watch, stream=True),
+            "recording.start": Method(RecordingStart, lambda call, p: self._start(p)),
+            "recording.stop": Method(RecordingStop, lambda call, p: self._stop(p.id)),
+            "recording.mark": Method(RecordingMark, lambda call, p: self._mark(p)),
+            "recording.list": Method(RecordingList, lambda call, p: self._list(p.terminal)),
+            "recording.get": Method(RecordingGet, lambda call, p: self.describe(p.id)),
+            "recording.delete": Method(RecordingDelete, lambda call, p: self._delete(p.id)),
+            "recording.read": Method(RecordingRead, self._read, stream=True),
+            "recording.watch": Method(RecordingWatch, self._watch, stream=True),
         }
 
-    def describe(self, name: str) -> Info:
+    def describe(self, name: str) -> RecordingFile:
         """The recording as it is now. Raises `not_found`."""
         info = self._infos.get(name)
         if info is None:
@@ -100,7 +106,7 @@ class Recordings:
 
     # ---- beginning and end
 
-    def _policy(self, policy: Record) -> Callable[[Terminal], None]:
+    def _policy(self, policy: RecordOptions) -> Callable[[Terminal], None]:
         self._check_room()
 
         def begin(terminal: Terminal) -> None:
@@ -108,7 +114,7 @@ class Recordings:
 
         return begin
 
-    async def _start(self, params: StartRecording) -> Info:
+    async def _start(self, params: RecordingStart) -> RecordingFile:
         terminal = self._terminals.get(params.terminal)
         check_running("terminal", terminal)
         name = params.id or f"r-{secrets.token_hex(6)}"
@@ -136,7 +142,7 @@ class Recordings:
     def _begin(self, terminal: Terminal, name: str, *, with_input: bool, title: str | None = None) -> Recorder:
         started = time.time()
         cols, rows = terminal.size
-        info = Info(
+        info = RecordingFile(
             id=name,
             terminal=terminal.id,
             instance=terminal.instance,
@@ -152,7 +158,7 @@ class Recordings:
             env = {"TERM": "xterm-256color", "SHELL": shell}
             return header(cols, rows, timestamp=started, term="xterm-256color", title=title, env=env)
 
-        file = CastFile(self._archive.folder, name, limit=EACH, reserve=self._room.take)
+        file = CastWriter(self._archive.folder, name, limit=EACH, reserve=self._room.take)
         recorder = Recorder(terminal, file, first_line, with_input=with_input)
         self._infos[name] = info
         self._active[name] = recorder
@@ -160,7 +166,7 @@ class Recordings:
         self._changed()
         return recorder
 
-    async def _run(self, info: Info, recorder: Recorder) -> None:
+    async def _run(self, info: RecordingFile, recorder: Recorder) -> None:
         try:
             await self._save(info)
             await recorder.run()
@@ -173,13 +179,13 @@ class Recordings:
             recorder.done.set()
             self._changed()
 
-    async def _save(self, info: Info) -> None:
+    async def _save(self, info: RecordingFile) -> None:
         try:
             await asyncio.to_thread(self._archive.save, info)
         except OSError as error:
             log.warning("! the recording %s: %s", info.id, error)
 
-    async def _stop(self, name: str) -> Info:
+    async def _stop(self, name: str) -> RecordingFile:
         """Again, it does nothing."""
         self.describe(name)
         recorder = self._active.get(name)
@@ -198,7 +204,7 @@ class Recordings:
 
     # ---- what one asks
 
-    def _mark(self, params: MarkRecording) -> Info:
+    def _mark(self, params: RecordingMark) -> RecordingFile:
         info = self.describe(params.id)
         recorder = self._active.get(params.id)
         if recorder is None or recorder.reason is not None:
@@ -213,7 +219,7 @@ class Recordings:
         infos = [self.describe(name) for name in reversed(self._infos)]
         return {"recordings": [info for info in infos if terminal is None or info.terminal == terminal]}
 
-    def _read(self, call: Call, params: ReadRecording) -> None:
+    def _read(self, call: RuntimeCall, params: RecordingRead) -> None:
         info = self.describe(params.id)
         if info.input and call.role != OWNER:
             raise HawseError("forbidden", "it holds what was typed: only an owner may read it")
@@ -224,10 +230,10 @@ class Recordings:
         length = end - offset if params.length is None else min(params.length, end - offset)
         path = self._archive.path(params.id, params.part)
         work = read(lambda flags: os.open(path, flags), offset=offset, length=length)
-        call.serve(Producer(call, work, self._disk, self._tasks, offset=offset))
+        call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
 
-    def _watch(self, call: Call, params: WatchRecordings) -> None:
-        watch = Watch(call, lambda: self._going_on(params.terminal), self._forget)
+    def _watch(self, call: RuntimeCall, params: RecordingWatch) -> None:
+        watch = RecordingWatchStream(call, lambda: self._going_on(params.terminal), self._forget)
         self._watches[watch] = None
         call.serve(watch)
 
@@ -235,7 +241,7 @@ class Recordings:
         infos = [self.describe(name) for name, recorder in self._active.items() if recorder.reason is None]
         return {"recordings": [info for info in infos if terminal is None or info.terminal == terminal]}
 
-    def _forget(self, watch: Watch) -> None:
+    def _forget(self, watch: RecordingWatchStream) -> None:
         self._watches.pop(watch, None)
 
     def _changed(self) -> None:
@@ -243,7 +249,7 @@ class Recordings:
             watch.changed()
 
 
-def _take_stock(info: Info, recorder: Recorder) -> None:
+def _take_stock(info: RecordingFile, recorder: Recorder) -> None:
     file = recorder.file
     info.size, info.screens, info.index = file.sizes["cast"], file.sizes["screens"], file.sizes["index"]
     info.duration = file.duration

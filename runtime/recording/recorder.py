@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from hawse.api.recordings import Reason
+from hawse.api.recordings import RecordingEndReason
 from runtime.recording.asciicast import exit_status
-from runtime.recording.cast_writer import CastFile, Entry, QuotaError
+from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -47,7 +47,7 @@ class Recorder:
     def __init__(
         self,
         terminal: "Terminal",
-        file: CastFile,
+        file: CastWriter,
         header: Callable[[int, int], bytes],
         *,
         with_input: bool,
@@ -55,7 +55,7 @@ class Recorder:
         loop = asyncio.get_running_loop()
         self.with_input = with_input
         self.file = file
-        self.reason: Reason | None = None  # why it has ended, or is about to
+        self.reason: RecordingEndReason | None = None  # why it has ended, or is about to
         self.message = ""
         self.lost = 0  # bytes that were outrun: of output, because the disk was slow; of input
         self.opened: asyncio.Future[None] = loop.create_future()  # the file is there; or why it is not
@@ -138,7 +138,7 @@ class Recorder:
     def _note(self, code: str, data: bytes | str = b"") -> None:
         self._notes.append(Note(self.elapsed, self._stamped, code, data))
 
-    def _finish(self, reason: Reason, message: str = "") -> None:
+    def _finish(self, reason: RecordingEndReason, message: str = "") -> None:
         self.reason, self.message = reason, message
         self._urgent.set()
         self._work.set()
@@ -177,10 +177,10 @@ class Recorder:
         except TimeoutError:
             pass
 
-    def _take(self) -> list[Entry]:
+    def _take(self) -> list[IndexEntry]:
         """What is to be written next. The cursor moves: the journal may drop it now."""
         assert self.cursor is not None
-        entries: list[Entry] = []
+        entries: list[IndexEntry] = []
         size = 0
         while self._notes and size < BATCH:
             note = self._notes[0]
@@ -189,18 +189,18 @@ class Recorder:
                 continue
             if self.cursor < note.offset:
                 stop = min(note.offset, self.cursor + PIECE)
-                entries.append(Entry(note.at, "o", self._terminal.journal.copy(self.cursor, stop)))
+                entries.append(IndexEntry(note.at, "o", self._terminal.journal.copy(self.cursor, stop)))
                 size += stop - self.cursor
                 self.cursor = stop
             if self.cursor >= note.offset:
                 self._notes.popleft()
                 if note.code != "o":
-                    entries.append(Entry(note.at, "o" if note.code == SCREEN else note.code, note.data))
+                    entries.append(IndexEntry(note.at, "o" if note.code == SCREEN else note.code, note.data))
                     self._input_held -= len(note.data) if note.code == "i" else 0
         self._terminal.moved()
         return entries
 
-    def _skip(self) -> list[Entry]:
+    def _skip(self) -> list[IndexEntry]:
         """The journal has lost our place (the disk stood still): say so, and go on with the screen as it is now."""
         assert self.cursor is not None
         snapshot = self._terminal.snapshot()
@@ -213,9 +213,9 @@ class Recorder:
         self.cursor, self._next_mark = snapshot.offset, max(self._next_mark, snapshot.next_mark)
         self._stamped = max(self._stamped, snapshot.offset)
         return [
-            Entry(at, "m", f"{lost} bytes of output were not recorded"),
-            Entry(at, "r", f"{snapshot.cols}x{snapshot.rows}"),
-            Entry(at, "o", b"\x1bc" + snapshot.data),
+            IndexEntry(at, "m", f"{lost} bytes of output were not recorded"),
+            IndexEntry(at, "r", f"{snapshot.cols}x{snapshot.rows}"),
+            IndexEntry(at, "o", b"\x1bc" + snapshot.data),
         ]
 
     def _begin_with_the_screen(self) -> None:
@@ -239,7 +239,7 @@ class Recorder:
         """In a thread: the last line, as far as there is room for it."""
         try:
             if self.opened.done() and self.opened.exception() is None:
-                cut = Entry(self.elapsed, "m", f"recording ended: {self.message}") if self.message else None
+                cut = IndexEntry(self.elapsed, "m", f"recording ended: {self.message}") if self.message else None
                 self.file.end(cut)
         except OSError as error:
             log.warning("! the end of a recording: %s", error)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.recordings import Reason
+from hawse.api.recordings import RecordingEndReason
 from runtime.recording.cast_writer import PARTS
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ TAIL = 32 << 20  # bytes of a cast that are read again after a kill: more than t
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class Info(msgspec.Struct, kw_only=True):
+class RecordingFile(msgspec.Struct, kw_only=True):
     """A recording as docs/wire.md shows it. Kept in `ID.json`."""
 
     id: str
@@ -33,7 +33,7 @@ class Info(msgspec.Struct, kw_only=True):
     rows: int
     started: float  # seconds since 1970
     state: str = "recording"  # or "finished"
-    reason: Reason | None = None  # why it has ended
+    reason: RecordingEndReason | None = None  # why it has ended
     message: str = ""
     duration: float = 0.0  # seconds
     size: int = 0  # bytes of the cast
@@ -44,7 +44,7 @@ class Info(msgspec.Struct, kw_only=True):
     truncated: bool = False  # it has less than happened
 
 
-class Room:
+class RecordingQuota:
     """How many bytes the recordings may still grow by. Asked from several threads."""
 
     def __init__(self, total: int = TOTAL) -> None:
@@ -69,7 +69,7 @@ class Room:
         return self._total - self._used
 
 
-class Archive:
+class RecordingStore:
     """One folder of recordings. All of it waits for the disk."""
 
     def __init__(self, folder: Path) -> None:
@@ -78,19 +78,19 @@ class Archive:
     def path(self, name: str, part: str) -> Path:
         return self.folder / f"{name}.{part}"
 
-    def load(self) -> Iterator[Info]:
+    def load(self) -> Iterator[RecordingFile]:
         """What an earlier runtime has left, oldest first; those that it was killed in are repaired."""
         found = []
         for path in self.folder.glob("*.json") if self.folder.is_dir() else ():
             try:
-                info = msgspec.json.decode(path.read_bytes(), type=Info)
+                info = msgspec.json.decode(path.read_bytes(), type=RecordingFile)
                 if ID.fullmatch(info.id) and info.id == path.stem:
                     found.append(self._repaired(info))
             except (OSError, ValueError) as error:
                 log.warning("! the recording %s cannot be read: %s", path, error)
         yield from sorted(found, key=lambda info: info.started)
 
-    def save(self, info: Info) -> None:
+    def save(self, info: RecordingFile) -> None:
         """At once and atomically. Raises `OSError`."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = self.folder / f".{info.id}.json"
@@ -101,7 +101,7 @@ class Archive:
         for part in ("json", *PARTS):
             self.path(name, part).unlink(missing_ok=True)
 
-    def _repaired(self, info: Info) -> Info:
+    def _repaired(self, info: RecordingFile) -> RecordingFile:
         if info.state != "recording":
             return info
         for part in ("cast", "index"):

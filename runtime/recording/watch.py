@@ -4,13 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 
 
-class Watch:
+class RecordingWatchStream:
     """A `Stream` of events without bytes. Changes that nobody has read yet are one."""
 
-    def __init__(self, call: Call, look: Callable[[], Any], on_detach: Callable[["Watch"], None]) -> None:
+    def __init__(
+        self, call: RuntimeCall, look: Callable[[], Any], on_detach: Callable[["RecordingWatchStream"], None]
+    ) -> None:
         self._call = call
         self._look = look
         self._on_detach = on_detach

@@ -9,7 +9,7 @@ import msgspec
 
 from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
-from hawse.wire import Connection, HawseError, Source
+from hawse.wire import Connection, FrameSource, HawseError
 from runtime.rpc.roles import OWNER
 
 log = logging.getLogger(__name__)
@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 ACK_DELAY = 0.05  # seconds that applied input may wait to be told
 
 
-class Stream(Source, Protocol):
-    """What serves a channel that carries bytes. `pull` (of `Source`) sends, and closes the channel in the end."""
+class Stream(FrameSource, Protocol):
+    """What serves a channel that carries bytes. `pull` (of `FrameSource`) sends, and closes the channel in the end."""
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         """Input arrived; `payload` is valid only during the call. May raise `HawseError`: it closes the channel."""
@@ -33,7 +33,7 @@ class Stream(Source, Protocol):
         ...
 
 
-class Call:
+class RuntimeCall:
     """An open channel of a link."""
 
     def __init__(self, link: StreamLink, message: CallMessage) -> None:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from hawse.wire import HawseError
 from hawse.wire.messages import to_raw
 from runtime.core.tasks import Tasks
-from runtime.rpc.call import Call, decode
-from runtime.rpc.idempotency import Outcomes, fingerprint
+from runtime.rpc.call import RuntimeCall, decode
+from runtime.rpc.idempotency import IdempotencyTable, fingerprint
 from runtime.rpc.roles import check
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[Call, Any], Any]
+Handler = Callable[[RuntimeCall, Any], Any]
 
 
 class Method(NamedTuple):
@@ -33,7 +33,7 @@ class Method(NamedTuple):
 class Dispatcher:
     """Runs calls. Their work belongs to the runtime, not to the link they came by: a cut line ends no work."""
 
-    def __init__(self, tasks: Tasks, outcomes: Outcomes) -> None:
+    def __init__(self, tasks: Tasks, outcomes: IdempotencyTable) -> None:
         self._methods: dict[str, Method] = {}
         self._tasks = tasks
         self._outcomes = outcomes
@@ -41,7 +41,7 @@ class Dispatcher:
     def add(self, methods: dict[str, Method]) -> None:
         self._methods.update(methods)
 
-    def dispatch(self, call: Call) -> None:
+    def dispatch(self, call: RuntimeCall) -> None:
         """Begin to serve `call`. Never raises: what goes wrong is the call's error."""
         try:
             method = self._methods.get(call.method)
@@ -62,7 +62,7 @@ class Dispatcher:
         except Exception as error:
             call.error(typed(error))
 
-    def _keyed(self, call: Call, method: Method, params: Any) -> None:
+    def _keyed(self, call: RuntimeCall, method: Method, params: Any) -> None:
         assert call.key is not None
         mark = fingerprint(call.method, bytes(call.params))
         outcome = self._outcomes.join(call.key, mark, call.age)
@@ -124,5 +124,5 @@ def from_oserror(error: OSError) -> HawseError:
     return HawseError(code, error.strerror or str(error), admitted="yes", details={"errno": error.errno})
 
 
-def _expire(call: Call) -> None:
+def _expire(call: RuntimeCall) -> None:
     call.error(HawseError("deadline_exceeded", f"after {call.timeout} s", admitted="yes"))

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import Disk
-from runtime.rpc.call import Call
+from runtime.core.thread_pool import ThreadPool
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import typed
 
 
-class Told(NamedTuple):
+class StreamEvent(NamedTuple):
     """An event to send."""
 
     name: str
@@ -19,20 +19,20 @@ class Told(NamedTuple):
 
 # What it yields: an event, bytes of output (so many as may be held), or None to let others have a turn. What it
 # returns is the result. However the call ends, it is closed, so its `finally` lets go of what it holds.
-Work = Generator[Told | bytes | None, None, Any]
+Work = Generator[StreamEvent | bytes | None, None, Any]
 
 
-class Producer:
+class GeneratorStream:
     """A `Stream`."""
 
-    def __init__(self, call: Call, work: Work, disk: Disk, tasks: Tasks, *, offset: int = 0) -> None:
+    def __init__(self, call: RuntimeCall, work: Work, disk: ThreadPool, tasks: Tasks, *, offset: int = 0) -> None:
         """`offset`: of the first byte."""
         self._call = call
         self._work = work
         self._disk = disk
         self._tasks = tasks
         self._offset = offset
-        self._event: Told | None = None  # one of the two is held until there is credit for it
+        self._event: StreamEvent | None = None  # one of the two is held until there is credit for it
         self._block = memoryview(b"")
         self._busy = False
         self._over = False
@@ -92,7 +92,7 @@ class Producer:
     def _take(self, over: bool, item: Any) -> None:
         if over:
             self._over, self._value = True, item
-        elif isinstance(item, Told):
+        elif isinstance(item, StreamEvent):
             self._event = item
         elif item:
             self._block = memoryview(item)

@@ -56,7 +56,7 @@ class Outcome:
             self.tell(succeed, fail)
 
 
-class Outcomes:
+class IdempotencyTable:
     """The outcomes by key, those that are done bounded in number and age."""
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:

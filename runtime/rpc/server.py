@@ -21,7 +21,7 @@ from hawse.wire import (
     Role,
 )
 from hawse.wire.limits import LINK_CHANNELS
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Dispatcher, typed
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Server:
         self._dispatcher = dispatcher
         self._name = name
         self._token = token
-        self._calls: dict[StreamLink, dict[int, Call]] = {}
+        self._calls: dict[StreamLink, dict[int, RuntimeCall]] = {}
         self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
 
     def accept(self) -> asyncio.BaseProtocol:
@@ -67,7 +67,7 @@ class Server:
             case Credit(ch=ch):
                 link.writer.wake(ch)
             case CallMessage():
-                call = Call(link, event)
+                call = RuntimeCall(link, event)
                 calls[event.ch] = call
                 call.on_finish = lambda ch: calls.pop(ch, None)
                 self._dispatcher.dispatch(call)
@@ -95,7 +95,7 @@ class Server:
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=["roles"])
 
-    def _input(self, call: Call | None, offset: int, payload: memoryview) -> None:
+    def _input(self, call: RuntimeCall | None, offset: int, payload: memoryview) -> None:
         if call is None:
             return
         try:
@@ -105,7 +105,7 @@ class Server:
         except Exception as error:
             call.error(typed(error))
 
-    def _end(self, call: Call | None) -> None:
+    def _end(self, call: RuntimeCall | None) -> None:
         if call is None or call.stream is None:
             return
         try:

@@ -8,7 +8,7 @@ from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 from pyghostty.core import init_sized
 
-from hawse.api.automation import Format
+from hawse.api.automation import ScreenFormat
 
 CONTENT_LIMIT = 768 << 10  # bytes as JSON: an answer has to fit into a control message
 
@@ -39,7 +39,7 @@ _SHAPES = {
 _UNSAFE_LINK = re.compile(r'<a href="(?!(?i:https?|ftp|mailto|file):)[^"]*">')
 
 
-def view(emulator: Emulator, form: Format, scrollback: int) -> dict[str, Any]:
+def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> dict[str, Any]:
     """The screen below up to `scrollback` rows of what has scrolled away, as docs/wire.md shows it."""
     cols, rows = emulator.size
     above = min(scrollback, emulator.get("scrollback_rows", "size_t"))
@@ -58,7 +58,7 @@ def view(emulator: Emulator, form: Format, scrollback: int) -> dict[str, Any]:
     }
 
 
-def _content(emulator: Emulator, form: Format, count: int) -> tuple[str, int]:
+def _content(emulator: Emulator, form: ScreenFormat, count: int) -> tuple[str, int]:
     """The last `count` rows, or as many as the limit allows, halving; and how many these are."""
     while count:
         content = _format(emulator, form, count)
@@ -68,7 +68,7 @@ def _content(emulator: Emulator, form: Format, count: int) -> tuple[str, int]:
     return "", 0
 
 
-def _format(emulator: Emulator, form: Format, count: int) -> str:
+def _format(emulator: Emulator, form: ScreenFormat, count: int) -> str:
     cols, _ = emulator.size
     total = emulator.get("total_rows", "size_t")
     selection = init_sized("GhosttySelection")

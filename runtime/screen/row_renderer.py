@@ -42,7 +42,7 @@ PLAIN = b"\x1b[0m"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RenderedCell:
     """What a packed cell says of itself, apart from what has to be looked up where it stands."""
 
     text: bytes | None  # None: to be looked up
@@ -55,7 +55,7 @@ class Cell:
 
 
 @lru_cache(maxsize=1 << 14)
-def unpack(packed: int) -> Cell:
+def unpack(packed: int) -> RenderedCell:
     tag, code = cell(packed, "CONTENT_TAG", "int"), 0
     background = b""
     if tag in _TEXT:
@@ -65,7 +65,7 @@ def unpack(packed: int) -> Cell:
     else:
         rgb = cell(packed, "COLOR_RGB", "GhosttyColorRgb")
         background = b";48;2;%d;%d;%d" % (rgb.r, rgb.g, rgb.b)
-    return Cell(
+    return RenderedCell(
         text=None if tag == lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME else chr(code or 32).encode(),
         blank=code == 0,
         wide=cell(packed, "WIDE", "int"),
@@ -97,7 +97,7 @@ def sgr(style: Any) -> bytes:
     return b"".join(parts)
 
 
-class RowPainter:
+class RowRenderer:
     """Paints rows one behind the other, each from its first column; only CR and LF lead from one to the next."""
 
     def __init__(self, terminal: Terminal) -> None:
@@ -169,7 +169,7 @@ class RowPainter:
             return size
         return skipped + size
 
-    def _write(self, ref: Any, x: int, size: int, looks: Cell, styles: dict[int, bytes]) -> None:
+    def _write(self, ref: Any, x: int, size: int, looks: RenderedCell, styles: dict[int, bytes]) -> None:
         style = styles.get(looks.style)
         if style is None:
             ref.x = x

@@ -6,26 +6,26 @@ It lags behind on purpose: viewers are served first, and plain text waits for so
 import weakref
 from collections.abc import Callable
 
-from runtime.core.weak_callback import Weakly
+from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 from runtime.screen.screen import ALL, Screen
-from runtime.screen.size_history import Marks
-from runtime.screen.snapshot_cache import Snapshot
+from runtime.screen.size_history import SizeHistory
+from runtime.screen.snapshot_cache import CachedSnapshot
 
 LAG = 1 << 20  # bytes it may be behind, of what a viewer has yet to answer
 
 
-class Sidecar:
+class ScreenTracker:
     """Of one terminal; use it from its start, and `close` it."""
 
-    def __init__(self, journal: Journal, marks: Marks, *, reply: Callable[[bytes], None]) -> None:
+    def __init__(self, journal: Journal, marks: SizeHistory, *, reply: Callable[[bytes], None]) -> None:
         """`reply` is called, while output is read, with what the screen answers to queries in it."""
         self._journal = journal
         self._marks = marks
         self._mark = 1  # the number of the next size change
         self._screen = Screen(*marks.size, reply=reply)
-        self._known: tuple[tuple[int, int, int], weakref.ref[Snapshot]] | None = None  # the latest snapshot
-        journal.before_limit = Weakly(self._keep)
+        self._known: tuple[tuple[int, int, int], weakref.ref[CachedSnapshot]] | None = None  # the latest snapshot
+        journal.before_limit = WeakCallback(self._keep)
 
     def close(self) -> None:
         self._journal.before_limit = None
@@ -73,7 +73,7 @@ class Sidecar:
         if not self._screen.may_wait(self._journal, to):
             self.follow(to)
 
-    def snapshot(self, scrollback: int = ALL) -> Snapshot:
+    def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
         """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
         self.follow()
         screen = self._screen
@@ -81,7 +81,7 @@ class Sidecar:
         known = self._known and self._known[1]()
         if known and self._known and self._known[0] == key:  # somebody still has it
             return known
-        made = Snapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._mark)
+        made = CachedSnapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._mark)
         self._known = key, weakref.ref(made)
         return made
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 LIMIT = 4096  # size changes remembered
 
 
-class Mark(NamedTuple):
+class SizeMark(NamedTuple):
     """From `offset` on the output is for this size."""
 
     offset: int
@@ -15,15 +15,15 @@ class Mark(NamedTuple):
     rows: int
 
 
-class Marks:
+class SizeHistory:
     """Of one terminal, in order. Those with numbers below `first` are forgotten."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self.first = 0
-        self._marks = [Mark(0, cols, rows)]
+        self._marks = [SizeMark(0, cols, rows)]
 
     @property
-    def latest(self) -> Mark:
+    def latest(self) -> SizeMark:
         return self._marks[-1]
 
     @property
@@ -31,13 +31,13 @@ class Marks:
         """The latest columns and rows."""
         return self._marks[-1][1:]
 
-    def add(self, mark: Mark) -> None:
+    def add(self, mark: SizeMark) -> None:
         self._marks.append(mark)
         if len(self._marks) > LIMIT:
             del self._marks[0]
             self.first += 1
 
-    def get(self, number: int) -> Mark | None:
+    def get(self, number: int) -> SizeMark | None:
         """The size change of that number, None if there is none yet."""
         index = number - self.first
         return self._marks[index] if index < len(self._marks) else None

@@ -31,7 +31,7 @@ from runtime.screen.ghostty import (
     row_flags,
     unfinished,
 )
-from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowPainter, palette, unpack
+from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowRenderer, palette, unpack
 
 EXACT_LINES = 500  # of the scrollback, the newest, in which blanks are made sure of
 SMEARED = 100  # of these, the newest, that are painted one by one: 0.1 ms each
@@ -92,7 +92,7 @@ def _rows(terminal: Terminal, scrollback: int) -> bytes:
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
-    return painted + RowPainter(terminal).paint(0, get(terminal, "ROWS", "uint16_t") - 1, joined=joined)
+    return painted + RowRenderer(terminal).paint(0, get(terminal, "ROWS", "uint16_t") - 1, joined=joined)
 
 
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
@@ -114,7 +114,7 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
     done = 0
     for line in sorted({bisect_right(starts, y) - 1 for y in odd}):
         parts.append(_formatted(terminal, starts[done : line + 1]))
-        parts.append(RowPainter(terminal).paint(starts[line], starts[line + 1] - 1, joined=False) + b"\r\n")
+        parts.append(RowRenderer(terminal).paint(starts[line], starts[line + 1] - 1, joined=False) + b"\r\n")
         done = line + 1
     parts.append(_formatted(terminal, starts[done:]))
     painted = b"".join(parts)

@@ -14,7 +14,7 @@ SHELF_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
-class Snapshot:
+class CachedSnapshot:
     """VT bytes that paint a screen of that size, to be followed by the output from `offset`."""
 
     data: bytes
@@ -24,7 +24,7 @@ class Snapshot:
     next_mark: int
 
 
-class Holder(Protocol):
+class SnapshotHolder(Protocol):
     @property
     def lossless(self) -> bool:
         """Whether a new snapshot would leave out what it was promised."""
@@ -33,15 +33,15 @@ class Holder(Protocol):
     def lose_snapshot(self) -> None: ...
 
 
-class Shelf:
+class SnapshotCache:
     def __init__(self, limit: int = SHELF_BYTES) -> None:
         """`limit` in bytes. One snapshot may be larger, but then it is alone."""
         self.limit = limit
         self.held = 0  # bytes
-        self._sent: OrderedDict[Holder, tuple[Snapshot, int]] = OrderedDict()  # who moved last is last
-        self._copies: Counter[Snapshot] = Counter()
+        self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = OrderedDict()  # who moved last is last
+        self._copies: Counter[CachedSnapshot] = Counter()
 
-    def put(self, holder: Holder, snapshot: Snapshot) -> None:
+    def put(self, holder: SnapshotHolder, snapshot: CachedSnapshot) -> None:
         """Keep it for `holder` from its first byte on. Raises `limit_exceeded` where lossless ones fill the shelf."""
         self.drop(holder)
         self._sent[holder] = snapshot, 0
@@ -57,10 +57,10 @@ class Shelf:
             self.drop(holder)
             raise HawseError("limit_exceeded", "too many viewers have not taken their screens yet")
 
-    def holds(self, holder: Holder) -> bool:
+    def holds(self, holder: SnapshotHolder) -> bool:
         return holder in self._sent
 
-    def take(self, holder: Holder, size: int) -> tuple[int, memoryview]:
+    def take(self, holder: SnapshotHolder, size: int) -> tuple[int, memoryview]:
         """The next `size` bytes for `holder`, and where in its snapshot they stand. After the last it has none."""
         snapshot, at = self._sent[holder]
         part = memoryview(snapshot.data)[at : at + size]
@@ -70,7 +70,7 @@ class Shelf:
             self.drop(holder)
         return at, part
 
-    def drop(self, holder: Holder) -> None:
+    def drop(self, holder: SnapshotHolder) -> None:
         """It wants no snapshot any more, if it has one."""
         snapshot, _ = self._sent.pop(holder, (None, 0))
         if snapshot is not None:

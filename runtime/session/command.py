@@ -7,34 +7,34 @@ from pathlib import Path
 
 from msgspec import structs
 
-from hawse.api.processes import Offsets
-from hawse.api.sessions import Exec, ExecEnd, ExecOpened, Waiting
+from hawse.api.processes import StreamOffsets
+from hawse.api.sessions import SessionExec, SessionExecOpened, SessionExecResult, SessionExecWaiting
 from hawse.api.types import Exit
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
-from runtime.core.weak_callback import Weakly
-from runtime.journal.input_offsets import Inputs, Writers
+from runtime.core.weak_callback import WeakCallback
+from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.journal.journal import Journal
-from runtime.posix.orphaned_pipes import Leftovers
-from runtime.process.attach import ProcessReader, beginning
+from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.output_stream import OutputStream
-from runtime.process.process import SHRUNK, Reader
-from runtime.rpc.call import Call
-from runtime.session.deferred_stdin import Stdin
-from runtime.session.shell_script import Lines, check
+from runtime.process.process import SHRUNK, ProcessSubscriber
+from runtime.rpc.call import RuntimeCall
+from runtime.session.deferred_stdin import DeferredStdin
+from runtime.session.shell_script import ShellScript, check
 
 
-class Run:
+class SessionCommand:
     """A command that waits, runs or has ended. `on_settled` is called once, whatever becomes of it."""
 
     def __init__(
         self,
-        params: Exec,
+        params: SessionExec,
         session: str,
         folder: Path,
         journal: Callable[[], Journal],
-        leftovers: Leftovers,
-        on_settled: Callable[["Run"], None],
+        leftovers: OrphanedPipes,
+        on_settled: Callable[["SessionCommand"], None],
     ) -> None:
         """`session` is the session's instance; `folder` is this run's own.
 
@@ -52,10 +52,10 @@ class Run:
         self.ended = False  # the shell has ended with it
         self.exit: Exit | None = None
         self.error: HawseError | None = None  # instead of an outcome
-        self.inputs = Inputs()
-        self.writers = Writers()
-        self.stdin: Stdin | None = None
-        self.readers: dict[Reader, None] = {}
+        self.inputs = InputOffsets()
+        self.writers = InputStreams()
+        self.stdin: DeferredStdin | None = None
+        self.readers: dict[ProcessSubscriber, None] = {}
         self.ahead = 0  # how many were before it when it was queued
         self._session = session
         self._on_settled = on_settled
@@ -66,16 +66,16 @@ class Run:
                 os.mkfifo(folder / name, 0o600)
                 opened.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
             if params.stdin:
-                self.stdin = Stdin(folder / "in")
+                self.stdin = DeferredStdin(folder / "in")
         except BaseException:
             for fd in opened:
                 os.close(fd)
             remove_tree(folder)
             raise
-        self.stdout = OutputStream(opened[0], journals[0], Weakly(self.wake), leftovers=leftovers)
-        self.stderr = OutputStream(opened[1], journals[1], Weakly(self.wake), leftovers=leftovers)
+        self.stdout = OutputStream(opened[0], journals[0], WeakCallback(self.wake), leftovers=leftovers)
+        self.stderr = OutputStream(opened[1], journals[1], WeakCallback(self.wake), leftovers=leftovers)
 
-    def begin(self, lines: Lines, cwd: str | None, last: int) -> str:
+    def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
         """It is its turn: what to tell the shell. `cwd` is absolute. Raises `OSError`."""
         env = self.params.env or {}
         texts = {"command": self.params.command + "\n"}
@@ -89,7 +89,7 @@ class Run:
         self.wake()
         return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)
 
-    def started(self, lines: Lines) -> str:
+    def started(self, lines: ShellScript) -> str:
         """The shell is about to run it: what to tell it next."""
         if self.stdin is not None:
             self.stdin.begin()
@@ -117,18 +117,20 @@ class Run:
         for reader in list(self.readers):
             reader.wake()
 
-    def opened(self, start: Offsets, input_offset: int) -> ExecOpened:
-        return ExecOpened(
+    def opened(self, start: StreamOffsets, input_offset: int) -> SessionExecOpened:
+        return SessionExecOpened(
             id=self.params.id, session=self._session, instance=self.instance, start=start, input_offset=input_offset
         )
 
-    def result(self, cut: bool = False) -> ExecEnd:
+    def result(self, cut: bool = False) -> SessionExecResult:
         """Raises its error."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None
         stdout, stderr = self.stdout.end, self.stderr.end
-        return ExecEnd(**structs.asdict(self.exit), stdout=stdout, stderr=stderr, truncated=cut, ended=self.ended)
+        return SessionExecResult(
+            **structs.asdict(self.exit), stdout=stdout, stderr=stderr, truncated=cut, ended=self.ended
+        )
 
     def _close(self, exit_: Exit) -> None:
         if self.exit is not None:
@@ -144,10 +146,12 @@ class Run:
         self._on_settled(self)
 
 
-class RunReader(ProcessReader[Run]):
+class SessionCommandStream(ProcessAttachStream[SessionCommand]):
     """Serves one `session.exec` call. `on_gone` is called when it is not there any more."""
 
-    def __init__(self, run: Run, call: Call, params: Exec, on_gone: Callable[[Run], None]) -> None:
+    def __init__(
+        self, run: SessionCommand, call: RuntimeCall, params: SessionExec, on_gone: Callable[[SessionCommand], None]
+    ) -> None:
         self._run = run
         self._told = False  # that it waits
         self._on_gone = on_gone
@@ -158,7 +162,7 @@ class RunReader(ProcessReader[Run]):
             limit=params.max_output,
             input_id=params.input,
             hold_id=call.key,
-            result=Run.result,
+            result=SessionCommand.result,
             exit_event=False,
             patience=None if call.key is not None else 0.0,
         )
@@ -171,7 +175,7 @@ class RunReader(ProcessReader[Run]):
         if not run.begun:
             if not self._told and connection.window(ch) > 0:
                 self._told = True
-                connection.send_event(ch, "waiting", Waiting(ahead=run.ahead))
+                connection.send_event(ch, "waiting", SessionExecWaiting(ahead=run.ahead))
             return False
         return super().pull(connection, ch, size)
 

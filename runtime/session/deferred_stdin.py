@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from runtime.posix.fd_streams import Outlet
+from runtime.posix.fd_streams import FdWriter
 
 STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the last one is repeated
 
 
-class Stdin:
-    """The writing end of a named pipe, once the shell has opened the other. The interface of `Outlet`.
+class DeferredStdin:
+    """The writing end of a named pipe, once the shell has opened the other. The interface of `FdWriter`.
 
     The pipe is opened only then: so its reader sees the end when we close it, and nobody waits for the other.
     """
@@ -20,7 +20,7 @@ class Stdin:
     def __init__(self, path: Path) -> None:
         self.ended = False
         self._path = path
-        self._outlet: Outlet | None = None
+        self._outlet: FdWriter | None = None
         self._early: deque[tuple[bytes, Callable[[int], None] | None]] = deque()  # bounded by who writes: `pending`
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -53,7 +53,7 @@ class Stdin:
             delay = STEPS[min(attempt, len(STEPS) - 1)]
             self._timer = asyncio.get_running_loop().call_later(delay, self.begin, attempt + 1)
             return
-        self._outlet = Outlet(fd, owned=True)
+        self._outlet = FdWriter(fd, owned=True)
         early, self._early = self._early, deque()
         for data, on_written in early:
             self._outlet.write(data, on_written)

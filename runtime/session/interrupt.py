@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from itertools import chain, repeat
 
 from runtime.posix import process_tree as tree
-from runtime.session.command import Run
+from runtime.session.command import SessionCommand
 from runtime.session.shell import Shell
 from runtime.session.shell_script import STOP_SIGNAL
 
@@ -34,7 +34,7 @@ class Before:
         return all_ - {member for pid in earlier for member in tree.members(pid)}
 
 
-async def stop(shell: Shell, run: Run, before: Before, wait: Callable[[float], Awaitable[None]]) -> bool:
+async def stop(shell: Shell, run: SessionCommand, before: Before, wait: Callable[[float], Awaitable[None]]) -> bool:
     """End `run`: TERM to what it started, KILL after GRACE. False if the shell does not come back from it.
 
     `wait` waits until something has changed, or for so many seconds.

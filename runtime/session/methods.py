@@ -13,25 +13,35 @@ import msgspec
 from hawse.api import Nothing
 from hawse.api import processes as api_processes
 from hawse.api.processes import ProcessInfo
-from hawse.api.sessions import Create, Delete, Exec, Get, List, SessionInfo, SessionList, Start, Watch
+from hawse.api.sessions import (
+    SessionCreate,
+    SessionDelete,
+    SessionExec,
+    SessionGet,
+    SessionInfo,
+    SessionList,
+    SessionListResult,
+    SessionProcess,
+    SessionWatch,
+)
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
 from runtime.journal.journal import JournalPool
 from runtime.posix.environment import Environment
-from runtime.posix.orphaned_pipes import Leftovers
+from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.process.launcher import SHELLS
-from runtime.process.methods import Processes
+from runtime.process.methods import ProcessMethods
 from runtime.process.process import KILL_GRACE
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method, typed
-from runtime.rpc.idempotency import Outcome, Outcomes, fingerprint
-from runtime.session.command import Run, RunReader
-from runtime.session.private_tempdir import OwnFolder
+from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
+from runtime.session.command import SessionCommand, SessionCommandStream
+from runtime.session.private_tempdir import PrivateTempDir
 from runtime.session.session import Session
 from runtime.session.shell_script import NAME, snapshot
 from runtime.session.state_export import read, words
-from runtime.session.watch import SessionWatch
+from runtime.session.watch import SessionWatchStream
 
 log = logging.getLogger(__name__)
 
@@ -40,17 +50,17 @@ RUNS_KEPT = 64  # keyed commands that have ended and keep their whole output
 ENDED_KEPT = 64  # of which the end can still be asked for
 
 
-class Sessions:
+class SessionMethods:
     """By id, living and ended; and what they run, by key."""
 
     def __init__(
         self,
         environment: Environment,
         journals: JournalPool,
-        outcomes: Outcomes,
+        outcomes: IdempotencyTable,
         tasks: Tasks,
-        processes: Processes,
-        leftovers: Leftovers,
+        processes: ProcessMethods,
+        leftovers: OrphanedPipes,
     ) -> None:
         self._environment = environment
         self._journals = journals
@@ -60,21 +70,21 @@ class Sessions:
         self._leftovers = leftovers
         self._sessions: dict[str, Session] = {}
         self._ended: OrderedDict[Session, None] = OrderedDict()
-        self._finished: deque[Run] = deque()  # those with a key, the latest RUNS_KEPT
-        self._folder: OwnFolder | None = None
+        self._finished: deque[SessionCommand] = deque()  # those with a key, the latest RUNS_KEPT
+        self._folder: PrivateTempDir | None = None
 
     def __len__(self) -> int:
         return sum(session.exit is None for session in self._sessions.values())
 
     def methods(self) -> dict[str, Method]:
         return {
-            "session.create": Method(Create, lambda call, p: self._create(p)),
-            "session.exec": Method(Exec, self._exec, stream=True),
-            "session.process": Method(Start, lambda call, p: self._process(p)),
-            "session.get": Method(Get, lambda call, p: self.get(p.id).describe()),
-            "session.list": Method(List, lambda call, p: self._list()),
-            "session.watch": Method(Watch, self._watch, stream=True),
-            "session.delete": Method(Delete, lambda call, p: self._delete(p)),
+            "session.create": Method(SessionCreate, lambda call, p: self._create(p)),
+            "session.exec": Method(SessionExec, self._exec, stream=True),
+            "session.process": Method(SessionProcess, lambda call, p: self._process(p)),
+            "session.get": Method(SessionGet, lambda call, p: self.get(p.id).describe()),
+            "session.list": Method(SessionList, lambda call, p: self._list()),
+            "session.watch": Method(SessionWatch, self._watch, stream=True),
+            "session.delete": Method(SessionDelete, lambda call, p: self._delete(p)),
         }
 
     def get(self, session_id: str, instance: str | None = None) -> Session:
@@ -96,7 +106,7 @@ class Sessions:
 
     # ---- the life of a session
 
-    async def _create(self, params: Create) -> SessionInfo:
+    async def _create(self, params: SessionCreate) -> SessionInfo:
         session_id = params.id or f"s-{secrets.token_hex(4)}"
         existing = self._sessions.get(session_id)
         if existing is not None and existing.exit is None:
@@ -124,13 +134,13 @@ class Sessions:
             raise
         return session.describe()
 
-    def _list(self) -> SessionList:
-        return SessionList(sessions=[session.describe() for session in self._sessions.values()])
+    def _list(self) -> SessionListResult:
+        return SessionListResult(sessions=[session.describe() for session in self._sessions.values()])
 
-    def _watch(self, call: Call, params: Watch) -> None:
-        call.serve(SessionWatch(self.get(params.id, params.instance), call))
+    def _watch(self, call: RuntimeCall, params: SessionWatch) -> None:
+        call.serve(SessionWatchStream(self.get(params.id, params.instance), call))
 
-    async def _delete(self, params: Delete) -> Nothing:
+    async def _delete(self, params: SessionDelete) -> Nothing:
         session = self.get(params.id, params.instance)
         await session.end(KILL_GRACE if params.grace is None else params.grace)
         self._forget(session)
@@ -148,11 +158,11 @@ class Sessions:
 
     # ---- commands
 
-    def _exec(self, call: Call, params: Exec) -> None:
+    def _exec(self, call: RuntimeCall, params: SessionExec) -> None:
         run = self._run_of(call, params)
-        call.serve(RunReader(run, call, params, self._gone))
+        call.serve(SessionCommandStream(run, call, params, self._gone))
 
-    def _run_of(self, call: Call, params: Exec) -> Run:
+    def _run_of(self, call: RuntimeCall, params: SessionExec) -> SessionCommand:
         """The run of this call: of an earlier one with its key, or a new one."""
         own = msgspec.structs.replace(params, since=None, input=None, max_output=None)
         mark = fingerprint("session.exec", msgspec.json.encode(own))
@@ -160,14 +170,14 @@ class Sessions:
         if known is not None:
             if known.error is not None:
                 raise known.error
-            assert isinstance(known.work, Run)
+            assert isinstance(known.work, SessionCommand)
             return known.work
         if params.since is not None and (params.since.stdout or params.since.stderr):
             raise HawseError("invalid_params", "`since` of a command that has not run", details={"path": "$.since"})
         session = self.get(params.id, params.instance)
         outcome: Outcome | None = None
 
-        def settled(run: Run) -> None:
+        def settled(run: SessionCommand) -> None:
             if outcome is not None:
                 self._keep(run, outcome)
 
@@ -180,14 +190,14 @@ class Sessions:
             raise
         return run
 
-    def _new_run(self, session: Session, params: Exec, on_settled: Any) -> Run:
+    def _new_run(self, session: Session, params: SessionExec, on_settled: Any) -> SessionCommand:
         try:
             folder, journal = self._new_folder(), self._journals.journal
-            return Run(params, session.instance, folder, journal, self._leftovers, on_settled)
+            return SessionCommand(params, session.instance, folder, journal, self._leftovers, on_settled)
         except OSError as error:
             raise typed(error) from None
 
-    def _keep(self, run: Run, outcome: Outcome) -> None:
+    def _keep(self, run: SessionCommand, outcome: Outcome) -> None:
         if run.error is not None:
             outcome.fail(run.error)
             run.shrink()
@@ -197,7 +207,7 @@ class Sessions:
         if len(self._finished) > RUNS_KEPT:
             self._finished.popleft().shrink()
 
-    def _gone(self, run: Run) -> None:
+    def _gone(self, run: SessionCommand) -> None:
         """A caller has left. Nobody has to wait for the turn of a command that nobody waits for."""
         session = self._sessions.get(run.params.id)
         if not run.begun and not run.readers and session is not None:
@@ -205,13 +215,13 @@ class Sessions:
 
     # ---- processes
 
-    async def _process(self, params: Start) -> ProcessInfo:
+    async def _process(self, params: SessionProcess) -> ProcessInfo:
         session = self.get(params.session, params.instance)
         folder = self._new_folder()
         folder.mkdir(mode=0o700)
         done = asyncio.Event()
         try:
-            command = Exec(id=session.id, command=snapshot(session.shell, str(folder)))
+            command = SessionExec(id=session.id, command=snapshot(session.shell, str(folder)))
             run = self._new_run(session, command, lambda run: done.set())
             run.silent = True
             try:
@@ -230,7 +240,7 @@ class Sessions:
         missing: dict[str, str | None] = dict.fromkeys(self._environment.build(None, cwd=here))
         try:
             return self._processes.start(
-                api_processes.Start(
+                api_processes.ProcessStart(
                     id=params.id,
                     argv=words(session.shell, state._replace(state=kept), params.argv, params.command),
                     cwd=os.path.join(state.cwd, params.cwd or ""),
@@ -248,7 +258,7 @@ class Sessions:
     def _new_folder(self) -> Path:
         """A path for a folder of a session or a run; nobody else may look into what is above it."""
         if self._folder is None:
-            self._folder = OwnFolder()
+            self._folder = PrivateTempDir()
         return self._folder.path / secrets.token_hex(6)
 
 

@@ -17,7 +17,7 @@ PREFIX = ".hawse-own-"  # that nobody else has: what is called so and is not loc
 YOUNG = 60.0  # seconds; before it is so old, a folder may have been made and not be locked yet
 
 
-class OwnFolder:
+class PrivateTempDir:
     """Make it, use `path`, `close` it. Raises `OSError`. Nobody else may look into it."""
 
     def __init__(self, where: Path | None = None) -> None:

@@ -19,7 +19,7 @@ from runtime.core.tasks import Tasks
 from runtime.posix import process_tree as tree
 from runtime.process.process import TIMED_OUT
 from runtime.rpc.dispatcher import typed
-from runtime.session.command import Run
+from runtime.session.command import SessionCommand
 from runtime.session.interrupt import Before, settle, stop
 from runtime.session.shell import Shell
 
@@ -53,8 +53,8 @@ class Session:
         self._started = time.time()
         self._tasks = tasks
         self._on_end = on_end
-        self._queue: deque[Run] = deque()
-        self._run: Run | None = None
+        self._queue: deque[SessionCommand] = deque()
+        self._run: SessionCommand | None = None
         self._before: Before | None = None
         self._last = 0  # the code of the command before
         self._held = True  # no command may begin: the shell is not ready, or a signal may still be on its way
@@ -113,7 +113,7 @@ class Session:
         self._held = False
         self._next()
 
-    def submit(self, run: Run) -> None:
+    def submit(self, run: SessionCommand) -> None:
         """Queue a command. Raises `exited`, `limit_exceeded`."""
         if self.exit is not None or self._deleted:
             raise self._gone()
@@ -123,7 +123,7 @@ class Session:
         self._queue.append(run)
         self._next()
 
-    def withdraw(self, run: Run) -> None:
+    def withdraw(self, run: SessionCommand) -> None:
         """Nobody waits for it any more: unless it has begun, it never will."""
         if run in self._queue:
             self._queue.remove(run)
@@ -149,7 +149,7 @@ class Session:
             except Exception as error:  # whatever it was, the next one gets its turn
                 run.fail(typed(error))
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, run: SessionCommand) -> None:
         text = run.begin(self._shell.lines, self._cwd_of(run), self._last)
         self._run = run
         self._misses = 0
@@ -160,7 +160,7 @@ class Session:
         if run.params.timeout is not None:
             self._timers.append(loop.call_later(run.params.timeout, self._time_out))
 
-    def _cwd_of(self, run: Run) -> str | None:
+    def _cwd_of(self, run: SessionCommand) -> str | None:
         if run.params.cwd is None:
             return None
         try:
@@ -214,7 +214,7 @@ class Session:
         self._held = True
         self._tasks.start(self._stop(self._run, self._before))
 
-    async def _stop(self, run: Run, before: Before) -> None:
+    async def _stop(self, run: SessionCommand, before: Before) -> None:
         token = secrets.token_hex(8)
         back = await stop(self._shell, run, before, self._wait)
         if not (back and await settle(self._shell, token, lambda: token in self._heard, self._wait)):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from hawse.api.types import Exit
 from runtime.posix.child import adopt
-from runtime.posix.fd_streams import Inlet, Outlet
+from runtime.posix.fd_streams import FdReader, FdWriter
 from runtime.posix.spawn import spawn_reading
-from runtime.session.shell_script import Lines, argv
+from runtime.session.shell_script import ShellScript, argv
 
 WORD_LIMIT = 4096  # bytes of a line on the status pipe: only the shell writes there, and only short ones
 
@@ -34,7 +34,7 @@ class Shell:
         on_exit: Callable[[Exit], None],
     ) -> None:
         """Raises `spawn_failed`, `limit_exceeded`, `OSError`."""
-        self.lines = Lines(path, str(folder / "status"))
+        self.lines = ShellScript(path, str(folder / "status"))
         self.exit: Exit | None = None
         self._told = told
         self._on_exit = on_exit
@@ -53,8 +53,8 @@ class Shell:
             os.close(status)
             raise
         self._child = adopt(pid, self._exited, control, status)
-        self._outlet = Outlet(control, owned=True)
-        self._inlet = Inlet(status, self._said, _nothing, _nothing)
+        self._outlet = FdWriter(control, owned=True)
+        self._inlet = FdReader(status, self._said, _nothing, _nothing)
 
     @property
     def pid(self) -> int:

@@ -29,7 +29,7 @@ def argv(shell: str) -> list[str]:
     return [shell, *(BASH if PurePath(shell).name == "bash" else OTHER)]
 
 
-class Lines:
+class ShellScript:
     """The lines for one kind of shell. What a user has named like a builtin must not be taken for it."""
 
     def __init__(self, shell: str, status: str) -> None:

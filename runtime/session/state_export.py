@@ -11,7 +11,7 @@ from hawse.wire import HawseError
 BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __hawse=$2; \set --; \eval "$__hawse"'
 
 
-class Snapshot(NamedTuple):
+class StateExport(NamedTuple):
     """`env` is all that the session exports. `state` is a file that a shell of the same kind can source."""
 
     cwd: str
@@ -19,7 +19,7 @@ class Snapshot(NamedTuple):
     state: Path
 
 
-def read(folder: Path) -> Snapshot:
+def read(folder: Path) -> StateExport:
     """What the shell wrote. Raises `spawn_failed` if it did not."""
     try:
         variables = (folder / "env").read_bytes().split(b"\0")
@@ -29,10 +29,10 @@ def read(folder: Path) -> Snapshot:
     env = dict(os.fsdecode(item).split("=", 1) for item in variables if b"=" in item)
     if not env and not cwd:
         raise HawseError("spawn_failed", "the session did not tell its state")
-    return Snapshot(os.fsdecode(cwd) or "/", env, folder / "state")
+    return StateExport(os.fsdecode(cwd) or "/", env, folder / "state")
 
 
-def words(shell: str, snapshot: Snapshot, argv: Sequence[str] | None, command: str | None) -> list[str]:
+def words(shell: str, snapshot: StateExport, argv: Sequence[str] | None, command: str | None) -> list[str]:
     """The argv of a process that runs `argv`, or `command` in a shell that has taken on the state."""
     if (argv is None) == (command is None):
         raise HawseError("invalid_params", "give either `argv` or `command`")

@@ -1,15 +1,15 @@
 """`session.watch`: somebody who waits for a session's end."""
 
-from hawse.api.sessions import Ended
+from hawse.api.sessions import SessionWatchResult
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.session.session import Session
 
 
-class SessionWatch:
+class SessionWatchStream:
     """A `Stream`: says what the session is, and then how it ended."""
 
-    def __init__(self, session: Session, call: Call) -> None:
+    def __init__(self, session: Session, call: RuntimeCall) -> None:
         self._session = session
         self._call = call
         self._opened = False
@@ -23,7 +23,7 @@ class SessionWatch:
             connection.send_event(ch, "opened", self._session.describe())
             return True
         if self._session.exit is not None:
-            self._call.result(Ended(exit=self._session.exit))
+            self._call.result(SessionWatchResult(exit=self._session.exit))
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:

@@ -3,59 +3,59 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hawse.api.automation import LookAtScreen, RecallCommands, SendToTerminal, WaitForTerminal
+from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalWait
 from hawse.wire import HawseError
 from runtime.core.output_matcher import Matcher
 from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_running
 from runtime.screen.formats import view
 from runtime.screen.key_encoder import encode_keys, encode_paste
-from runtime.terminal.methods import Terminals
+from runtime.terminal.methods import TerminalMethods
 from runtime.terminal.terminal import Terminal
 from runtime.terminal.viewer import INTERRUPT
-from runtime.terminal.wait import Wait
+from runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 HISTORY = 100  # commands that are told unless others are asked for
 
 
-class Agents:
+class AutomationMethods:
     """The handlers. `close` ends the thread that long searches are made in."""
 
-    def __init__(self, terminals: Terminals) -> None:
+    def __init__(self, terminals: TerminalMethods) -> None:
         self._terminals = terminals
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="patterns")
 
     def methods(self) -> dict[str, Method]:
         return {
-            "terminal.screen": Method(LookAtScreen, lambda call, p: self._screen(p)),
-            "terminal.wait": Method(WaitForTerminal, self._wait, stream=True),
-            "terminal.send": Method(SendToTerminal, lambda call, p: self._send(p)),
-            "terminal.history": Method(RecallCommands, lambda call, p: self._history(p)),
+            "terminal.screen": Method(TerminalScreen, lambda call, p: self._screen(p)),
+            "terminal.wait": Method(TerminalWait, self._wait, stream=True),
+            "terminal.send": Method(TerminalSend, lambda call, p: self._send(p)),
+            "terminal.history": Method(TerminalHistory, lambda call, p: self._history(p)),
         }
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def _get(self, params: LookAtScreen | WaitForTerminal | SendToTerminal | RecallCommands) -> Terminal:
+    def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
         return self._terminals.get(params.id, params.instance)
 
-    def _screen(self, params: LookAtScreen) -> dict[str, Any]:
+    def _screen(self, params: TerminalScreen) -> dict[str, Any]:
         terminal = self._get(params)
         screen = terminal.current_screen()
         shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
         observer = terminal.observer
         return shown | {"title": observer.title, "cwd": observer.cwd, "offset": screen.fed}
 
-    def _wait(self, call: Call, params: WaitForTerminal) -> None:
+    def _wait(self, call: RuntimeCall, params: TerminalWait) -> None:
         terminal = self._get(params)
         if not (params.pattern or params.silence or params.command or params.exit):
             raise HawseError("invalid_params", "wait for what? pattern, silence, command or exit")
         if params.since is not None and params.since > terminal.journal.end:
             raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
-        wait = Wait(
+        wait = TerminalWaitStream(
             terminal,
             call,
             self._threads,
@@ -70,7 +70,7 @@ class Agents:
         terminal.watch(wait)
         wait.wake()
 
-    def _send(self, params: SendToTerminal) -> dict[str, int]:
+    def _send(self, params: TerminalSend) -> dict[str, int]:
         terminal = self._get(params)
         check_running("terminal", terminal)
         person = None if params.viewer is None else terminal.company.find(params.viewer)
@@ -91,6 +91,6 @@ class Agents:
             terminal.interrupted()
         return {"offset": offset, "bytes": len(data)}
 
-    def _history(self, params: RecallCommands) -> dict[str, Any]:
+    def _history(self, params: TerminalHistory) -> dict[str, Any]:
         observer = self._get(params).observer
         return observer.commands.list(params.limit or HISTORY, params.before) | {"tells": observer.tells_commands}

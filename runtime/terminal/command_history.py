@@ -24,7 +24,7 @@ _PASTE_OFF = b"\x1b[?2004l"
 _TYPED = re.compile(r"[^\x00-\x1f\x7f]+")
 
 
-class Command(msgspec.Struct):
+class ShellCommand(msgspec.Struct):
     """One command. `start` and `end`: the offsets of the first byte of its output and of the one after the last."""
 
     number: int  # from 1 in each terminal
@@ -42,15 +42,15 @@ class Command(msgspec.Struct):
         return len(self.line or "") + len(self.cwd or "")
 
 
-class Commands:
+class CommandHistory:
     """Those of one terminal, the oldest first, and the one that runs."""
 
     def __init__(self, copy: Callable[[int, int], bytes]) -> None:
         """`copy(start, stop)`: the output between two offsets, empty if it is no longer kept."""
         self.marked = False  # a mark has come: this shell tells
-        self.running: Command | None = None
+        self.running: ShellCommand | None = None
         self._copy = copy
-        self._done: deque[Command] = deque()
+        self._done: deque[ShellCommand] = deque()
         self._size = 0
         self._number = 0
         self._prompt_end: int | None = None  # where the command line begins
@@ -69,7 +69,7 @@ class Commands:
             self._number += 1
             line = self._line if self._line is not None else self._typed(start)
             line = None if line is None else line[:LINE_LIMIT]
-            self.running = Command(self._number, line, cwd, time.time(), end)
+            self.running = ShellCommand(self._number, line, cwd, time.time(), end)
             self._prompt_end = self._line = None
         elif kind == b"D":
             code = _CODE.match(rest)
@@ -80,14 +80,14 @@ class Commands:
         line, _, _ = payload[6:].partition(b";")
         self._line = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", line.decode(errors="replace"))
 
-    def ended_after(self, offset: int) -> Command | None:
+    def ended_after(self, offset: int) -> ShellCommand | None:
         """The first command that ended at or after `offset`."""
         return next((command for command in self._done if (command.after or 0) > offset), None)
 
     def list(self, limit: int, before: int | None) -> dict[str, Any]:
         """The latest `limit` commands whose number is below `before`, as docs/wire.md shows them."""
         known = [*self._done, *([self.running] if self.running else [])]
-        chosen: list[Command] = []
+        chosen: list[ShellCommand] = []
         size = 0
         for command in reversed(known):
             if before is not None and command.number >= before:

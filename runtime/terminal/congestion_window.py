@@ -17,7 +17,7 @@ PROBE = 0.2  # seconds without credit after which a held flight may double
 SAMPLES = 256  # sends remembered
 
 
-class Flight:
+class CongestionWindow:
     """Sans-I/O: told of what is sent and of each change of the credit window."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -7,29 +7,29 @@ import signal as signals
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hawse.api.people import SetLease, SetPresence
+from hawse.api.people import TerminalLease, TerminalPresence
 from hawse.api.terminals import (
-    AttachTerminal,
-    CreateTerminal,
-    GetTerminal,
-    KillTerminal,
-    ListTerminals,
-    Record,
-    ResizeTerminal,
-    SignalTerminal,
+    RecordOptions,
+    TerminalAttach,
+    TerminalCreate,
+    TerminalGet,
+    TerminalKill,
+    TerminalList,
+    TerminalResize,
+    TerminalSignal,
 )
 from hawse.wire import HawseError
 from runtime.journal.journal import JournalPool
 from runtime.posix import process_tree as tree
 from runtime.posix.environment import Environment
 from runtime.posix.spawn import default_shell
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_instance, check_running, signal_number
 from runtime.rpc.roles import OWNER
-from runtime.screen.snapshot_cache import Shelf
-from runtime.terminal.shell_integration import Start, integrate
-from runtime.terminal.stats import Tally
+from runtime.screen.snapshot_cache import SnapshotCache
+from runtime.terminal.shell_integration import ShellLaunch, integrate
+from runtime.terminal.stats import TerminalStats
 from runtime.terminal.terminal import Terminal
 from runtime.terminal.viewer import Viewer
 
@@ -41,17 +41,17 @@ DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
 EXITED_KEPT = 64  # exited terminals that stay readable
 
 
-class Terminals:
+class TerminalMethods:
     """By id: at most one instance each, running or exited."""
 
     def __init__(self, environment: Environment, journals: JournalPool) -> None:
         self._environment = environment
         self._journals = journals
         self._terminals: dict[str, Terminal] = {}
-        self.shelf = Shelf()
-        self.tally = Tally()
+        self.shelf = SnapshotCache()
+        self.tally = TerminalStats()
         # Set by who keeps recordings: may raise, and returns what begins one of a terminal that was just started.
-        self.recording: Callable[[Record], Callable[[Terminal], None]] | None = None
+        self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
         return len(self._terminals)
@@ -66,15 +66,15 @@ class Terminals:
 
     def methods(self) -> dict[str, Method]:
         return {
-            "terminal.create": Method(CreateTerminal, lambda call, p: self.create(p)),
-            "terminal.attach": Method(AttachTerminal, self._attach, stream=True),
-            "terminal.resize": Method(ResizeTerminal, lambda call, p: self._resize(p)),
-            "terminal.signal": Method(SignalTerminal, lambda call, p: self._signal(p)),
-            "terminal.kill": Method(KillTerminal, lambda call, p: self._kill(p)),
-            "terminal.list": Method(ListTerminals, lambda call, p: self._list()),
-            "terminal.get": Method(GetTerminal, lambda call, p: self.get(p.id).describe()),
-            "terminal.presence": Method(SetPresence, lambda call, p: self.get(p.id).company.set_presence(p)),
-            "terminal.lease": Method(SetLease, lambda call, p: self.get(p.id).company.set_lease(p)),
+            "terminal.create": Method(TerminalCreate, lambda call, p: self.create(p)),
+            "terminal.attach": Method(TerminalAttach, self._attach, stream=True),
+            "terminal.resize": Method(TerminalResize, lambda call, p: self._resize(p)),
+            "terminal.signal": Method(TerminalSignal, lambda call, p: self._signal(p)),
+            "terminal.kill": Method(TerminalKill, lambda call, p: self._kill(p)),
+            "terminal.list": Method(TerminalList, lambda call, p: self._list()),
+            "terminal.get": Method(TerminalGet, lambda call, p: self.get(p.id).describe()),
+            "terminal.presence": Method(TerminalPresence, lambda call, p: self.get(p.id).company.set_presence(p)),
+            "terminal.lease": Method(TerminalLease, lambda call, p: self.get(p.id).company.set_lease(p)),
         }
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
@@ -85,7 +85,7 @@ class Terminals:
         check_instance("terminal", terminal, instance)
         return terminal
 
-    def create(self, params: CreateTerminal) -> dict[str, Any]:
+    def create(self, params: TerminalCreate) -> dict[str, Any]:
         """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self._terminals.get(terminal_id)
@@ -97,7 +97,7 @@ class Terminals:
         cwd = self._environment.cwd(params.cwd)
         env = self._environment.build(params.env, cwd=cwd, terminal=True)
         argv = params.argv or [default_shell(env)]
-        start = Start(argv, env, False) if params.integration is False else integrate(argv, env)
+        start = ShellLaunch(argv, env, False) if params.integration is False else integrate(argv, env)
         terminal = Terminal(
             terminal_id,
             start.argv,
@@ -119,11 +119,11 @@ class Terminals:
             begin(terminal)
         return terminal.describe() | {"created": True}
 
-    def _recording(self, policy: Record | bool | None) -> Callable[[Terminal], None] | None:
+    def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
         """What is to be done with the terminal that will be started. Raises, so that none is started unrecorded."""
         if not policy or self.recording is None:
             return None
-        return self.recording(policy if isinstance(policy, Record) else Record())
+        return self.recording(policy if isinstance(policy, RecordOptions) else RecordOptions())
 
     async def close(self) -> None:
         """End every terminal and what runs in it."""
@@ -134,7 +134,7 @@ class Terminals:
         for terminal in self._terminals.values():
             terminal.retire()
 
-    def _attach(self, call: Call, params: AttachTerminal) -> None:
+    def _attach(self, call: RuntimeCall, params: TerminalAttach) -> None:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
@@ -153,7 +153,7 @@ class Terminals:
         terminal.add(viewer)
         call.serve(viewer)
 
-    def _resize(self, params: ResizeTerminal) -> dict[str, int]:
+    def _resize(self, params: TerminalResize) -> dict[str, int]:
         terminal = self.get(params.id)
         if params.viewer is None:
             terminal.resize(params.cols, params.rows)
@@ -162,14 +162,14 @@ class Terminals:
         cols, rows = terminal.size
         return {"cols": cols, "rows": rows}
 
-    def _signal(self, params: SignalTerminal) -> dict[str, Any]:
+    def _signal(self, params: TerminalSignal) -> dict[str, Any]:
         terminal = self.get(params.id)
         signum = signal_number(params.signal)
         check_running("terminal", terminal)
         terminal.signal(signum)
         return {}
 
-    async def _kill(self, params: KillTerminal) -> dict[str, Any]:
+    async def _kill(self, params: TerminalKill) -> dict[str, Any]:
         terminal = self.get(params.id)
         await _end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         return {"exit": terminal.exit}

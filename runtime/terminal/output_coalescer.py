@@ -14,7 +14,7 @@ TRICKLE = 1 << 10  # bytes: less is told at once
 LULL = 0.002  # seconds between the rest, counted from the last time that something was told
 
 
-class Teller:
+class OutputCoalescer:
     """Of one journal. `tell` is called with no output untold left behind."""
 
     def __init__(self, journal: Journal, tell: Callable[[], None]) -> None:

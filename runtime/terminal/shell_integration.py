@@ -10,7 +10,7 @@ from typing import NamedTuple
 SCRIPTS = Path(__file__).resolve().parent / "shell"
 
 
-class Start(NamedTuple):
+class ShellLaunch(NamedTuple):
     """What to start instead. `integrated`: it will tell its commands."""
 
     argv: list[str]
@@ -18,12 +18,12 @@ class Start(NamedTuple):
     integrated: bool
 
 
-def integrate(argv: Sequence[str], env: Mapping[str, str]) -> Start:
+def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:
     """A shell without arguments, which is therefore interactive, with its integration; anything else as it is."""
     shell = PurePath(argv[0]).name if len(argv) == 1 else ""
     if shell == "bash":
-        return Start([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)
+        return ShellLaunch([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)
     if shell == "zsh":
         own = {"HAWSE_ZDOTDIR": env["ZDOTDIR"]} if "ZDOTDIR" in env else {}
-        return Start(list(argv), {**env, **own, "ZDOTDIR": str(SCRIPTS / "zsh")}, True)
-    return Start(list(argv), dict(env), False)
+        return ShellLaunch(list(argv), {**env, **own, "ZDOTDIR": str(SCRIPTS / "zsh")}, True)
+    return ShellLaunch(list(argv), dict(env), False)

@@ -8,21 +8,21 @@ from functools import partial
 from urllib.parse import unquote_to_bytes
 
 from runtime.journal.journal import Journal
-from runtime.terminal.command_history import Commands
+from runtime.terminal.command_history import CommandHistory
 from runtime.terminal.osc_scanner import OscScanner
 
 TITLE_LIMIT = 1024  # characters
 PATH_LIMIT = 4096  # bytes, as Linux has it
 
 
-class Observer:
+class ShellStateTracker:
     """Of one terminal. `title` and `cwd` are None until they are said."""
 
     def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
         """`integrated`: its shell was started so that it tells its commands."""
         self.title: str | None = None
         self.cwd: str | None = None
-        self.commands = Commands(partial(_copy, journal))
+        self.commands = CommandHistory(partial(_copy, journal))
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()

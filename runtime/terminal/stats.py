@@ -7,12 +7,12 @@ byte nothing.
 from bisect import bisect_left
 from typing import Final
 
-from hawse.api.runtime import ECHO_BOUNDS, Echoes
+from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
 SILENT: Final = 1.0  # s without output after which a key counts as not echoed: a password, say
 
 
-class Tally:
+class TerminalStats:
     """One for all terminals of a runtime."""
 
     def __init__(self) -> None:
@@ -26,5 +26,5 @@ class Tally:
         self._echoes[bisect_left(ECHO_BOUNDS, seconds)] += 1
         self._seconds += seconds
 
-    def echoes(self) -> Echoes:
-        return Echoes(counts=tuple(self._echoes), seconds=self._seconds)
+    def echoes(self) -> EchoHistogram:
+        return EchoHistogram(counts=tuple(self._echoes), seconds=self._seconds)

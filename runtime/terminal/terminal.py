@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 from hawse.api.paths import to_text
 from hawse.api.types import Exit
-from runtime.core.weak_callback import Weakly
-from runtime.journal.backpressure import Pacer
-from runtime.journal.input_offsets import Inputs
+from runtime.core.weak_callback import WeakCallback
+from runtime.journal.backpressure import Backpressure
+from runtime.journal.input_offsets import InputOffsets
 from runtime.journal.journal import Journal
-from runtime.people.participants import Company
+from runtime.people.participants import Participants
 from runtime.posix import process_tree as tree
 from runtime.posix.child import adopt
-from runtime.posix.fd_streams import Inlet, Outlet
+from runtime.posix.fd_streams import FdReader, FdWriter
 from runtime.posix.spawn import set_size, spawn_pty
 from runtime.screen.screen import ALL, Screen
-from runtime.screen.screen_tracker import Sidecar
-from runtime.screen.size_history import Mark, Marks
-from runtime.screen.snapshot_cache import Shelf, Snapshot
-from runtime.terminal.output_coalescer import Teller
-from runtime.terminal.shell_state import Observer
-from runtime.terminal.stats import SILENT, Tally
+from runtime.screen.screen_tracker import ScreenTracker
+from runtime.screen.size_history import SizeHistory, SizeMark
+from runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
+from runtime.terminal.output_coalescer import OutputCoalescer
+from runtime.terminal.shell_state import ShellStateTracker
+from runtime.terminal.stats import SILENT, TerminalStats
 from runtime.terminal.viewer import Viewer
 
 if TYPE_CHECKING:
     from runtime.recording.recorder import Recorder
-    from runtime.terminal.wait import Wait
+    from runtime.terminal.wait import TerminalWaitStream
 
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
@@ -50,9 +50,9 @@ class Terminal:
         cols: int,
         rows: int,
         journal: Journal,
-        shelf: Shelf,
+        shelf: SnapshotCache,
         on_exit: Callable[["Terminal"], None],
-        tally: Tally | None = None,
+        tally: TerminalStats | None = None,
         integrated: bool = False,
     ) -> None:
         """Start `argv` on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
@@ -66,27 +66,27 @@ class Terminal:
         self.started = time.time()
         self.journal = journal
         self.shelf = shelf
-        self.tally = tally or Tally()
-        self.observer = Observer(journal, integrated=integrated)
-        self.inputs = Inputs()
+        self.tally = tally or TerminalStats()
+        self.observer = ShellStateTracker(journal, integrated=integrated)
+        self.inputs = InputOffsets()
         self.exit: Exit | None = None
         self.viewers: dict[Viewer, None] = {}  # in the order they came
         self.recorders: dict[Recorder, None] = {}
-        self._waits: dict[Wait, None] = {}
+        self._waits: dict[TerminalWaitStream, None] = {}
         self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
         self._retired = False
-        self.marks = marks = Marks(cols, rows)
+        self.marks = marks = SizeHistory(cols, rows)
         pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
-        self._sidecar = Sidecar(journal, self.marks, reply=Weakly(self._answer))
-        self._outlet = Outlet(self._fd, owned=False)
-        self._teller = Teller(journal, Weakly(self._tell))
-        self._inlet = Inlet(self._fd, journal.append, self._teller.output_came, self._outlet.close, journal.portion)
-        self.pacer = Pacer(journal, self._inlet.pause, self._inlet.resume)
-        self.company = Company(
-            lambda: marks.size, Weakly(self.resize), Weakly(self._wake_viewers), Weakly(self._handed)
+        self._sidecar = ScreenTracker(journal, self.marks, reply=WeakCallback(self._answer))
+        self._outlet = FdWriter(self._fd, owned=False)
+        self._teller = OutputCoalescer(journal, WeakCallback(self._tell))
+        self._inlet = FdReader(self._fd, journal.append, self._teller.output_came, self._outlet.close, journal.portion)
+        self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume)
+        self.company = Participants(
+            lambda: marks.size, WeakCallback(self.resize), WeakCallback(self._wake_viewers), WeakCallback(self._handed)
         )
 
     @property
@@ -139,7 +139,7 @@ class Terminal:
     def resize(self, cols: int, rows: int) -> None:
         if self._inlet.ended or (cols, rows) == self.size:
             return
-        self.marks.add(Mark(self.journal.end, cols, rows))
+        self.marks.add(SizeMark(self.journal.end, cols, rows))
         set_size(self._fd, cols, rows)
         self._wake_viewers()
 
@@ -188,7 +188,7 @@ class Terminal:
         """A viewer's cursor has moved on."""
         self.pacer.advanced()
 
-    def snapshot(self, scrollback: int = ALL) -> Snapshot:
+    def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
         """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
         return self._sidecar.snapshot(scrollback)
 
@@ -196,12 +196,12 @@ class Terminal:
         """The screen, brought up to all the output there is."""
         return self._sidecar.current()
 
-    def watch(self, wait: "Wait") -> None:
+    def watch(self, wait: "TerminalWaitStream") -> None:
         """Wake `wait` with the viewers, and do not outrun it; but it makes the program no faster than they do."""
         self._waits[wait] = None
         self.pacer.add(wait, follows=True)
 
-    def unwatch(self, wait: "Wait") -> None:
+    def unwatch(self, wait: "TerminalWaitStream") -> None:
         del self._waits[wait]
         self.pacer.remove(wait)
 

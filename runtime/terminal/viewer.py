@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hawse.api.people import Guest
+from hawse.api.people import ViewerProfile
 from hawse.wire import Connection, HawseError, Kind
 from hawse.wire.frames import SHARED_MAX
-from runtime.people.participants import Seen
+from runtime.people.participants import OfferedSize
 from runtime.people.size_policy import Size
 from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.screen.screen import ALL
-from runtime.terminal.congestion_window import FLOOR, PROBE, STEP, Flight
+from runtime.terminal.congestion_window import FLOOR, PROBE, STEP, CongestionWindow
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -32,20 +32,20 @@ class Viewer:
     def __init__(
         self,
         terminal: "Terminal",
-        call: Call,
+        call: RuntimeCall,
         *,
         since: int | None,
         input_id: str | None,
         lossless: bool,
         emulator: bool,
         read_only: bool = False,
-        guest: Guest | None = None,
+        guest: ViewerProfile | None = None,
         fit: Size | None = None,
     ) -> None:
         """`fit`: the size that would fit. Raises `limit_exceeded`."""
         self.read_only = read_only
-        self.person = terminal.company.join(self, guest or Guest(), read_only=read_only, fit=fit)
-        self._seen = Seen()  # what it was told of the others
+        self.person = terminal.company.join(self, guest or ViewerProfile(), read_only=read_only, fit=fit)
+        self._seen = OfferedSize()  # what it was told of the others
         self.lossless = lossless
         self.emulator = emulator  # it answers what programs ask of a terminal
         self.input_id = None if read_only else input_id
@@ -63,7 +63,7 @@ class Viewer:
         self._skip = False  # an interrupt: what waits is old, go to the end
         self._prober: asyncio.TimerHandle | None = None
         self._probed = False  # for so long that its reader may wait for the little that there is room for
-        self._flight = Flight(asyncio.get_running_loop().time)
+        self._flight = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
     def lag(self) -> int:

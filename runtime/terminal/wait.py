@@ -10,9 +10,9 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 from hawse.wire import Connection, HawseError
-from runtime.core.output_matcher import Found, Matcher
-from runtime.rpc.call import Call
-from runtime.terminal.command_history import Command
+from runtime.core.output_matcher import Matcher, MatchSpan
+from runtime.rpc.call import RuntimeCall
+from runtime.terminal.command_history import ShellCommand
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -21,7 +21,7 @@ STEP = 32 << 10  # bytes of output looked at in one go: up to 15 ms if they are 
 LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a thread
 
 
-class Wait:
+class TerminalWaitStream:
     """A `Stream` without bytes, a `Reader` of the pacer, a watcher of its terminal."""
 
     lossless = True
@@ -29,7 +29,7 @@ class Wait:
     def __init__(
         self,
         terminal: "Terminal",
-        call: Call,
+        call: RuntimeCall,
         threads: Executor,
         *,
         since: int,
@@ -123,19 +123,19 @@ class Wait:
             self.cursor = offset
             self._terminal.moved()
 
-    def _search(self, search: Callable[[], Found | None], work: int) -> None:
+    def _search(self, search: Callable[[], MatchSpan | None], work: int) -> None:
         if work <= LONG:
             self._searched(search())
         else:
             self._busy = True
             self._loop.run_in_executor(self._threads, search).add_done_callback(self._came_back)
 
-    def _came_back(self, future: "asyncio.Future[Found | None]") -> None:
+    def _came_back(self, future: "asyncio.Future[MatchSpan | None]") -> None:
         self._busy = False
         if not self._over and not future.cancelled():
             self._searched(future.result())
 
-    def _searched(self, found: Found | None) -> None:
+    def _searched(self, found: MatchSpan | None) -> None:
         if found is not None:
             self._finish("pattern", offset=found.end, match=found._asdict())
         else:
@@ -173,7 +173,7 @@ class Wait:
         *,
         offset: int | None = None,
         match: dict[str, Any] | None = None,
-        command: Command | None = None,
+        command: ShellCommand | None = None,
         exit: Any = None,
     ) -> None:
         self._over = True

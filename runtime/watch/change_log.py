@@ -4,7 +4,7 @@ from collections import deque
 from itertools import islice
 from typing import NamedTuple
 
-from hawse.api.watches import Change, ChangeType, RescanReason
+from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 
 KEPT = 10_000  # changes
 KEPT_BYTES = 4 << 20  # of their paths together
@@ -12,19 +12,19 @@ PART = 1000  # changes told at a time
 PART_BYTES = 256 << 10  # of their paths: as JSON they have to fit into a control message
 
 
-class Part(NamedTuple):
+class ChangeLogEntry(NamedTuple):
     """Changes, each path once. `cursor` is where the next part begins."""
 
-    changes: list[Change]
+    changes: list[WatchedChange]
     cursor: int
 
 
-class Log:
+class ChangeLog:
     """The latest changes. Change number n takes a reader from cursor n - 1 to cursor n."""
 
     def __init__(self) -> None:
         self.end = 0  # the cursor after the last change
-        self._changes: deque[Change] = deque()
+        self._changes: deque[WatchedChange] = deque()
         self._size = 0
         self._overflow = 0  # the cursor after the last place where changes are unknown
 
@@ -33,7 +33,7 @@ class Log:
         """The lowest cursor from which nothing is missing."""
         return self.end - len(self._changes)
 
-    def add(self, changes: list[Change]) -> None:
+    def add(self, changes: list[WatchedChange]) -> None:
         for change in changes:
             self._changes.append(change)
             self._size += len(change.path)
@@ -54,9 +54,9 @@ class Log:
             return None
         return "overflow" if cursor < self._overflow else "behind"
 
-    def read(self, cursor: int) -> Part:
+    def read(self, cursor: int) -> ChangeLogEntry:
         """What follows `cursor`, of which nothing is missing: as much as is told at a time."""
-        merged: dict[str, Change] = {}
+        merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):
             size += len(change.path)
@@ -64,14 +64,14 @@ class Log:
                 break
             cursor += 1
             merge(merged, change)
-        return Part(list(merged.values()), cursor)
+        return ChangeLogEntry(list(merged.values()), cursor)
 
 
-def merge(known: dict[str, Change], change: Change) -> None:
+def merge(known: dict[str, WatchedChange], change: WatchedChange) -> None:
     """Add `change` to those that are not told yet. The latest change of a path comes last."""
     earlier = known.pop(change.path, None)
     kind = change.type if earlier is None else _SUM.get((earlier.type, change.type), change.type)
-    known[change.path] = Change(kind, change.path, change.directory)
+    known[change.path] = WatchedChange(kind, change.path, change.directory)
 
 
 # What two changes of one path are together, where that is not the second. What was added and is deleted again may

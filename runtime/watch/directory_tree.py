@@ -5,11 +5,11 @@ import os
 from collections.abc import Iterator
 
 from hawse.api.paths import to_text
-from hawse.api.watches import Change, ChangeType
+from hawse.api.watches import ChangeType, WatchedChange
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.watch import inotify
-from runtime.watch.inotify import Event, Inotify
+from runtime.watch.inotify import Inotify, InotifyEvent
 
 DIRECTORIES_LIMIT = 1 << 16  # of one watch: each costs the kernel about 1 KB
 TAKEN_LIMIT = 1 << 15  # events taken at a time: twice the longest queue that Linux keeps by default
@@ -82,7 +82,7 @@ class Directories:
         return found
 
 
-class Tree:
+class DirectoryTree:
     """Links are not followed: what they lead to has a place of its own."""
 
     def __init__(self, root: str, filter: Filter, *, recursive: bool) -> None:
@@ -129,9 +129,9 @@ class Tree:
         self._directories = Directories()
         self.open()
 
-    def take(self) -> list[Change]:
+    def take(self) -> list[WatchedChange]:
         """What has happened, in order. Raises `OverflowedError` and `limit_exceeded`."""
-        changes: list[Change] = []
+        changes: list[WatchedChange] = []
         taken = 0
         while taken < TAKEN_LIMIT and (events := self._inotify.read()):
             taken += len(events)
@@ -146,7 +146,7 @@ class Tree:
 
     # ---- inside
 
-    def _digest(self, event: Event) -> Iterator[Change]:
+    def _digest(self, event: InotifyEvent) -> Iterator[WatchedChange]:
         if event.mask & inotify.OVERFLOW:
             raise OverflowedError
         if event.wd == self._root_wd and event.mask & _ROOT_GONE:
@@ -170,7 +170,7 @@ class Tree:
         else:
             yield from self._change("modified", path, is_directory)
 
-    def _descend(self, directory: bytes, *, telling: bool = True) -> Iterator[Change]:
+    def _descend(self, directory: bytes, *, telling: bool = True) -> Iterator[WatchedChange]:
         """Watch what is below; of a directory that has just come, what it holds has come as well.
 
         A directory is watched before it is read, so that what comes meanwhile is told by the one or the other.
@@ -202,9 +202,9 @@ class Tree:
             return False
         return True
 
-    def _change(self, kind: ChangeType, path: bytes, is_directory: bool) -> Iterator[Change]:
+    def _change(self, kind: ChangeType, path: bytes, is_directory: bool) -> Iterator[WatchedChange]:
         if self._filter.wants(self._names(path)):
-            yield Change(kind, to_text(os.fsdecode(path)), is_directory)
+            yield WatchedChange(kind, to_text(os.fsdecode(path)), is_directory)
 
     def _names(self, path: bytes) -> list[str]:
         return os.fsdecode(path[len(self._root.rstrip(b"/")) + 1 :]).split("/")

@@ -30,7 +30,7 @@ _HEAD = struct.Struct("iIII")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class Event(NamedTuple):
+class InotifyEvent(NamedTuple):
     """What happened to `name` in the directory of descriptor `wd`, or to that directory itself if there is no name."""
 
     wd: int
@@ -53,7 +53,7 @@ class Inotify:
         """Watch it no longer. One that went by itself is no error."""
         _libc.inotify_rm_watch(self.fd, wd)
 
-    def read(self) -> list[Event]:
+    def read(self) -> list[InotifyEvent]:
         """What has come, at most READ_SIZE bytes of it; nothing if nothing has."""
         try:
             data = os.read(self.fd, READ_SIZE)
@@ -64,7 +64,7 @@ class Inotify:
         while at < len(data):
             wd, mask, _, length = _HEAD.unpack_from(data, at)
             at += _HEAD.size
-            events.append(Event(wd, mask, data[at : at + length].rstrip(b"\0")))
+            events.append(InotifyEvent(wd, mask, data[at : at + length].rstrip(b"\0")))
             at += length
         return events
 

@@ -3,31 +3,31 @@
 import asyncio
 from typing import Any
 
-from hawse.api.watches import Change, Changes, Rescan, RescanReason, WatchEnd, Watching
+from hawse.api.watches import RescanReason, WatchedChange, WatchedChanges, WatchRescan, WatchStarted, WatchStartResult
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import typed
-from runtime.watch.change_log import KEPT, Log, merge
-from runtime.watch.directory_tree import OverflowedError, Tree
+from runtime.watch.change_log import KEPT, ChangeLog, merge
+from runtime.watch.directory_tree import DirectoryTree, OverflowedError
 
 COALESCE = 0.05  # seconds that changes wait for others of the same path
 
 
-class Watch:
+class DirectoryWatch:
     """What watches one directory, for all who asked for the same. Its `run` has to be started as a task, once."""
 
-    def __init__(self, id: str, path: str, tree: Tree, version: str) -> None:
+    def __init__(self, id: str, path: str, tree: DirectoryTree, version: str) -> None:
         """`path` as it travels. `version`: what the versions of this watch begin with."""
         self.id = id
         self.path = path
-        self.log = Log()
-        self.readers: dict[WatchReader, None] = {}
+        self.log = ChangeLog()
+        self.readers: dict[WatchStream, None] = {}
         self.live = asyncio.Event()  # or over
-        self.end: WatchEnd | HawseError | None = None  # why it ends
+        self.end: WatchStartResult | HawseError | None = None  # why it ends
         self.over = False  # it has ended, and all it was told is in the log
         self._tree = tree
         self._version = version
-        self._pending: dict[str, Change] = {}  # not in the log yet
+        self._pending: dict[str, WatchedChange] = {}  # not in the log yet
         self._settling: list[asyncio.Future[None]] = []
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -53,7 +53,7 @@ class Watch:
 
     def stop(self) -> None:
         if self.end is None:
-            self.end = WatchEnd()
+            self.end = WatchStartResult()
             self._wake.set()
 
     async def settle(self) -> None:
@@ -123,10 +123,10 @@ class Watch:
             reader.wake()
 
 
-class WatchReader:
+class WatchStream:
     """Serves one `watch.start` call. A `Stream`: it holds a place in the log and nothing else."""
 
-    def __init__(self, watch: Watch, call: Call, cursor: int, reason: RescanReason | None) -> None:
+    def __init__(self, watch: DirectoryWatch, call: RuntimeCall, cursor: int, reason: RescanReason | None) -> None:
         """`reason`: why what came before `cursor` is not known, if somebody asked for it."""
         self._watch = watch
         self._call = call
@@ -168,17 +168,17 @@ class WatchReader:
         watch, log = self._watch, self._watch.log
         if not self._told:
             self._told = True
-            return "watching", Watching(id=watch.id, path=watch.path, version=watch.version(self._cursor))
+            return "watching", WatchStarted(id=watch.id, path=watch.path, version=watch.version(self._cursor))
         reason, self._reason = self._reason or log.missing(self._cursor), None
         if reason is not None:
             self._cursor = log.end
-            return "rescan", Rescan(version=watch.version(log.end), reason=reason)
+            return "rescan", WatchRescan(version=watch.version(log.end), reason=reason)
         if self._cursor == log.end:
             return "", None
         changes, self._cursor = log.read(self._cursor)
-        return "changes", Changes(version=watch.version(self._cursor), changes=changes)
+        return "changes", WatchedChanges(version=watch.version(self._cursor), changes=changes)
 
-    def _finish(self, end: WatchEnd | HawseError) -> None:
+    def _finish(self, end: WatchStartResult | HawseError) -> None:
         if isinstance(end, HawseError):
             self._call.error(end)
         else:

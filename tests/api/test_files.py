@@ -7,7 +7,7 @@ def test_every_method_takes_a_path_and_a_root_and_is_for_owners() -> None:
     for name, spec in files.METHODS.items():
         assert METHODS[name] is spec
         assert name.startswith("file.")
-        assert issubclass(spec.params, files.At)
+        assert issubclass(spec.params, files.FileTarget)
         assert not spec.viewer
 
 

@@ -3,11 +3,11 @@
 import msgspec
 
 from hawse.api import GATEWAY, METHODS
-from hawse.api.gateway import Sandbox, Sandboxes
+from hawse.api.gateway import SandboxInfo, SandboxListResult
 
 
 def test_a_sandbox_says_no_more_than_is_known() -> None:
-    shown = msgspec.json.encode(Sandboxes(sandboxes=[Sandbox(id="local", state="stopped")]))
+    shown = msgspec.json.encode(SandboxListResult(sandboxes=[SandboxInfo(id="local", state="stopped")]))
     assert shown == b'{"sandboxes":[{"id":"local","state":"stopped"}]}'
 
 

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from hawse.api.git import METHODS, Clone, Credentials, Status
+from hawse.api.git import METHODS, GitClone, GitCredentials, GitStatus
 
 
 def test_credentials_do_not_show_when_they_are_printed() -> None:
-    params = Clone(url="https://host/x", credentials=Credentials(username="ann", password="secret"))
+    params = GitClone(url="https://host/x", credentials=GitCredentials(username="ann", password="secret"))
     assert "secret" not in repr(params)
     assert "ann" not in repr(params)
     assert b"secret" in msgspec.json.encode(params)
@@ -20,14 +20,14 @@ def test_only_a_clone_is_a_stream_and_nothing_is_for_viewers() -> None:
 
 @pytest.mark.parametrize("filter", ["blob:none", "blob:limit=10k", "tree:0"])
 def test_a_filter_is_one_of_those_that_only_leave_something_out(filter: str) -> None:
-    assert msgspec.convert({"url": "x", "filter": filter}, Clone).filter == filter
+    assert msgspec.convert({"url": "x", "filter": filter}, GitClone).filter == filter
 
 
 @pytest.mark.parametrize("filter", ["blob:none\n", "sparse:path=/etc", "combine:blob:none", "--upload-pack=x"])
 def test_another_filter_is_refused(filter: str) -> None:
     with pytest.raises(msgspec.ValidationError):
-        msgspec.convert({"url": "x", "filter": filter}, Clone)
+        msgspec.convert({"url": "x", "filter": filter}, GitClone)
 
 
 def test_the_repository_is_the_workspace_unless_one_says() -> None:
-    assert msgspec.json.decode(b"{}", type=Status).path == "."
+    assert msgspec.json.decode(b"{}", type=GitStatus).path == "."

@@ -3,7 +3,16 @@
 import msgspec
 import pytest
 
-from hawse.api.processes import METHODS, Exec, ExecEnd, Offsets, ProcessInfo, ProcessOpened, Since, Truncated
+from hawse.api.processes import (
+    METHODS,
+    Exec,
+    ExecResult,
+    ProcessInfo,
+    ProcessOpened,
+    Since,
+    StreamOffsets,
+    StreamTruncated,
+)
 from hawse.api.types import Exit
 
 
@@ -21,13 +30,13 @@ def test_every_result_survives_the_wire(name: str) -> None:
 
 
 def test_where_output_begins_is_spelled_from() -> None:
-    opened = ProcessOpened(id="p", instance="i", pid=7, start=Offsets(stdout=4))
+    opened = ProcessOpened(id="p", instance="i", pid=7, start=StreamOffsets(stdout=4))
     assert msgspec.to_builtins(opened)["from"] == {"stdout": 4, "stderr": 0}
-    assert msgspec.to_builtins(Truncated(stream="stderr", start=9)) == {"stream": "stderr", "from": 9}
+    assert msgspec.to_builtins(StreamTruncated(stream="stderr", start=9)) == {"stream": "stderr", "from": 9}
 
 
 def test_an_end_that_leaves_out_what_does_not_apply_is_understood() -> None:
-    end = msgspec.json.decode(b'{"signal": "SIGKILL", "stdout": 1, "stderr": 2, "later": 3}', type=ExecEnd)
+    end = msgspec.json.decode(b'{"signal": "SIGKILL", "stdout": 1, "stderr": 2, "later": 3}', type=ExecResult)
     assert (end.code, end.signal, end.timed_out, end.oom) == (None, "SIGKILL", False, None)
     info = msgspec.json.decode(b'{"id": "p", "instance": "i", "pid": 7, "exit": {"code": 0}}', type=ProcessInfo)
     assert info.exit == Exit(0)

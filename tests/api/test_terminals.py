@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hawse.api.terminals import METHODS, CreateTerminal, ResizeTerminal, TerminalOpened
+from hawse.api.terminals import METHODS, TerminalCreate, TerminalOpened, TerminalResize
 from tests.support.examples import OPENED, PERSON
 
 
@@ -27,12 +27,12 @@ def test_an_older_server_says_less() -> None:
 )
 def test_what_is_to_be_started_is_bounded(wrong: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
-        msgspec.convert(wrong, CreateTerminal)
+        msgspec.convert(wrong, TerminalCreate)
 
 
 def test_what_is_needed_is_needed() -> None:
     with pytest.raises(msgspec.ValidationError, match="rows"):
-        msgspec.convert({"id": "t", "cols": 1}, ResizeTerminal)
+        msgspec.convert({"id": "t", "cols": 1}, TerminalResize)
 
 
 def test_attach_sends_output_and_screens_by_their_kinds() -> None:

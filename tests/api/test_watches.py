@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from hawse.api.watches import METHODS, Changes, WatchStart
+from hawse.api.watches import METHODS, WatchedChanges, WatchStart
 
 
 def test_the_defaults_watch_everything_below_but_what_is_excluded_by_default() -> None:
@@ -25,4 +25,4 @@ def test_only_the_watch_itself_is_a_stream() -> None:
 
 def test_an_unknown_type_of_change_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
-        msgspec.json.decode(b'{"version": "1", "changes": [{"type": "moved", "path": "/a"}]}', type=Changes)
+        msgspec.json.decode(b'{"version": "1", "changes": [{"type": "moved", "path": "/a"}]}', type=WatchedChanges)

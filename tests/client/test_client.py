@@ -9,7 +9,7 @@ import pytest
 
 import hawse
 import hawse.client
-from hawse.client import Options, State
+from hawse.client import ConnectionState, Options
 from hawse.wire import HawseError
 from tests.support.client import QUICK, eventually
 from tests.support.fake_server import FakeServer
@@ -28,7 +28,7 @@ async def test_any_method_can_be_called(hw: hawse.Client) -> None:
 
 async def test_a_client_says_how_it_is(hw: hawse.Client) -> None:
     await hw.call("echo")
-    assert hw.state is State.OPEN
+    assert hw.state is ConnectionState.OPEN
     assert hw.lines == 1
     assert hw.welcome
     assert (hw.welcome.identity, hw.welcome.role) == ("me", "owner")

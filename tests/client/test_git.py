@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 import hawse
-from hawse.api.git import Progress
-from hawse.client import Author, Change, Credentials, HawseError, Options
-from hawse.client.calls.call_table import Calls
+from hawse.api.git import GitProgress
+from hawse.client import GitAuthor, GitCredentials, HawseError, Options, WatchedChange
+from hawse.client.calls.call_table import CallTable
 from hawse.client.git import CloneCall, Git
 from tests.support.client import MemoryLine
 from tests.support.git_server import GitServer, commit, git
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
-ANN = Author("Ann", "ann@example.com")
-ACCESS = Credentials(username="ann", password="secret")
+ANN = GitAuthor("Ann", "ann@example.com")
+ACCESS = GitCredentials(username="ann", password="secret")
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
 
 
 async def test_a_clone_whose_line_is_cut_is_joined_by_its_key() -> None:
-    calls = Calls(Options(dice=lambda: 0.0))
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = MemoryLine(calls)
-    heard: list[Progress] = []
+    heard: list[GitProgress] = []
     call = CloneCall("local", {"url": "https://h/x", "depth": None}, heard.append)
     calls.submit(call)
     assert (line.call.method, line.params) == ("git.clone", {"url": "https://h/x"})
@@ -46,7 +46,7 @@ async def test_a_clone_whose_line_is_cut_is_joined_by_its_key() -> None:
 
 
 async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
-    calls = Calls(Options(dice=lambda: 0.0))
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = MemoryLine(calls)
     box = Git(calls, "local")
     async with asyncio.TaskGroup() as tasks:
@@ -71,7 +71,7 @@ async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: Gi
         hawse.connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
     ):
         box = hw.sandbox()
-        heard: list[Progress] = []
+        heard: list[GitProgress] = []
         head = await box.git.clone(server.url("project"), credentials=ACCESS, depth=1, on_progress=heard.append)
         mine = Path(head.path)
         assert head.branch == "main"
@@ -114,7 +114,7 @@ async def test_a_clone_that_is_cancelled_ends_and_leaves_nothing(tmp_path: Path,
             await asyncio.to_thread(server.stalled.wait)
             cloning.cancel()
             async for change in watch:  # the last directory of it goes
-                assert isinstance(change, Change)
+                assert isinstance(change, WatchedChange)
                 if change.type == "deleted" and Path(change.path).parent == folder and ".hawse-" in change.path:
                     break
         assert not {name for name in os.listdir(folder) if "hawse-" in name or name == "project"}

@@ -8,14 +8,14 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from hawse.api.ports import Exposed
+from hawse.api.ports import ExposedPort
 from hawse.client import Sandbox
 from hawse.client.ports import by_name
 from tests.support import peers
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-EXPOSED = Exposed(port=5173, token="a" * 32)
+EXPOSED = ExposedPort(port=5173, token="a" * 32)
 SOME = bytes(range(251)) * 20_000
 
 

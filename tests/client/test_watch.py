@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import hawse
-from hawse.client import Change, HawseError, Options, Rescan
-from hawse.client.calls.call_table import Calls
+from hawse.client import HawseError, Options, WatchedChange, WatchRescan
+from hawse.client.calls.call_table import CallTable
 from hawse.client.watch import Watch, WatchCall
 from tests.support.client import MemoryLine
 from tests.support.proxy import CuttingProxy
@@ -22,7 +22,7 @@ def change(name: str) -> dict[str, object]:
 
 
 async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
-    calls = Calls(Options(dice=lambda: 0.0))
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = MemoryLine(calls)
     call = WatchCall("local", {"path": "w", "include": None}, since=None, window=10_000)
     watch = Watch(calls, call)
@@ -40,18 +40,18 @@ async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
     again.event("watching", WATCHING | {"version": "v2"})
     again.event("rescan", {"version": "v9", "reason": "behind"})
     reader = aiter(watch)
-    assert await anext(reader) == Change("added", "/w/a")
+    assert await anext(reader) == WatchedChange("added", "/w/a")
     assert watch.version == "v0"  # what was not taken yet comes after it
-    assert await anext(reader) == Change("added", "/w/b")
+    assert await anext(reader) == WatchedChange("added", "/w/b")
     assert watch.version == "v2"
-    assert await anext(reader) == Rescan(version="v9", reason="behind")
+    assert await anext(reader) == WatchRescan(version="v9", reason="behind")
     again.error(HawseError("not_found", "gone"))
     with pytest.raises(HawseError, match="gone"):
         await anext(reader)
 
 
 async def test_what_nobody_takes_is_not_granted() -> None:
-    calls = Calls(Options(dice=lambda: 0.0))
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = MemoryLine(calls)
     call = WatchCall("local", {"path": "w"}, since="v0", window=1000)
     calls.submit(call)
@@ -80,7 +80,7 @@ async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path:
 
             async def read() -> None:
                 async for change in watch:
-                    assert isinstance(change, Change)
+                    assert isinstance(change, WatchedChange)
                     assert change.type == "added"
                     seen.append(Path(change.path).name)
                     if change.path.endswith("/end.txt"):
@@ -98,9 +98,9 @@ async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path:
             since = watch.version
         (root / "later.txt").touch()
         state = await box.watch.changes("w", include=["*.txt"], since=since)
-        assert (state.status, state.changes) == ("changed", [Change("added", str(root / "later.txt"))])
+        assert (state.status, state.changes) == ("changed", [WatchedChange("added", str(root / "later.txt"))])
         async with box.watch("w", include=["*.txt"], since=since) as watch:
-            assert await anext(aiter(watch)) == Change("added", str(root / "later.txt"))
+            assert await anext(aiter(watch)) == WatchedChange("added", str(root / "later.txt"))
             await watch.stop()
             await watch.stop()
             with pytest.raises(StopAsyncIteration):
@@ -110,7 +110,7 @@ async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path:
             os.close(os.open(os.fsencode(root) + b"/\xff/\xfe/x", os.O_CREAT))
             os.close(os.open(os.fsencode(root) + b"/\xff/\xfe/y", os.O_CREAT))
             assert watch.path == f"{root}/\udcff"
-            assert await anext(aiter(watch)) == Change("added", f"{root}/\udcff/\udcfe/y")
+            assert await anext(aiter(watch)) == WatchedChange("added", f"{root}/\udcff/\udcfe/y")
         with pytest.raises(HawseError, match="not_found"):
             async with box.watch("nowhere"):
                 pass
@@ -126,11 +126,11 @@ async def test_a_runtime_that_was_started_anew_says_rescan(tmp_path: Path) -> No
         async with box.watch("w") as watch:
             reader = aiter(watch)
             (Path(watch.path) / "a").touch()
-            assert isinstance(await anext(reader), Change)
+            assert isinstance(await anext(reader), WatchedChange)
             (runtime,) = stack.runtimes()
             runtime.kill()
             rescan = await anext(reader)
-            assert isinstance(rescan, Rescan)
+            assert isinstance(rescan, WatchRescan)
             assert rescan.reason == "restarted"
             (Path(watch.path) / "b").touch()
-            assert await anext(reader) == Change("added", str(Path(watch.path) / "b"))
+            assert await anext(reader) == WatchedChange("added", str(Path(watch.path) / "b"))

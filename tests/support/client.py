@@ -1,4 +1,4 @@
-"""Two ends back to back without a socket: a line for `Calls`, and the server's end of it for the test to play."""
+"""Two ends back to back without a socket: a line for `CallTable`, and the server's end of it for the test to play."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from hawse.client import Options
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
 from hawse.wire.messages import from_raw
 
@@ -42,7 +42,7 @@ async def mute_server() -> AsyncIterator[int]:
 class MemoryLine:
     """`hawse.client.channel.Line`. `pump` carries what either end has to say."""
 
-    def __init__(self, calls: Calls, limits: Limits | None = None) -> None:
+    def __init__(self, calls: CallTable, limits: Limits | None = None) -> None:
         self.connection = Connection(Role.CLIENT)
         self.writer = FairWriter(self.connection)
         self.server = Connection(Role.SERVER, limits)

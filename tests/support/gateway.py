@@ -12,11 +12,11 @@ from typing import Any, Self
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_app
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.server import GatewayServer
 from gateway.settings import Settings
 from gateway.transport.listener import listen
-from hawse.api.gateway import Sandbox
+from hawse.api.gateway import SandboxInfo
 from hawse.link import StreamLink
 from hawse.wire import (
     Call,
@@ -207,8 +207,8 @@ class FakeProvider:
         self.hold: asyncio.Event | None = None  # `ensure` waits for it
         self.error: HawseError | None = None  # `ensure` raises it
 
-    def sandboxes(self) -> list[Sandbox]:
-        return [Sandbox(id="local", state="running", isolation="none")]
+    def sandboxes(self) -> list[SandboxInfo]:
+        return [SandboxInfo(id="local", state="running", isolation="none")]
 
     def knows(self, sandbox: str) -> bool:
         return sandbox == "local"
@@ -232,7 +232,7 @@ class Gateway:
         web = options.pop("web", None)
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.app = create_app(
-            Doors(TOKEN, viewer_token=VIEWER_TOKEN, hosts=["gateway.test"], origins=origins),
+            AccessPolicy(TOKEN, viewer_token=VIEWER_TOKEN, hosts=["gateway.test"], origins=origins),
             self.provider,
             limits=limits,
             max_connections=self.settings.max_connections,

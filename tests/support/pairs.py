@@ -3,7 +3,7 @@ its client."""
 
 from typing import Any
 
-from gateway.connection.credit_budget import Budget
+from gateway.connection.credit_budget import CreditBudget
 from hawse.wire import Connection, FairWriter, Limits, Role
 
 
@@ -45,7 +45,7 @@ class Front:
 
     role = "owner"
 
-    def __init__(self, pair: Pair, budget: Budget) -> None:
+    def __init__(self, pair: Pair, budget: CreditBudget) -> None:
         self.pair = pair
         self.connection = pair.server
         self.writer = FairWriter(pair.server)

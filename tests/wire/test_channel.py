@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from hawse.wire.channel import CLIENT_STEPS, TRANSITIONS, Channel, State, Step
+from hawse.wire.channel import CLIENT_STEPS, TRANSITIONS, Channel, ChannelState, Step
 from tests.support import wire as kit
 
 CLIENT_WORDS = {
@@ -23,20 +23,20 @@ SERVER_WORDS = {
 }
 
 
-def steps(cell: str, words: dict[str, Step], state: State) -> dict[Step, State]:
+def steps(cell: str, words: dict[str, Step], state: ChannelState) -> dict[Step, ChannelState]:
     """One cell of the page's table: `x` → *state*, or `x` alone for one that changes nothing."""
     found = {}
     for item in filter(None, re.sub(r"[`*]", "", cell).split(", ")):
         word, _, then = item.partition(" → ")
-        found[words[word]] = State(then) if then else state
+        found[words[word]] = ChannelState(then) if then else state
     return found
 
 
-def documented() -> dict[State, dict[Step, State]]:
-    rows: dict[State, dict[Step, State]] = {}
+def documented() -> dict[ChannelState, dict[Step, ChannelState]]:
+    rows: dict[ChannelState, dict[Step, ChannelState]] = {}
     server = ""
     for name, client_cell, server_cell in kit.table("The life of a channel", "state"):
-        state = State(name.strip("*"))
+        state = ChannelState(name.strip("*"))
         if "ignored" in client_cell:
             assert server_cell == "nothing"
             rows[state] = dict.fromkeys(CLIENT_STEPS - {Step.CALL}, state)
@@ -50,8 +50,8 @@ def test_the_table_is_that_of_section_2() -> None:
     assert documented() == TRANSITIONS
 
 
-@pytest.mark.parametrize(("state", "step"), list(product(State, Step)), ids=lambda value: value.value)
-def test_a_step_is_taken_if_and_only_if_the_table_names_it(state: State, step: Step) -> None:
+@pytest.mark.parametrize(("state", "step"), list(product(ChannelState, Step)), ids=lambda value: value.value)
+def test_a_step_is_taken_if_and_only_if_the_table_names_it(state: ChannelState, step: Step) -> None:
     channel = Channel(1, send_window=0, receive_window=0)
     channel.state = state
     assert channel.step(step) is (step in TRANSITIONS[state])
@@ -64,12 +64,12 @@ def test_every_step_is_one_sides() -> None:
 
 
 def test_nothing_leaves_closed_and_everything_open_can_reach_it() -> None:
-    assert set(TRANSITIONS[State.CLOSED].values()) == {State.CLOSED}
-    for state in (State.OPEN, State.ENDED, State.CANCELLING):
-        assert TRANSITIONS[state][Step.LAST] is State.CLOSED
+    assert set(TRANSITIONS[ChannelState.CLOSED].values()) == {ChannelState.CLOSED}
+    for state in (ChannelState.OPEN, ChannelState.ENDED, ChannelState.CANCELLING):
+        assert TRANSITIONS[state][Step.LAST] is ChannelState.CLOSED
 
 
 def test_a_new_channel_is_idle_and_nobody_sends_on_it() -> None:
     channel = Channel(7, send_window=1, receive_window=2)
-    assert (channel.state, channel.source) == (State.IDLE, None)
+    assert (channel.state, channel.source) == (ChannelState.IDLE, None)
     assert not channel.step(Step.OUTPUT)

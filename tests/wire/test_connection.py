@@ -33,7 +33,7 @@ from hawse.wire import (
     Welcome,
     encode_stream,
 )
-from hawse.wire.channel import State
+from hawse.wire.channel import ChannelState
 from hawse.wire.frames import OFFSET_MAX, encode_frame, encode_shared
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_client, from_server, to_raw
@@ -96,7 +96,7 @@ class Dialogue:
             case Error() as error:
                 sender.say(error.to_exception())
             case Cancel(ch=ch):
-                if sender.channels[ch].state is State.CANCELLING:
+                if sender.channels[ch].state is ChannelState.CANCELLING:
                     raise LocalProtocolError("`cancel` says it once")
                 sender.cancel(ch)
             case End(ch=ch):
@@ -114,7 +114,7 @@ class Dialogue:
                 assert ch not in connection.channels
                 continue
             channel = connection.channels[ch]
-            assert channel.state is State(expected["state"])
+            assert channel.state is ChannelState(expected["state"])
             assert getattr(channel, by_client) == expected["client_window"]
             assert getattr(channel, by_server) == expected["server_window"]
 
@@ -234,7 +234,7 @@ class BackToBack(RuleBasedStateMachine):
         self.byte += size
         return bytes((self.byte + i) % 251 for i in range(size))
 
-    def pick(self, connection: Connection, number: int, *states: State) -> int:
+    def pick(self, connection: Connection, number: int, *states: ChannelState) -> int:
         found = [ch for ch, channel in connection.channels.items() if not states or channel.state in states]
         assume(found)
         return found[number % len(found)]
@@ -264,18 +264,18 @@ class BackToBack(RuleBasedStateMachine):
 
     @rule(number=NUMBER, size=SIZES)
     def input(self, number: int, size: int) -> None:
-        self.send(self.up, self.pick(self.client, number, State.OPEN), Kind.INPUT, size)
+        self.send(self.up, self.pick(self.client, number, ChannelState.OPEN), Kind.INPUT, size)
 
     @rule(number=NUMBER)
     def end(self, number: int) -> None:
-        ch = self.pick(self.client, number, State.OPEN)
+        ch = self.pick(self.client, number, ChannelState.OPEN)
         self.client.end(ch)
         self.up.sent[ch].append("End")
 
     @rule(number=NUMBER)
     def cancel(self, number: int) -> None:
         ch = self.pick(self.client, number)
-        if self.client.channels[ch].state is not State.CANCELLING:
+        if self.client.channels[ch].state is not ChannelState.CANCELLING:
             self.up.sent[ch].append("Cancel")
         self.client.cancel(ch)
 
@@ -497,7 +497,7 @@ def test_our_own_mistake_is_a_local_error_and_nothing_is_sent(wrong: str) -> Non
         assert connection.data_to_send() == []
         assert list(connection.channels) == [1, 2, 3]
         states = [channel.state for channel in connection.channels.values()]
-        assert states == [State.OPEN, State.ENDED, State.CANCELLING]
+        assert states == [ChannelState.OPEN, ChannelState.ENDED, ChannelState.CANCELLING]
 
 
 def test_nothing_but_hello_is_sent_before_the_handshake() -> None:

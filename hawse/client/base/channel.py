@@ -5,7 +5,7 @@ from typing import Protocol
 from hawse.wire import Connection, FairWriter
 
 
-class Line(Protocol):
+class ConnectionProtocol(Protocol):
     """What channels are on."""
 
     connection: Connection
@@ -16,10 +16,10 @@ class Line(Protocol):
         ...
 
 
-class Channel:
+class ClientChannel:
     """Number `ch` on `line`. After its last word nothing done to it has an effect."""
 
-    def __init__(self, line: Line, ch: int) -> None:
+    def __init__(self, line: ConnectionProtocol, ch: int) -> None:
         self.ch = ch
         self._line = line
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hawse.wire import Admitted, HawseError
 
 if TYPE_CHECKING:
-    from hawse.client.base.results import ExecResult
+    from hawse.client.base.results import CommandResult
 
 
 class ClientClosedError(HawseError):
@@ -57,7 +57,7 @@ class TruncatedError(HawseError):
 class CommandError(HawseError):
     """The command ran and failed. Code `command_failed`; `result` holds what it printed."""
 
-    def __init__(self, result: "ExecResult") -> None:
+    def __init__(self, result: "CommandResult") -> None:
         how = "timed out" if result.timed_out else f"was ended by {result.signal}" if result.signal else ""
         tail = result.stderr[-500:].decode(errors="replace").strip()
         how = how or ("printed more than was kept" if result.ok else f"exited with {result.code}")

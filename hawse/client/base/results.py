@@ -7,7 +7,7 @@ from hawse.api.terminals import StartAt
 from hawse.api.types import Exit
 
 
-class State(Enum):
+class ConnectionState(Enum):
     """What has become of the connection."""
 
     CONNECTING = "connecting"  # an attempt is being made
@@ -16,7 +16,7 @@ class State(Enum):
     CLOSED = "closed"  # for good: we closed, were refused, or gave up
 
 
-class ExecResult(Exit, frozen=True):
+class CommandResult(Exit, frozen=True):
     """A command's end, and what it printed, byte for byte: all, or with `truncated` as much as was asked for."""
 
     stdout: bytes = b""
@@ -94,7 +94,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Viewer:
+class ParticipantInfo:
     """Somebody at a terminal: `kind` is "person" or "agent", `at` where its pointer is (column and row from 0)."""
 
     id: str
@@ -108,7 +108,7 @@ class Viewer:
 
 
 @dataclass(frozen=True)
-class Lease:
+class LeaseInfo:
     """Who may type: the viewer whose id is `holder`, or everybody if it is None. `epoch` grows with each change."""
 
     holder: str | None = None
@@ -117,26 +117,26 @@ class Lease:
 
 @dataclass(frozen=True)
 class Joined:
-    viewer: Viewer
+    viewer: ParticipantInfo
 
 
 @dataclass(frozen=True)
 class Left:
-    viewer: Viewer
+    viewer: ParticipantInfo
 
 
 @dataclass(frozen=True)
 class PresenceChanged:
     """The viewer as it is now: its name, typing, focus or pointer have changed."""
 
-    viewer: Viewer
+    viewer: ParticipantInfo
 
 
 @dataclass(frozen=True)
 class LeaseChanged:
     """`applied`: how much of what was written here had been applied by then."""
 
-    lease: Lease
+    lease: LeaseInfo
     applied: int
 
 

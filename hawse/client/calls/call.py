@@ -1,7 +1,7 @@
 """One call as its caller sees it: it may take several channels on several lines until it is settled.
 
 Nothing here waits or opens anything: `Calls` opens, and tells a call what happened. What carries bytes
-(`command`, `process`, `terminal`, `files`) derives from `Call` and says how it is resumed.
+(`command`, `process`, `terminal`, `files`) derives from `ClientCall` and says how it is resumed.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from hawse.client.base.channel import Channel
-from hawse.client.calls.input_stream import Feed
-from hawse.client.calls.receive_buffer import Inbox
+from hawse.client.base.channel import ClientChannel
+from hawse.client.calls.input_stream import InputStream
+from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.wire import Data, Event, HawseError, RemoteProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD
 
@@ -22,7 +22,7 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
-class Call:
+class ClientCall:
     """A method, its parameters, and its outcome. `timeout` in seconds, from when it is sent."""
 
     def __init__(
@@ -47,10 +47,10 @@ class Call:
         self.key = key
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
-        self.channel: Channel | None = None  # set by Calls while it is open
+        self.channel: ClientChannel | None = None  # set by Calls while it is open
         self.sent_at: float | None = None  # wall clock, when it first went out
-        self.feed: Feed | None = None  # what it sends
-        self.inbox: Inbox | None = None  # what it receives, if somebody is to read it
+        self.feed: InputStream | None = None  # what it sends
+        self.inbox: ReceiveBuffer | None = None  # what it receives, if somebody is to read it
         self._window = window
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as `finished` returns it

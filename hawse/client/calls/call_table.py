@@ -12,11 +12,11 @@ import time
 from collections import deque
 from typing import Any
 
-from hawse.client.base.channel import Channel, Line
+from hawse.client.base.channel import ClientChannel, ConnectionProtocol
 from hawse.client.base.errors import ClientClosedError, GaveUpError, fresh
 from hawse.client.base.options import Options
-from hawse.client.calls.call import Call
-from hawse.client.calls.retry_policy import Patience
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.retry_policy import RetryPolicy
 from hawse.wire import (
     Credit,
     Data,
@@ -33,15 +33,15 @@ RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can b
 OPENINGS = frozenset({"opened", "watching"})  # the events by which one sees that a channel works
 
 
-class Calls:
+class CallTable:
     """The table of one client's calls."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._line: Line | None = None
-        self._waiting: deque[Call] = deque()
-        self._open: dict[int, Call | None] = {}  # by channel; None: abandoned, its last word is awaited
-        self._patience = Patience(options)
+        self._line: ConnectionProtocol | None = None
+        self._waiting: deque[ClientCall] = deque()
+        self._open: dict[int, ClientCall | None] = {}  # by channel; None: abandoned, its last word is awaited
+        self._patience = RetryPolicy(options)
         self._closed: HawseError | None = None
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class Calls:
 
     # ---- the callers' side
 
-    async def perform(self, call: Call) -> Any:
+    async def perform(self, call: ClientCall) -> Any:
         """Make a call and wait for its outcome. A caller that is cancelled leaves nothing behind."""
         self.submit(call)
         try:
@@ -63,14 +63,14 @@ class Calls:
         finally:
             self.abandon(call)
 
-    async def outcome(self, call: Call) -> Any:
+    async def outcome(self, call: ClientCall) -> Any:
         """Wait for the outcome of a call that was submitted. Raises `HawseError`."""
         try:
             return await asyncio.shield(call.done)
         except HawseError as error:
             raise fresh(error) from None
 
-    async def begin(self, call: Call) -> None:
+    async def begin(self, call: ClientCall) -> None:
         """Open a call that stays open, and wait for its `opened`. Whoever began it has to `abandon` it."""
         self.submit(call)
         try:
@@ -81,7 +81,7 @@ class Calls:
             self.abandon(call)
             raise
 
-    def submit(self, call: Call) -> None:
+    def submit(self, call: ClientCall) -> None:
         """Open `call` now, or as soon as there is a line. Raises what closed the client, if it is closed."""
         if self._closed:
             raise fresh(self._closed)
@@ -89,12 +89,12 @@ class Calls:
         self._open_waiting()
         self._limit_waiting()
 
-    def post(self, call: Call) -> None:
+    def post(self, call: ClientCall) -> None:
         """Make a call whose outcome nobody waits for. On a client that is closed it does nothing."""
         if not self._closed:
             self.submit(call)
 
-    def abandon(self, call: Call, error: HawseError | None = None) -> None:
+    def abandon(self, call: ClientCall, error: HawseError | None = None) -> None:
         """Nobody is interested in `call` any more: say so to the server, and settle it. Again, it does nothing."""
         if call in self._waiting:
             self._waiting.remove(call)
@@ -122,7 +122,7 @@ class Calls:
 
     # ---- the line's side
 
-    def line_up(self, line: Line) -> None:
+    def line_up(self, line: ConnectionProtocol) -> None:
         self._line = line
         self._open_waiting()
 
@@ -158,7 +158,7 @@ class Calls:
                 if call := self._open.get(ch):
                     self._receive_open(call, event)
 
-    def _receive_open(self, call: Call, event: Data | Event | Credit) -> None:
+    def _receive_open(self, call: ClientCall, event: Data | Event | Credit) -> None:
         try:
             match event:
                 case Data():
@@ -177,10 +177,10 @@ class Calls:
 
     # ---- inside
 
-    def _pending(self) -> list[Call]:
+    def _pending(self) -> list[ClientCall]:
         return list(dict.fromkeys([*filter(None, self._open.values()), *self._waiting, *self._patience]))
 
-    def _last_word(self, ch: int) -> Call | None:
+    def _last_word(self, ch: int) -> ClientCall | None:
         call = self._open.pop(ch, None)
         if call and call.channel:
             call.channel.detach()
@@ -200,7 +200,7 @@ class Calls:
             except (LocalProtocolError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 call.fail(HawseError("invalid_params", str(error)))
 
-    def _open_on(self, line: Line, call: Call) -> None:
+    def _open_on(self, line: ConnectionProtocol, call: ClientCall) -> None:
         if not call.sent:
             self._patience.forget(call)
         now = time.time()  # goes on while the machine sleeps
@@ -215,18 +215,18 @@ class Calls:
         )
         call.sent_at = now if call.sent_at is None else call.sent_at
         self._open[ch] = call
-        call.channel = Channel(line, ch)
+        call.channel = ClientChannel(line, ch)
         if call.feed:
             line.writer.attach(ch, call.feed)
         line.kick()
 
-    def _failed(self, call: Call, error: HawseError) -> None:
+    def _failed(self, call: ClientCall, error: HawseError) -> None:
         """An `error` came. What can be resumed is opened again after a pause, for a bounded time."""
         if not (call.repeats and error.code in RETRIED and self._patience.retry(call, self._try_again)):
             self._patience.forget(call)
             call.fail(error)
 
-    def _try_again(self, call: Call) -> None:
+    def _try_again(self, call: ClientCall) -> None:
         self._waiting.append(call)
         self._open_waiting()
 
@@ -237,7 +237,7 @@ class Calls:
                 if not call.sent:
                     self._patience.limit(call, self._expire)
 
-    def _expire(self, call: Call) -> None:
+    def _expire(self, call: ClientCall) -> None:
         self._patience.forget(call)
         if call in self._waiting:
             self._waiting.remove(call)

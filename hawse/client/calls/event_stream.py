@@ -1,21 +1,21 @@
-"""A call that is read to its end: its events and bytes, one after another. It is not resumed: see `Call.repeats`."""
+"""A call whose events and bytes are read in order to its end. It is not resumed: see `ClientCall.repeats`."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import msgspec
 
-from hawse.client.calls.call import Call, event_cost
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
-from hawse.client.calls.iterators import Reader
-from hawse.client.calls.receive_buffer import Chunk, Inbox
+from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
 from hawse.wire import Data, Event
 
 LANE = "items"
 
 
-class ItemsCall(Call):
+class EventStreamCall(ClientCall):
     """What is not read stops the server from sending more than `window` bytes."""
 
     def __init__(
@@ -30,7 +30,7 @@ class ItemsCall(Call):
     ) -> None:
         """`shapes`: the events that are of interest, by name; `result` is what `done` becomes."""
         super().__init__(method, params, sandbox=sandbox, repeats=False)
-        self.inbox: Inbox = Inbox(window, self.grant)
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._shapes = shapes
         self._result = result
 
@@ -48,16 +48,16 @@ class ItemsCall(Call):
         return parse(value, self._result)
 
 
-async def iterate(calls: Calls, call: ItemsCall) -> AsyncIterator[Any]:
+async def iterate(calls: CallTable, call: EventStreamCall) -> AsyncIterator[Any]:
     """Make the call; yield its events as their shapes, its bytes as bytes. Left early, the server is told to stop."""
 
     async def step() -> Any:
         _, item = await call.inbox.get(LANE)
-        return bytes(item.data) if isinstance(item, Chunk) else item
+        return bytes(item.data) if isinstance(item, BufferedChunk) else item
 
     calls.submit(call)
     try:
-        async for item in Reader(call.inbox, step):
+        async for item in OutputIterator(call.inbox, step):
             yield item
     finally:
         calls.abandon(call)

@@ -15,7 +15,7 @@ from hawse.wire import Connection, HawseError, Kind
 BytesLike = bytes | bytearray | memoryview
 
 
-class Feed:
+class InputStream:
     """One input stream, over as many channels as it takes. Implements `hawse.wire.Source`."""
 
     def __init__(self, limit: int, wake: Callable[[], None]) -> None:

@@ -3,20 +3,20 @@
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from hawse.client.calls.receive_buffer import Inbox
+from hawse.client.calls.receive_buffer import ReceiveBuffer
 
 T = TypeVar("T")
 
 
-class Reader(Generic[T]):
+class OutputIterator(Generic[T]):
     """Yields what `step` returns. It may be left with `break`; another one then goes on at the same place."""
 
-    def __init__(self, inbox: Inbox, step: Callable[[], Awaitable[T]]) -> None:
+    def __init__(self, inbox: ReceiveBuffer, step: Callable[[], Awaitable[T]]) -> None:
         self._inbox = inbox
         self._step = step
         inbox.register()
 
-    def __aiter__(self) -> "Reader[T]":
+    def __aiter__(self) -> "OutputIterator[T]":
         return self
 
     async def __anext__(self) -> T:

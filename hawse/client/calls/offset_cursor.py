@@ -3,7 +3,7 @@
 from hawse.wire import RemoteProtocolError
 
 
-class Cursor:
+class OffsetCursor:
     """The offset after the last byte that was received of one stream."""
 
     __slots__ = ("offset",)

@@ -19,7 +19,7 @@ CHUNK = 64 * 1024  # bytes up to which small payloads are joined: bounds what a 
 GRANT_STEP = 64 << 10  # bytes: a server that learns from grants how fast we are must not wait long for one
 
 
-class Chunk:
+class BufferedChunk:
     """Bytes of one lane that follow each other; `offset` is that of the first."""
 
     __slots__ = ("data", "offset")
@@ -29,7 +29,7 @@ class Chunk:
         self.data = bytearray(data)
 
 
-class Entry(NamedTuple):
+class BufferEntry(NamedTuple):
     """Something in a lane: a chunk (which costs its length), or any other item with its cost in bytes of credit."""
 
     number: int  # in the order of arrival
@@ -37,13 +37,13 @@ class Entry(NamedTuple):
     cost: int
 
 
-class Inbox:
+class ReceiveBuffer:
     """Items between one channel and its readers."""
 
     def __init__(self, window: int, grant: Callable[[int], None]) -> None:
         self._window = window
         self._grant = grant
-        self._lanes: dict[str, deque[Entry]] = {}
+        self._lanes: dict[str, deque[BufferEntry]] = {}
         self._busy: set[str | None] = set()
         self._arrived = asyncio.Event()
         self._number = 0
@@ -68,16 +68,16 @@ class Inbox:
     def put_bytes(self, lane: str, offset: int, data: memoryview | bytes) -> None:
         queue = self._lanes.setdefault(lane, deque())
         last = queue[-1].item if queue and queue[-1].number == self._number else None
-        if isinstance(last, Chunk) and len(last.data) + len(data) <= CHUNK:
+        if isinstance(last, BufferedChunk) and len(last.data) + len(data) <= CHUNK:
             last.data += data
             self._came(len(data))
         else:
-            self.put(lane, Chunk(offset, data), len(data))
+            self.put(lane, BufferedChunk(offset, data), len(data))
 
     def put(self, lane: str, item: object, cost: int = 0) -> None:
         self._number += 1
-        own = 0 if isinstance(item, Chunk) else cost
-        self._lanes.setdefault(lane, deque()).append(Entry(self._number, item, own))
+        own = 0 if isinstance(item, BufferedChunk) else cost
+        self._lanes.setdefault(lane, deque()).append(BufferEntry(self._number, item, own))
         self._came(cost)
 
     def spend(self, cost: int) -> None:
@@ -89,7 +89,7 @@ class Inbox:
 
     def supersede(self, lane: str, obsolete: Callable[[object], bool]) -> None:
         """Drop the first item that is `obsolete` and all after it."""
-        queue = self._lanes.get(lane, deque[Entry]())
+        queue = self._lanes.get(lane, deque[BufferEntry]())
         found = next((index for index, entry in enumerate(queue) if obsolete(entry.item)), len(queue))
         while len(queue) > found:
             self._release(_cost(queue.pop()))
@@ -109,7 +109,7 @@ class Inbox:
     # ---- the readers' side
 
     async def get(self, lane: str | None = None) -> tuple[str, object]:
-        """The next item of `lane`, or of any, and its lane: a `Chunk` or what was `put`.
+        """The next item of `lane`, or of any, and its lane: a `BufferedChunk` or what was `put`.
 
         Raises `StopAsyncIteration` at the end, the channel's error, `BusyError` if another task waits for the
         same, `TruncatedError` once if bytes were dropped because nobody read them.
@@ -185,5 +185,5 @@ class Inbox:
             self._release(cost)
 
 
-def _cost(entry: Entry) -> int:
-    return len(entry.item.data) if isinstance(entry.item, Chunk) else entry.cost
+def _cost(entry: BufferEntry) -> int:
+    return len(entry.item.data) if isinstance(entry.item, BufferedChunk) else entry.cost

@@ -32,7 +32,7 @@ BATCH = 64 * 1024  # bytes taken per turn of the writer
 
 
 @dataclass(frozen=True)
-class Ending:
+class ConnectionEnd:
     """Why a line ended. `final`: no other line may be made; `retry_after`: the server said when (seconds)."""
 
     reason: str
@@ -40,7 +40,7 @@ class Ending:
     retry_after: float | None = None
 
 
-class Line:
+class GatewayConnection:
     """Lives inside `run`."""
 
     def __init__(self, websocket: ClientConnection, receive: Callable[[Message | Data], None]) -> None:
@@ -62,7 +62,7 @@ class Line:
         """There is something to write."""
         self._wake.set()
 
-    async def greet(self) -> Ending | None:
+    async def greet(self) -> ConnectionEnd | None:
         """Say hello and wait for the welcome; return why there was none."""
         self.connection.send_hello(client_name())
         try:
@@ -77,10 +77,10 @@ class Line:
             return self._ending()
         except RemoteProtocolError as error:
             await self._websocket.close(error.close_code)
-            return Ending(str(error), final=error)
+            return ConnectionEnd(str(error), final=error)
         return None
 
-    async def run(self, *, ping_interval: float, sleep: Callable[[float], Awaitable[None]]) -> Ending:
+    async def run(self, *, ping_interval: float, sleep: Callable[[float], Awaitable[None]]) -> ConnectionEnd:
         """Carry messages until the line is gone, then close what is left of it."""
         async with asyncio.TaskGroup() as group:
             helpers = [group.create_task(self._write()), group.create_task(self._ping(ping_interval, sleep))]
@@ -92,7 +92,7 @@ class Line:
             except RemoteProtocolError as error:
                 log.warning("! the server broke the protocol: %s", error)
                 await self._websocket.close(error.close_code)
-                return Ending(str(error), final=error)
+                return ConnectionEnd(str(error), final=error)
             finally:
                 for helper in helpers:
                     helper.cancel()
@@ -143,10 +143,10 @@ class Line:
         if self.connection.pending:
             self.kick()
 
-    def _ending(self) -> Ending:
+    def _ending(self) -> ConnectionEnd:
         closed = self._websocket.protocol
         code, reason = closed.close_code, closed.close_reason or ""
         if final := refusal_of_close(code, reason, self._last):
-            return Ending(str(final), final=final)
+            return ConnectionEnd(str(final), final=final)
         retry_after = self._goaway.retry_after if self._goaway else None
-        return Ending(self._reason or f"closed with {code} {reason}".strip(), retry_after=retry_after)
+        return ConnectionEnd(self._reason or f"closed with {code} {reason}".strip(), retry_after=retry_after)

@@ -1,6 +1,6 @@
 """Keeps a line: dial, run, and when it is lost wait a little and dial again, until it is pointless.
 
-One task, owned by `Client`. Between lines it tells `Calls` what to wait for; at the end it settles everything.
+One task, owned by `Client`. Between lines it tells `CallTable` what to wait for; at the end it settles everything.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from hawse.client.base.backoff import Backoff
 from hawse.client.base.errors import ClientClosedError, GaveUpError, RefusedError, fresh
 from hawse.client.base.options import Options
-from hawse.client.base.results import State
-from hawse.client.calls.call_table import Calls
-from hawse.client.connection.connection import Ending, Line
+from hawse.client.base.results import ConnectionState
+from hawse.client.calls.call_table import CallTable
+from hawse.client.connection.connection import ConnectionEnd, GatewayConnection
 from hawse.client.connection.dial import DialError, dial
 from hawse.wire import Data, Goaway, HawseError, Message, Welcome
 
@@ -21,19 +21,19 @@ log = logging.getLogger(__name__)
 Token = str | Callable[[], Awaitable[str]] | None
 
 
-class Supervisor:
+class Reconnector:
     """`run` in a task; everything else may be asked at any time."""
 
-    def __init__(self, uri: str, token: Token, options: Options, calls: Calls) -> None:
-        self.state = State.CONNECTING
+    def __init__(self, uri: str, token: Token, options: Options, calls: CallTable) -> None:
+        self.state = ConnectionState.CONNECTING
         self.welcome: Welcome | None = None  # of the latest line
         self.lines = 0  # how many lines there were
-        self.on_state: Callable[[State], None] | None = None
+        self.on_state: Callable[[ConnectionState], None] | None = None
         self._uri = uri
         self._token = token
         self._options = options
         self._calls = calls
-        self._line: Line | None = None
+        self._line: GatewayConnection | None = None
         self._changed = asyncio.Event()
         self._final: HawseError | None = None  # why it is closed for good
         self._problem = "not tried yet"  # what went wrong last
@@ -48,11 +48,11 @@ class Supervisor:
         down_since = options.clock()
         try:
             while True:
-                self._enter(State.CONNECTING)
+                self._enter(ConnectionState.CONNECTING)
                 began = options.clock()
                 ending = await self._one_line()
                 now = options.clock()
-                if self.lines and self.state is State.OPEN:
+                if self.lines and self.state is ConnectionState.OPEN:
                     down_since = now
                     if now - began >= options.stable:
                         backoff.reset()
@@ -63,7 +63,7 @@ class Supervisor:
                 self._calls.line_down()
                 if options.give_up is not None and now - down_since >= options.give_up:
                     raise GaveUpError(f"no connection for {options.give_up} s: {ending.reason}")
-                self._enter(State.WAITING)
+                self._enter(ConnectionState.WAITING)
                 delay = backoff.next()
                 await options.sleep(delay if ending.retry_after is None else ending.retry_after)
         except HawseError as error:
@@ -79,7 +79,7 @@ class Supervisor:
         """Wait for the first line. Raises `RefusedError`, or `GaveUpError` after the connect timeout."""
         try:
             async with asyncio.timeout(self._options.connect_timeout):
-                while self.state not in (State.OPEN, State.CLOSED):
+                while self.state not in (ConnectionState.OPEN, ConnectionState.CLOSED):
                     await self._changed.wait()
         except TimeoutError:
             limit = self._options.connect_timeout
@@ -87,34 +87,34 @@ class Supervisor:
         if self._final:
             raise fresh(self._final)
 
-    async def changed_from(self, seen: State | None) -> State:
+    async def changed_from(self, seen: ConnectionState | None) -> ConnectionState:
         """Wait until the state is another than `seen`, and return it."""
         while self.state is seen:
             await self._changed.wait()
         return self.state
 
-    async def _one_line(self) -> Ending:
+    async def _one_line(self) -> ConnectionEnd:
         options = self._options
         try:
             async with asyncio.timeout(options.connect_timeout):
                 token = await self._get_token()
                 websocket = await dial(self._uri, token=token, timeout=options.connect_timeout)
         except RefusedError as error:
-            return Ending(str(error), final=error)
+            return ConnectionEnd(str(error), final=error)
         except (DialError, TimeoutError) as error:
-            return Ending(f"no connection: {error}")
+            return ConnectionEnd(f"no connection: {error}")
         async with websocket:
-            line = Line(websocket, self._receive)
+            line = GatewayConnection(websocket, self._receive)
             try:
                 async with asyncio.timeout(options.connect_timeout):
                     ending = await line.greet()
             except TimeoutError:
-                return Ending("no welcome")
+                return ConnectionEnd("no welcome")
             if ending:
                 return ending
             self.welcome, self._line = line.welcome, line
             self.lines += 1
-            self._enter(State.OPEN)
+            self._enter(ConnectionState.OPEN)
             self._calls.line_up(line)
             return await line.run(ping_interval=options.ping_interval, sleep=options.sleep)
 
@@ -137,9 +137,9 @@ class Supervisor:
         if self._final is None:
             self._final = error
             self._calls.close(error)
-            self._enter(State.CLOSED)
+            self._enter(ConnectionState.CLOSED)
 
-    def _enter(self, state: State) -> None:
+    def _enter(self, state: ConnectionState) -> None:
         self.state = state
         self._changed.set()
         self._changed = asyncio.Event()

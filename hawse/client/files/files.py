@@ -10,10 +10,10 @@ import msgspec
 from hawse.api import Nothing
 from hawse.api import files as api
 from hawse.api.paths import from_text, to_text
-from hawse.client.calls.call import Call, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
-from hawse.client.calls.event_stream import ItemsCall, iterate
+from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files as transfers
 from hawse.client.files.local_files import Progress
@@ -39,7 +39,7 @@ class Files:
     client.
     """
 
-    def __init__(self, calls: Calls, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._window = window
@@ -89,7 +89,7 @@ class Files:
         *,
         mode: int | None = None,
         parents: bool = True,
-    ) -> api.FileDone:
+    ) -> api.FileTransferResult:
         """Replace a file, at once and atomically: `data` is bytes, or bytes to come. It keeps its mode without `mode`.
 
         Directories that are missing are made, unless not `parents`. Returns its size and version.
@@ -108,13 +108,13 @@ class Files:
 
     async def write_text(
         self, path: PathLike, text: str, *, encoding: str = "utf-8", mode: int | None = None, parents: bool = True
-    ) -> api.FileDone:
+    ) -> api.FileTransferResult:
         """Replace a file with text: see `write`."""
         return await self.write(path, text.encode(encoding), mode=mode, parents=parents)
 
     async def upload(
         self, local: PathLike, remote: PathLike, *, mode: int | None = None, progress: Progress | None = None
-    ) -> api.FileDone:
+    ) -> api.FileTransferResult:
         """Send a local file. Where a line is lost it goes on from what had arrived. `progress`: see `Progress`."""
         return await transfers.upload(Path(os.fsdecode(local)), self.open_write(remote, mode=mode), progress)
 
@@ -134,13 +134,13 @@ class Files:
 
     # ---- what there is
 
-    async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStat:
+    async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStatResult:
         """What is there: `type`, `size`, `mode`, `uid`, `gid`, `mtime`, `version`. `follow`: symlinks."""
-        return _local(await self._ask("file.stat", api.FileStat, path, follow=follow))
+        return _local(await self._ask("file.stat", api.FileStatResult, path, follow=follow))
 
     async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
         """Whether there is something. A symlink to nothing is nothing, unless not `follow`."""
-        return (await self._ask("file.exists", api.FileExists, path, follow=follow)).exists
+        return (await self._ask("file.exists", api.FileExistsResult, path, follow=follow)).exists
 
     def list(
         self,
@@ -151,7 +151,7 @@ class Files:
         hidden: bool = True,
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
-        on_error: Callable[[api.Failed], object] | None = None,
+        on_error: Callable[[api.FileFailure], object] | None = None,
     ) -> AsyncIterator[api.FileEntry]:
         """Iterate over what is in a directory, as the disk has it: a directory of any size costs the same memory.
 
@@ -167,14 +167,14 @@ class Files:
         return self.list(path, recursive=True, **options)
 
     async def _entries(
-        self, params: dict[str, Any], on_error: Callable[[api.Failed], object] | None
+        self, params: dict[str, Any], on_error: Callable[[api.FileFailure], object] | None
     ) -> AsyncIterator[api.FileEntry]:
-        shapes = {"entries": api.Entries, "failed": api.Failed}
-        call = ItemsCall("file.list", params, self._sandbox, shapes, api.Listed, window=self._window)
+        shapes = {"entries": api.FileEntries, "failed": api.FileFailure}
+        call = EventStreamCall("file.list", params, self._sandbox, shapes, api.FileListResult, window=self._window)
         async for item in iterate(self._calls, call):
-            if isinstance(item, api.Failed):
+            if isinstance(item, api.FileFailure):
                 _tell(item, on_error)
-            elif isinstance(item, api.Entries):
+            elif isinstance(item, api.FileEntries):
                 for entry in item.entries:
                     yield _local(entry)
 
@@ -189,8 +189,8 @@ class Files:
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
         limit: int = 1000,
-        on_error: Callable[[api.Failed], object] | None = None,
-    ) -> AsyncIterator[api.Match]:
+        on_error: Callable[[api.FileFailure], object] | None = None,
+    ) -> AsyncIterator[api.SearchMatch]:
         """Iterate over the lines that match `pattern` (RE2's syntax), or without one over what the globs name.
 
         Paths are relative to `path`; globs and `on_error` as in `list`. Binary files are passed over. Raises
@@ -198,12 +198,12 @@ class Files:
         """
         params = self._params(path, pattern=pattern, literal=literal, ignore_case=ignore_case, hidden=hidden)
         params |= {"include": _globs(include), "exclude": _globs(exclude), "limit": limit}
-        shapes = {"matches": api.Matches, "failed": api.Failed}
-        call = ItemsCall("file.search", params, self._sandbox, shapes, api.Searched, window=self._window)
+        shapes = {"matches": api.SearchMatches, "failed": api.FileFailure}
+        call = EventStreamCall("file.search", params, self._sandbox, shapes, api.FileSearchResult, window=self._window)
         async for item in iterate(self._calls, call):
-            if isinstance(item, api.Failed):
+            if isinstance(item, api.FileFailure):
                 _tell(item, on_error)
-            elif isinstance(item, api.Matches):
+            elif isinstance(item, api.SearchMatches):
                 for match in item.matches:
                     yield msgspec.structs.replace(match, path=from_text(match.path))
         if call.done.result().truncated:
@@ -213,7 +213,7 @@ class Files:
 
     async def mkdir(self, path: PathLike, *, parents: bool = False, mode: int | None = None) -> bool:
         """Make a directory; with `parents` those above too, and then one that is there is fine: False."""
-        return (await self._ask("file.mkdir", api.Made, path, parents=parents, mode=mode)).created
+        return (await self._ask("file.mkdir", api.FileMkdirResult, path, parents=parents, mode=mode)).created
 
     async def chmod(self, path: PathLike, mode: int) -> None:
         """Set permission bits."""
@@ -221,7 +221,7 @@ class Files:
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
         """Delete a file or a symlink, or with `recursive` a directory with all in it; return how much it was."""
-        return (await self._ask("file.delete", api.Deleted, path, recursive=recursive)).deleted
+        return (await self._ask("file.delete", api.FileDeleteResult, path, recursive=recursive)).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
         """Rename within a file system, atomically. What is at `to` is `conflict`, unless `overwrite`."""
@@ -233,10 +233,10 @@ class Files:
 
     async def copy(
         self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
-    ) -> api.Copied:
+    ) -> api.FileCopyResult:
         """Copy; it appears at `to` when it is whole. Modes, times and symlinks stay. Returns what was copied."""
         options = {"to": wire_path(to), "recursive": recursive, "overwrite": overwrite}
-        return await self._ask("file.copy", api.Copied, path, **options)
+        return await self._ask("file.copy", api.FileCopyResult, path, **options)
 
     # ---- archives
 
@@ -253,7 +253,7 @@ class Files:
         It cannot be resumed: a line that is lost is `interrupted`.
         """
         params = self._params(path, format=format, include=_globs(include), exclude=_globs(exclude))
-        call = ItemsCall("file.archive", params, self._sandbox, {}, api.Archived, window=self._window)
+        call = EventStreamCall("file.archive", params, self._sandbox, {}, api.FileArchiveResult, window=self._window)
         async for item in iterate(self._calls, call):
             assert isinstance(item, bytes)
             yield item
@@ -264,7 +264,7 @@ class Files:
         return {"path": wire_path(path), "root": self._root, **more}
 
     async def _ask(self, method: str, shape: type[T], path: PathLike, **more: Any) -> T:
-        call = Call(method, self._params(path, **more), sandbox=self._sandbox, key=new_key())
+        call = ClientCall(method, self._params(path, **more), sandbox=self._sandbox, key=new_key())
         return parse(msgspec.json.encode(await self._calls.perform(call)), shape)
 
 
@@ -281,7 +281,7 @@ def _globs(globs: Sequence[str] | None) -> "list[str] | None":
     return None if globs is None else [to_text(glob) for glob in globs]
 
 
-def _tell(failed: api.Failed, on_error: Callable[[api.Failed], object] | None) -> None:
+def _tell(failed: api.FileFailure, on_error: Callable[[api.FileFailure], object] | None) -> None:
     failed = msgspec.structs.replace(failed, path=from_text(failed.path))
     if on_error is None:
         raise HawseError(failed.code, failed.message, admitted="yes", details={"path": failed.path})

@@ -5,14 +5,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from hawse.api.files import FileDone, FileStat
+from hawse.api.files import FileStatResult, FileTransferResult
 from hawse.client.files.transfer_streams import FileReader, FileWriter
 
 Progress = Callable[[int, int], object]  # bytes so far, bytes in all
 CHUNK = 1 << 20  # bytes read from the local disk at a time
 
 
-async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> FileDone:
+async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> FileTransferResult:
     """Send a local file."""
     file = await asyncio.to_thread(open, local, "rb")
     try:
@@ -29,7 +29,7 @@ async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> 
 
 
 async def download(
-    info: FileStat, open_read: Callable[[int], FileReader], local: Path, progress: Progress | None
+    info: FileStatResult, open_read: Callable[[int], FileReader], local: Path, progress: Progress | None
 ) -> int:
     """Fetch a file as `info` says it is; `open_read` opens it at an offset. What came stays beside it if this fails."""
     part = local.with_name(f"{local.name}.{info.version}.part")

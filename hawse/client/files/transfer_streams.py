@@ -5,22 +5,22 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.files import FileDone, FileOpened, InputOpened
+from hawse.api.files import FileOpened, FileTransferResult, FileWriteOpened
 from hawse.client.base.errors import ClientClosedError
 from hawse.client.base.results import FileInfo
-from hawse.client.calls.call import Call, event_cost, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
-from hawse.client.calls.input_stream import BytesLike, Feed
-from hawse.client.calls.iterators import Reader
-from hawse.client.calls.offset_cursor import Cursor
-from hawse.client.calls.receive_buffer import Chunk, Inbox
+from hawse.client.calls.input_stream import BytesLike, InputStream
+from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "file"
 
 
-class ReadCall(Call):
+class ReadCall(ClientCall):
     """`file.read`: a repeat asks for the rest of the very same content."""
 
     def __init__(
@@ -37,8 +37,8 @@ class ReadCall(Call):
         params = {"path": path, "root": root, "version": version}
         super().__init__("file.read", params, sandbox=sandbox, repeats=True)
         self.info: FileInfo | None = None  # since `opened`
-        self.inbox: Inbox = Inbox(window, self.grant)
-        self._cursor = Cursor(offset)
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self._cursor = OffsetCursor(offset)
         self._end = None if length is None else offset + length
         self._from = offset  # where the present channel began
 
@@ -69,33 +69,33 @@ class ReadCall(Call):
             self.inbox.put_bytes(LANE, self._cursor.offset - len(new), new)
         self.spend(len(data.payload) - len(new))
 
-    def finished(self, value: msgspec.Raw) -> FileDone:
-        done = parse(value, FileDone)
+    def finished(self, value: msgspec.Raw) -> FileTransferResult:
+        done = parse(value, FileTransferResult)
         came = self._cursor.offset - self._from
         if done.bytes != came:
             raise HawseError("io_error", f"{came} of {done.bytes} bytes came", admitted="yes")
         return done
 
 
-class WriteCall(Call):
+class WriteCall(ClientCall):
     """`file.write`: keyed, so that a repeat joins the upload that waits for it, or gets its outcome."""
 
     def __init__(self, sandbox: str, path: str, *, mode: int | None, parents: bool, root: str | None = None) -> None:
         params = {"path": path, "root": root, "mode": mode, "parents": parents}
         super().__init__("file.write", params, sandbox=sandbox, key=new_key(), window=1)
-        self.feed: Feed = Feed(Limits().input_window, self.wake)
+        self.feed: InputStream = InputStream(Limits().input_window, self.wake)
 
     def params(self) -> dict[str, Any]:
         return {**self.base, "input": self.feed.id}
 
     def receive_event(self, event: Event) -> None:
         if event.name == "opened":
-            self.feed.opened(parse(event.value, InputOpened).input_offset)
+            self.feed.opened(parse(event.value, FileWriteOpened).input_offset)
             self.mark_opened()
         self.spend(event_cost(event))
 
-    def finished(self, value: msgspec.Raw) -> FileDone:
-        done = parse(value, FileDone)
+    def finished(self, value: msgspec.Raw) -> FileTransferResult:
+        done = parse(value, FileTransferResult)
         if not self.feed.buffer.ended or done.bytes != self.feed.buffer.end:
             raise HawseError("io_error", f"{done.bytes} of {self.feed.buffer.end} bytes arrived", admitted="yes")
         return done
@@ -104,7 +104,7 @@ class WriteCall(Call):
 class FileReader:
     """`async with sb.open_read(path) as file:` — `file.info`, then `async for chunk in file`."""
 
-    def __init__(self, calls: Calls, call: ReadCall) -> None:
+    def __init__(self, calls: CallTable, call: ReadCall) -> None:
         self._calls = calls
         self._call = call
 
@@ -124,30 +124,30 @@ class FileReader:
             raise RemoteProtocolError("a file without `opened`")
         return self._call.info
 
-    def __aiter__(self) -> Reader[bytes]:
+    def __aiter__(self) -> OutputIterator[bytes]:
         """Iterate over the bytes. Raises `conflict` if the file changed while a line was lost."""
-        return Reader(self._call.inbox, self._next)
+        return OutputIterator(self._call.inbox, self._next)
 
     async def _next(self) -> bytes:
         _, item = await self._call.inbox.get(LANE)
-        assert isinstance(item, Chunk)
+        assert isinstance(item, BufferedChunk)
         return bytes(item.data)
 
 
 class FileWriter:
     """`async with sb.open_write(path) as file:` — the file is replaced, at once, when the block ends without error."""
 
-    def __init__(self, calls: Calls, call: WriteCall) -> None:
+    def __init__(self, calls: CallTable, call: WriteCall) -> None:
         self._calls = calls
         self._call = call
-        self._result: FileDone | None = None
+        self._result: FileTransferResult | None = None
 
     async def __aenter__(self) -> "FileWriter":
         self._calls.submit(self._call)
         return self
 
     @property
-    def result(self) -> FileDone:
+    def result(self) -> FileTransferResult:
         """`bytes` (its size) and `version`, after the end."""
         if self._result is None:
             raise RuntimeError("the file is not written yet")

@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 
 from hawse.api.paths import to_text
-from hawse.api.processes import ExecEnd, Offsets, ProcessEnd, ProcessOpened, Truncated
-from hawse.api.sessions import ExecOpened as SessionOpened
+from hawse.api.processes import ExecResult, ProcessAttachResult, ProcessOpened, StreamOffsets, StreamTruncated
+from hawse.api.sessions import SessionExecOpened as SessionOpened
 from hawse.api.types import StreamName
 from hawse.client.base.errors import TruncatedError
-from hawse.client.base.results import ExecResult
-from hawse.client.calls.call import Call, event_cost, new_key
+from hawse.client.base.results import CommandResult
+from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.decode import parse
-from hawse.client.calls.input_stream import BytesLike, Feed
-from hawse.client.calls.offset_cursor import Cursor
+from hawse.client.calls.input_stream import BytesLike, InputStream
+from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, Limits
 
 STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
@@ -39,14 +39,14 @@ def program(
     }
 
 
-def check_complete(cursors: Mapping[Kind, Cursor], reached: Offsets | ProcessEnd) -> None:
+def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
     """Raise `TruncatedError` if a stream is further, as the server says, than what came of it."""
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
             raise TruncatedError(name, missing)
 
 
-class ExecCall(Call):
+class ExecCall(ClientCall):
     """One command. `limit`: bytes of stdout and of stderr that are kept at most."""
 
     def __init__(
@@ -54,12 +54,12 @@ class ExecCall(Call):
     ) -> None:
         super().__init__("exec", {**params, "max_output": limit}, sandbox=sandbox, key=key or new_key(), window=window)
         self._limit = limit
-        self._cursors = {kind: Cursor() for kind in STREAMS}
+        self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._owed = 0
         self._instance: str | None = None  # which run it is, since `opened`
         if stdin:
-            self.feed = Feed(Limits().input_window, self.wake)
+            self.feed = InputStream(Limits().input_window, self.wake)
 
     def params(self) -> dict[str, Any]:
         params = dict(self.base)
@@ -82,7 +82,7 @@ class ExecCall(Call):
                 self.feed.opened(opened.input_offset)
             self.mark_opened()
         elif event.name == "truncated":
-            lost = parse(event.value, Truncated)
+            lost = parse(event.value, StreamTruncated)
             cursor = next(self._cursors[kind] for kind, name in STREAMS.items() if name == lost.stream)
             raise TruncatedError(lost.stream, lost.start - cursor.offset)
         self.spend(event_cost(event))
@@ -110,14 +110,14 @@ class ExecCall(Call):
             owed, self._owed = self._owed, 0
             self.grant(owed)
 
-    def finished(self, value: msgspec.Raw) -> ExecResult:
-        end = parse(value, ExecEnd)
-        stdout, stderr, truncated = self.kept(Offsets(stdout=end.stdout, stderr=end.stderr))
-        return ExecResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated)
+    def finished(self, value: msgspec.Raw) -> CommandResult:
+        end = parse(value, ExecResult)
+        stdout, stderr, truncated = self.kept(StreamOffsets(stdout=end.stdout, stderr=end.stderr))
+        return CommandResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated)
 
-    def kept(self, ends: Offsets) -> tuple[bytes, bytes, bool]:
+    def kept(self, ends: StreamOffsets) -> tuple[bytes, bytes, bool]:
         """stdout and stderr, and whether there was more than the limit. Raises `TruncatedError` if they have holes."""
-        due = Offsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
+        due = StreamOffsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
         check_complete(self._cursors, due)
         stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
         return stdout, stderr, due != ends

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.processes import ProcessInfo, ProcessList
+from hawse.api.processes import ProcessInfo, ProcessListResult
 from hawse.api.types import StreamName
 from hawse.client.base.errors import CommandError
-from hawse.client.base.results import ExecResult
-from hawse.client.calls.call import Call, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.base.results import CommandResult
+from hawse.client.calls.call import ClientCall, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.exec import Command, ExecCall, program, write_stdin
@@ -22,10 +22,10 @@ Env = Mapping[str, str | None]
 OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a process and its iterators
 
 
-class Programs:
+class Execution:
     """Starts programs, and finds those that were started."""
 
-    def __init__(self, calls: Calls, id: str, *, window: int) -> None:
+    def __init__(self, calls: CallTable, id: str, *, window: int) -> None:
         self.id = id
         self._calls = calls
         self._window = window
@@ -34,7 +34,7 @@ class Programs:
         self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
         """Call any method of this sandbox: see `Client.call`."""
-        call = Call(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
+        call = ClientCall(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
         return await self._calls.perform(call)
 
     # ---- commands
@@ -50,7 +50,7 @@ class Programs:
         check: bool = False,
         key: str | None = None,
         max_output: int = OUTPUT_LIMIT,
-    ) -> ExecResult:
+    ) -> CommandResult:
         """Run a command to its end. A sequence is an argv; a string is for the shell.
 
         `env` adds to the environment, None unsets. After `timeout` seconds the whole tree is killed, and the result
@@ -65,7 +65,7 @@ class Programs:
             self._calls.submit(call)
             if stdin is not None:
                 await write_stdin(call, stdin)
-            result: ExecResult = await self._calls.outcome(call)
+            result: CommandResult = await self._calls.outcome(call)
         finally:
             self._calls.abandon(call)
         if check and (not result.ok or result.truncated):
@@ -90,7 +90,7 @@ class Programs:
         that `id` runs, `spawn_failed`, `limit_exceeded`, and what ends a client.
         """
         params = {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
-        answer = await self._calls.perform(Call("process.start", params, sandbox=self.id, key=new_key()))
+        answer = await self._calls.perform(ClientCall("process.start", params, sandbox=self.id, key=new_key()))
         info = parse(msgspec.json.encode(answer), ProcessInfo)
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0}, stdin=stdin)
 
@@ -109,15 +109,15 @@ class Programs:
         more = True
         while more:
             params = {"after": found[-1].id} if found else {}
-            answer = await self._calls.perform(Call("process.list", params, sandbox=self.id, key=new_key()))
-            part = parse(msgspec.json.encode(answer), ProcessList)
+            answer = await self._calls.perform(ClientCall("process.list", params, sandbox=self.id, key=new_key()))
+            part = parse(msgspec.json.encode(answer), ProcessListResult)
             found += part.processes
             more = part.more and bool(part.processes)
         return found
 
     async def process_info(self, id: str) -> ProcessInfo:
         """A process as it is now, running or ended. Raises `not_found`, and what ends a client."""
-        answer = await self._calls.perform(Call("process.get", {"id": id}, sandbox=self.id, key=new_key()))
+        answer = await self._calls.perform(ClientCall("process.get", {"id": id}, sandbox=self.id, key=new_key()))
         return parse(msgspec.json.encode(answer), ProcessInfo)
 
     @asynccontextmanager
@@ -137,7 +137,7 @@ class Programs:
             process = await self.start(command, id=name, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
         except BaseException:
             if id is None:  # it may have been started, and nobody else can know it
-                self._calls.post(Call("process.kill", {"id": name}, sandbox=self.id, key=new_key()))
+                self._calls.post(ClientCall("process.kill", {"id": name}, sandbox=self.id, key=new_key()))
             raise
         try:
             yield process

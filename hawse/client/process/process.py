@@ -5,16 +5,23 @@ from typing import Any, cast
 
 import msgspec
 
-from hawse.api.processes import Killed, LogMatch, ProcessEnd, ProcessOpened, ProcessWaited, Truncated
+from hawse.api.processes import (
+    LogMatch,
+    ProcessAttachResult,
+    ProcessKillResult,
+    ProcessOpened,
+    ProcessWaitResult,
+    StreamTruncated,
+)
 from hawse.api.types import Exit, StreamName
 from hawse.client.base.errors import ClientClosedError, TruncatedError
-from hawse.client.calls.call import Call, event_cost, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
-from hawse.client.calls.input_stream import BytesLike, Feed
-from hawse.client.calls.iterators import Reader
-from hawse.client.calls.offset_cursor import Cursor
-from hawse.client.calls.receive_buffer import Chunk, Inbox
+from hawse.client.calls.input_stream import BytesLike, InputStream
+from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
 from hawse.client.process.exec import STREAMS, check_complete
 from hawse.client.process.wait import LONGEST, ProcessWaitCall
 from hawse.wire import Data, Event, HawseError, Limits, RemoteProtocolError
@@ -22,7 +29,7 @@ from hawse.wire import Data, Event, HawseError, Limits, RemoteProtocolError
 GONE = frozenset({"not_found", "exited", "stale_handle"})  # nothing is left to kill
 
 
-class ProcessCall(Call):
+class ProcessCall(ClientCall):
     """`process.attach`, resumed by the offsets of both streams."""
 
     def __init__(
@@ -31,10 +38,10 @@ class ProcessCall(Call):
         params = {"id": id, "instance": instance, "lossless": True}
         super().__init__("process.attach", params, sandbox=sandbox, repeats=True)
         self.info: ProcessOpened | None = None  # since the first `opened`
-        self.cursors = {kind: Cursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
+        self.cursors = {kind: OffsetCursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
         self._exact = since is not None  # bytes that are no longer kept are missed, not just never asked for
-        self.inbox: Inbox = Inbox(window, self.grant)
-        self.feed: Feed = Feed(Limits().input_window, self.wake)
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.feed: InputStream = InputStream(Limits().input_window, self.wake)
 
     def params(self) -> dict[str, Any]:
         since = {name: self.cursors[kind].offset for kind, name in STREAMS.items()}
@@ -44,7 +51,7 @@ class ProcessCall(Call):
         if event.name == "opened":
             self._opened(parse(event.value, ProcessOpened))
         elif event.name == "truncated":
-            lost = parse(event.value, Truncated)
+            lost = parse(event.value, StreamTruncated)
             self._skip_to(lost.stream, lost.start)
         self.spend(event_cost(event))
 
@@ -75,7 +82,7 @@ class ProcessCall(Call):
         self.spend(len(data.payload) - len(new))
 
     def finished(self, value: msgspec.Raw) -> Exit:
-        end = parse(value, ProcessEnd)
+        end = parse(value, ProcessAttachResult)
         check_complete(self.cursors, end)
         return end.exit
 
@@ -83,7 +90,7 @@ class ProcessCall(Call):
 class Process:
     """A process that we are attached to. `close` leaves it running; so does `detach` for `async with sb.process(…)`."""
 
-    def __init__(self, calls: Calls, call: ProcessCall, sandbox: str, *, stdin: bool = True) -> None:
+    def __init__(self, calls: CallTable, call: ProcessCall, sandbox: str, *, stdin: bool = True) -> None:
         """`stdin`: False if it is known to read from /dev/null."""
         self._calls = calls
         self._call = call
@@ -107,29 +114,29 @@ class Process:
 
     # ---- output
 
-    def output(self) -> Reader[tuple[StreamName, bytes]]:
+    def output(self) -> OutputIterator[tuple[StreamName, bytes]]:
         """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams.
 
         What is not read stops the server from sending more than a window. Raises `TruncatedError` where bytes
         are gone (iterating again goes on after them), `BusyError`, and the channel's error.
         """
-        return Reader(self._call.inbox, lambda: self._next(None))
+        return OutputIterator(self._call.inbox, lambda: self._next(None))
 
     @property
-    def stdout(self) -> Reader[bytes]:
+    def stdout(self) -> OutputIterator[bytes]:
         """Iterate over stdout alone. Both streams share a window: read stderr as well if there may be much."""
-        return Reader(self._call.inbox, lambda: self._next_of("stdout"))
+        return OutputIterator(self._call.inbox, lambda: self._next_of("stdout"))
 
     @property
-    def stderr(self) -> Reader[bytes]:
+    def stderr(self) -> OutputIterator[bytes]:
         """Iterate over stderr alone."""
-        return Reader(self._call.inbox, lambda: self._next_of("stderr"))
+        return OutputIterator(self._call.inbox, lambda: self._next_of("stderr"))
 
     async def _next(self, lane: StreamName | None) -> tuple[StreamName, bytes]:
         stream, item = await self._call.inbox.get(lane)
         if isinstance(item, TruncatedError):
             raise item
-        assert isinstance(item, Chunk)
+        assert isinstance(item, BufferedChunk)
         return cast(StreamName, stream), bytes(item.data)
 
     async def _next_of(self, lane: StreamName) -> bytes:
@@ -212,7 +219,7 @@ class Process:
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
         """TERM (or `signal`), then KILL to the whole tree after `grace` seconds (5); return when it is gone."""
         answer = await self._perform("process.kill", {"signal": signal, "grace": grace})
-        return parse(msgspec.json.encode(answer), Killed).exit
+        return parse(msgspec.json.encode(answer), ProcessKillResult).exit
 
     def detach(self) -> None:
         """Leave it running when the `async with` is left."""
@@ -233,12 +240,12 @@ class Process:
         finally:
             self.close()
 
-    async def _wait_for(self, what: dict[str, Any], timeout: float) -> ProcessWaited:
+    async def _wait_for(self, what: dict[str, Any], timeout: float) -> ProcessWaitResult:
         params = {"id": self.id, "instance": self.instance, **what}
         call = ProcessWaitCall(self._sandbox, params, timeout=timeout)
-        waited: ProcessWaited = await self._calls.perform(call)
+        waited: ProcessWaitResult = await self._calls.perform(call)
         return waited
 
     async def _perform(self, method: str, params: dict[str, Any]) -> Any:
         params = {"id": self.id, "instance": self.instance, **params}
-        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))
+        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))

@@ -7,13 +7,13 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from hawse.api.processes import Offsets, ProcessInfo
-from hawse.api.sessions import Ended, ExecEnd, ExecOpened, SessionInfo
+from hawse.api.processes import ProcessInfo, StreamOffsets
+from hawse.api.sessions import SessionExecOpened, SessionExecResult, SessionInfo, SessionWatchResult
 from hawse.api.types import Exit, StreamName
 from hawse.client.base.errors import CommandError
-from hawse.client.base.results import ExecResult
-from hawse.client.calls.call import Call, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.base.results import CommandResult
+from hawse.client.calls.call import ClientCall, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.exec import Command, ExecCall, program, write_stdin
@@ -27,13 +27,13 @@ Env = Mapping[str, str | None]
 T = TypeVar("T")
 
 
-class SessionResult(ExecResult, frozen=True):
+class SessionResult(CommandResult, frozen=True):
     """A command's end. `ended`: the shell has gone with it (`exit`, `exec`, a kill): create another session."""
 
     ended: bool = False
 
 
-class Attach(Protocol):
+class SessionExecAttach(Protocol):
     """`Sandbox.attach_process`."""
 
     async def __call__(
@@ -50,12 +50,12 @@ class SessionCall(ExecCall):
         super().__init__(sandbox, params, key=key, stdin=stdin, window=window, limit=limit)
         self.method = "session.exec"
 
-    def opened_of(self, value: msgspec.Raw) -> ExecOpened:
-        return parse(value, ExecOpened)
+    def opened_of(self, value: msgspec.Raw) -> SessionExecOpened:
+        return parse(value, SessionExecOpened)
 
     def finished(self, value: msgspec.Raw) -> SessionResult:
-        end = parse(value, ExecEnd)
-        stdout, stderr, truncated = self.kept(Offsets(stdout=end.stdout, stderr=end.stderr))
+        end = parse(value, SessionExecResult)
+        stdout, stderr, truncated = self.kept(StreamOffsets(stdout=end.stdout, stderr=end.stderr))
         return SessionResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated, end.ended)
 
 
@@ -67,7 +67,14 @@ class Session:
     """
 
     def __init__(
-        self, calls: Calls, sandbox: str, wanted: dict[str, Any], *, create: bool, window: int, attach: Attach
+        self,
+        calls: CallTable,
+        sandbox: str,
+        wanted: dict[str, Any],
+        *,
+        create: bool,
+        window: int,
+        attach: SessionExecAttach,
     ) -> None:
         self.instance = ""  # which session of that id: new for each that is created
         self._calls = calls
@@ -94,7 +101,7 @@ class Session:
             answer = await self._perform("session.create", self._wanted)
         except BaseException:
             if own:  # it may have been created, and nobody else can know it
-                self._calls.post(Call("session.delete", {"id": self.id}, sandbox=self._sandbox, key=new_key()))
+                self._calls.post(ClientCall("session.delete", {"id": self.id}, sandbox=self._sandbox, key=new_key()))
             raise
         self.instance = _as(answer, SessionInfo).instance
         return self
@@ -179,8 +186,8 @@ class Session:
 
     async def wait(self) -> Exit:
         """Wait until its shell has ended, by whatever; return how. Raises `not_found`, `stale_handle`."""
-        call = Call("session.watch", self._named(), sandbox=self._sandbox, repeats=True, window=self._window)
-        return _as(await self._calls.perform(call), Ended).exit
+        call = ClientCall("session.watch", self._named(), sandbox=self._sandbox, repeats=True, window=self._window)
+        return _as(await self._calls.perform(call), SessionWatchResult).exit
 
     async def delete(self, *, grace: float | None = None) -> None:
         """End the shell with all that it started, and forget it: TERM, then KILL after `grace` seconds (5)."""
@@ -196,7 +203,7 @@ class Session:
         return {"id": self.id, "instance": self.instance or None}
 
     async def _perform(self, method: str, params: dict[str, Any]) -> Any:
-        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))
+        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))
 
 
 def _as(value: Any, shape: type[T]) -> T:

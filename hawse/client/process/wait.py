@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.processes import ProcessWaited, WaitOpened
-from hawse.client.calls.call import Call, event_cost
+from hawse.api.processes import ProcessWaitOpened, ProcessWaitResult
+from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.decode import parse
 from hawse.wire import Event, HawseError
 
@@ -14,7 +14,7 @@ WINDOW = 64 << 10  # bytes of events; there is one
 LONGEST = 86_400.0  # seconds, as the protocol has it
 
 
-class ProcessWaitCall(Call):
+class ProcessWaitCall(ClientCall):
     """After a cut it goes on where it began to search, for the time that is left."""
 
     def __init__(self, sandbox: str, params: dict[str, Any], *, timeout: float) -> None:
@@ -29,12 +29,12 @@ class ProcessWaitCall(Call):
     def receive_event(self, event: Event) -> None:
         log = self.base.get("log")
         if event.name == "opened" and log is not None:
-            start = parse(event.value, WaitOpened).start
+            start = parse(event.value, ProcessWaitOpened).start
             self.base["log"] = {**log, "since": {"stdout": start.stdout, "stderr": start.stderr}}
         self.spend(event_cost(event))
 
-    def finished(self, value: msgspec.Raw) -> ProcessWaited:
-        waited = parse(value, ProcessWaited)
+    def finished(self, value: msgspec.Raw) -> ProcessWaitResult:
+        waited = parse(value, ProcessWaitResult)
         if waited.event == "timeout":
             raise HawseError("deadline_exceeded", f"nothing of that within {self._timeout:g} s", admitted="yes")
         return waited

@@ -11,7 +11,7 @@ import msgspec
 
 from hawse.api.terminals import (
     TerminalAnswers,
-    TerminalEnd,
+    TerminalAttachResult,
     TerminalLive,
     TerminalOpened,
     TerminalReseed,
@@ -19,19 +19,19 @@ from hawse.api.terminals import (
 )
 from hawse.api.types import Exit
 from hawse.client.base.results import Answers, Attached, Live, Resized, Snapshot, TerminalEvent
-from hawse.client.calls.call import Call, event_cost
+from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.decode import parse
-from hawse.client.calls.input_stream import Feed
-from hawse.client.calls.offset_cursor import Cursor
-from hawse.client.calls.receive_buffer import Inbox
+from hawse.client.calls.input_stream import InputStream
+from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.client.terminal.people import EVENTS, People
-from hawse.client.terminal.snapshot_assembly import Assembly
+from hawse.client.terminal.snapshot_assembly import SnapshotAssembly
 from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
 
 LANE = "output"
 
 
-class TerminalCall(Call):
+class TerminalAttachCall(ClientCall):
     """A viewer of one terminal, over as many channels as it takes."""
 
     def __init__(
@@ -64,11 +64,11 @@ class TerminalCall(Call):
         self.pid: int | None = None
         self.begun: int | None = None  # the end of the output when we first attached
         self.people = People()
-        self.inbox: Inbox = Inbox(window, self.grant)
-        self.feed: Feed | None = None if read_only else Feed(Limits().input_window, self.wake)
-        self._cursor = None if since is None else Cursor(since)
+        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.feed: InputStream | None = None if read_only else InputStream(Limits().input_window, self.wake)
+        self._cursor = None if since is None else OffsetCursor(since)
         self._size: tuple[int, int] | None = None  # cols and rows, once known
-        self._assembly: Assembly | None = None
+        self._assembly: SnapshotAssembly | None = None
 
     # ---- opening
 
@@ -94,7 +94,7 @@ class TerminalCall(Call):
             case "reseed":
                 seed = parse(event.value, TerminalReseed)
                 self.live = False
-                self._expect_snapshot(Assembly(seed.start, seed.screen, seed.cols, seed.rows))
+                self._expect_snapshot(SnapshotAssembly(seed.start, seed.screen, seed.cols, seed.rows))
             case "resized":
                 size = parse(event.value, TerminalResized)
                 cost = self._resized(size.offset, (size.cols, size.rows), cost)
@@ -123,7 +123,7 @@ class TerminalCall(Call):
             self._put(item)
         self._answers(opened.answers)
         if opened.start_at == "snapshot":
-            self._expect_snapshot(Assembly(opened.from_, opened.screen, *size))
+            self._expect_snapshot(SnapshotAssembly(opened.from_, opened.screen, *size))
         else:
             self._continue_at(opened)
             if self._size is not None:
@@ -137,7 +137,7 @@ class TerminalCall(Call):
         expected = self._cursor.offset if self._cursor else 0
         if opened.from_ != expected:
             raise RemoteProtocolError(f"attached at {opened.from_}, asked for {expected}")
-        self._cursor = self._cursor or Cursor()
+        self._cursor = self._cursor or OffsetCursor()
 
     def receive_data(self, data: Data) -> None:
         if data.kind is Kind.SCREEN and self._assembly:
@@ -152,7 +152,7 @@ class TerminalCall(Call):
         else:
             raise RemoteProtocolError(f"{data.kind.name} out of place")
 
-    def _expect_snapshot(self, assembly: Assembly) -> None:
+    def _expect_snapshot(self, assembly: SnapshotAssembly) -> None:
         self._assembly = assembly
         self._complete_snapshot()
 
@@ -161,7 +161,7 @@ class TerminalCall(Call):
         if snapshot is None:
             return
         self._assembly = None
-        self._cursor = Cursor(snapshot.offset)
+        self._cursor = OffsetCursor(snapshot.offset)
         self._size = (snapshot.cols, snapshot.rows)
         # One that nobody took yet is out of date, and so is what followed it: at most one lies here.
         self.inbox.supersede(LANE, lambda item: isinstance(item, Snapshot))
@@ -186,7 +186,7 @@ class TerminalCall(Call):
         return 0
 
     def finished(self, value: msgspec.Raw) -> Exit:
-        end = parse(value, TerminalEnd)
+        end = parse(value, TerminalAttachResult)
         if self._cursor is None or end.offset != self._cursor.offset:
             raise RemoteProtocolError(f"a terminal ends at {end.offset}, its output elsewhere")
         return end.exit

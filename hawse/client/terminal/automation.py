@@ -5,20 +5,27 @@ from typing import Any, Literal
 
 import msgspec
 
-from hawse.api.automation import CommandInfo, History, Match, ScreenView, Sent, Waited
-from hawse.api.terminals import Terminal
-from hawse.client.calls.call import Call, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.api.automation import (
+    CommandInfo,
+    OutputMatch,
+    TerminalHistoryResult,
+    TerminalScreenResult,
+    TerminalSendResult,
+    TerminalWaitResult,
+)
+from hawse.api.terminals import TerminalInfo
+from hawse.client.calls.call import ClientCall, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import T, parse
-from hawse.client.terminal.attach import TerminalCall
-from hawse.client.terminal.output_range import Tap
-from hawse.client.terminal.wait import WaitCall
+from hawse.client.terminal.attach import TerminalAttachCall
+from hawse.client.terminal.output_range import OutputRange
+from hawse.client.terminal.wait import TerminalWaitCall
 from hawse.wire import HawseError
 
 OUTPUT_LIMIT = 8 << 20  # bytes of a command's output that `run` keeps
 
 
-class Ran(CommandInfo, frozen=True, kw_only=True):
+class RunResult(CommandInfo, frozen=True, kw_only=True):
     """A command that `run` has run, with its output as it came; `missing` bytes are left out at its beginning."""
 
     output: bytes
@@ -30,26 +37,30 @@ class Ran(CommandInfo, frozen=True, kw_only=True):
         return self.output.decode(errors="replace").replace("\r\n", "\n")
 
 
-class Agent:
-    """The part of `Terminal` for who does not paint it. `expect` goes on after the last match, or the last `send`."""
+class Automation:
+    """The part of `Terminal` for programs that read and type. `expect` starts after the last match or `send`."""
 
-    _calls: Calls
+    _calls: CallTable
     _sandbox: str
-    _call: TerminalCall
+    _call: TerminalAttachCall
     _mark: int | None = None  # where the next `expect` begins; None: where we attached
 
-    async def screen(self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0) -> ScreenView:
+    async def screen(
+        self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
+    ) -> TerminalScreenResult:
         """The screen, below up to `scrollback` rows of what has scrolled away (6,000 at most)."""
-        return await self._ask("terminal.screen", {"format": format, "scrollback": scrollback}, ScreenView)
+        return await self._ask("terminal.screen", {"format": format, "scrollback": scrollback}, TerminalScreenResult)
 
-    async def send(self, text: str | None = None, *, paste: str | None = None, keys: list[str] | None = None) -> Sent:
+    async def send(
+        self, text: str | None = None, *, paste: str | None = None, keys: list[str] | None = None
+    ) -> TerminalSendResult:
         """Type `text` as it is, then `paste` (bracketed if the program wants that), then `keys`: `["ctrl+c", "up"]`.
 
         Exactly once, in one piece or not at all. Raises `invalid_params` for an unknown key, `lease_held`, `exited`,
         `forbidden` for a read-only viewer, `input_overflow` if the program does not read.
         """
         params = {"text": text, "paste": paste, "keys": keys, "viewer": self._call.viewer_key}
-        sent = await self._ask("terminal.send", params, Sent)
+        sent = await self._ask("terminal.send", params, TerminalSendResult)
         self._mark = max(sent.offset, self._mark or 0)
         return sent
 
@@ -61,7 +72,7 @@ class Agent:
         on: Literal["output", "screen"] = "output",
         since: int | None = None,
         timeout: float = 30.0,
-    ) -> Match:
+    ) -> OutputMatch:
         r"""Wait until `pattern` matches what is printed after the last match or `send` (or `since` an offset).
 
         RE2 syntax, ^ and $ at every line, on the text without escape sequences; it may match before all has come, so
@@ -87,35 +98,36 @@ class Agent:
         exit: bool = False,
         since: int | None = None,
         timeout: float = 30.0,
-    ) -> Waited:
-        """Wait for whichever comes first; times in seconds. `Waited.event` says which, `timeout` and the exit included.
+    ) -> TerminalWaitResult:
+        """Wait for the first of several conditions; times are in seconds. `event` of the result names it.
 
         Counts output after the last match or `send`, or `since` an offset. Raises `invalid_params`, `too_large`.
         """
         begin = None if on == "screen" else since if since is not None else self._begin()
         what = {"pattern": pattern, "literal": literal or None, "on": on, "silence": silence, "since": begin}
         params = {**self._named(), **what, "command": command or None, "exit": exit or None}
-        call = WaitCall(self._sandbox, params, timeout=timeout)
-        waited: Waited = await self._calls.perform(call)
+        call = TerminalWaitCall(self._sandbox, params, timeout=timeout)
+        waited: TerminalWaitResult = await self._calls.perform(call)
         if waited.event in ("pattern", "command") and on != "screen":
             self._mark = max(waited.offset, self._mark or 0)
         return waited
 
-    async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> Ran:
+    async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> RunResult:
         """Type a command line, wait until it has ended, and return its exit code and its output.
 
         It needs a shell that tells its commands (bash, zsh, or whatever prints OSC 133), at its prompt or soon there.
-        `Ran.output`: of more than `max_output` bytes the last ones. After `timeout` seconds `deadline_exceeded` is
-        raised, and the command goes on. What another types at the same moment may be taken for it: see `take`.
+        `RunResult.output` holds the last `max_output` bytes. After `timeout` seconds this raises
+        `deadline_exceeded`, and the command goes on.
+        What another types at the same moment may be taken for it: see `take`.
         Raises `conflict` for a shell that does not tell, `exited`, and as `send` does.
         """
         if "\n" in command or "\r" in command:
             raise HawseError("invalid_params", "a command line is one line")
         if not (await self.history(limit=1)).tells:
             raise HawseError("conflict", "this terminal does not tell its commands (OSC 133)")
-        begin = (await self._ask("terminal.get", {}, Terminal)).offset
+        begin = (await self._ask("terminal.get", {}, TerminalInfo)).offset
         viewer = {"key": self._call.viewer_key}
-        tap = Tap(self._sandbox, **self._named(), since=begin, viewer=viewer, limit=max_output)
+        tap = OutputRange(self._sandbox, **self._named(), since=begin, viewer=viewer, limit=max_output)
         try:
             await self._calls.begin(tap)
             sent = await self.send(command, keys=["enter"])
@@ -123,11 +135,11 @@ class Agent:
             output, missing = await tap.read(ended.start, ended.end or ended.start)
         finally:
             self._calls.abandon(tap)
-        return Ran(**msgspec.structs.asdict(ended), output=output, missing=missing)
+        return RunResult(**msgspec.structs.asdict(ended), output=output, missing=missing)
 
-    async def history(self, *, limit: int = 100, before: int | None = None) -> History:
+    async def history(self, *, limit: int = 100, before: int | None = None) -> TerminalHistoryResult:
         """The latest `limit` (up to 1,000) commands with a number below `before`."""
-        return await self._ask("terminal.history", {"limit": limit, "before": before}, History)
+        return await self._ask("terminal.history", {"limit": limit, "before": before}, TerminalHistoryResult)
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
         """The end of the first command that begins after `since`."""
@@ -149,6 +161,6 @@ class Agent:
 
     async def _ask(self, method: str, params: dict[str, Any], shape: type[T]) -> T:
         answer = await self._calls.perform(
-            Call(method, {**self._named(), **params}, sandbox=self._sandbox, key=new_key())
+            ClientCall(method, {**self._named(), **params}, sandbox=self._sandbox, key=new_key())
         )
         return parse(msgspec.json.encode(answer), shape)

@@ -7,22 +7,22 @@ import msgspec
 
 from hawse.api.terminals import TerminalOpened
 from hawse.client.base.errors import TruncatedError, fresh
-from hawse.client.calls.call import Call, event_cost
+from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.decode import parse
-from hawse.client.calls.offset_cursor import Cursor
+from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
 
 WINDOW = 1 << 20  # bytes; what arrives is taken at once
 
 
-class Tap(Call):
+class OutputRange(ClientCall):
     """`terminal.attach`, lossless, for nothing but the output since an offset. It keeps the last `limit` bytes."""
 
     def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer: dict[str, str], limit: int) -> None:
         """`viewer`: whose second line this is, so that nobody new seems to come."""
         params = {"id": id, "instance": instance, "lossless": True, "read_only": True, "viewer": viewer}
         super().__init__("terminal.attach", params, sandbox=sandbox, repeats=True, window=WINDOW)
-        self._cursor = Cursor(since)
+        self._cursor = OffsetCursor(since)
         self._kept = bytearray()
         self._limit = limit
         self._wanted: tuple[int, asyncio.Future[None]] | None = None

@@ -3,9 +3,9 @@
 Turns events into items, and what a reattach says into those that were missed. It knows no channel.
 """
 
-from hawse.api.people import LeaseTold, Person, PersonLeft, WithPerson, WriterLease
+from hawse.api.people import Participant, ParticipantEvent, ParticipantLeft, WriterLease, WriterLeaseEvent
 from hawse.api.terminals import TerminalOpened
-from hawse.client.base.results import Joined, Lease, LeaseChanged, Left, PresenceChanged, Viewer
+from hawse.client.base.results import Joined, LeaseChanged, LeaseInfo, Left, ParticipantInfo, PresenceChanged
 from hawse.client.calls.decode import parse
 from hawse.wire import Event
 
@@ -18,14 +18,14 @@ class People:
 
     def __init__(self) -> None:
         self.me: str | None = None  # our own id; None with a server that knows no people
-        self.lease = Lease()
-        self.viewers: dict[str, Viewer] = {}  # by id
+        self.lease = LeaseInfo()
+        self.viewers: dict[str, ParticipantInfo] = {}  # by id
         self._known = False
 
     def opened(self, opened: TerminalOpened) -> list[Item]:
         """We are attached: what changed while we were not, if we were before."""
         now = {told.id: _viewer(told) for told in opened.presence}
-        lease = _lease(opened.lease) if opened.lease else Lease()
+        lease = _lease(opened.lease) if opened.lease else LeaseInfo()
         items: list[Item] = [Left(viewer) for id, viewer in self.viewers.items() if id not in now]
         for id, viewer in now.items():
             if id not in self.viewers:
@@ -41,20 +41,20 @@ class People:
     def received(self, event: Event) -> Item | None:
         """One of `EVENTS`. None if it says nothing new."""
         if event.name == "lease":
-            told = parse(event.value, LeaseTold)
+            told = parse(event.value, WriterLeaseEvent)
             self.lease = _lease(told)
             return LeaseChanged(self.lease, told.applied)
         if event.name == "left":
-            gone = self.viewers.pop(parse(event.value, PersonLeft).id, None)
+            gone = self.viewers.pop(parse(event.value, ParticipantLeft).id, None)
             return None if gone is None else Left(gone)
-        viewer = _viewer(parse(event.value, WithPerson).viewer)
+        viewer = _viewer(parse(event.value, ParticipantEvent).viewer)
         known = viewer.id in self.viewers
         self.viewers[viewer.id] = viewer
         return PresenceChanged(viewer) if known else Joined(viewer)
 
 
-def _viewer(told: Person) -> Viewer:
-    return Viewer(
+def _viewer(told: Participant) -> ParticipantInfo:
+    return ParticipantInfo(
         id=told.id,
         name=told.name,
         color=told.color,
@@ -66,5 +66,5 @@ def _viewer(told: Person) -> Viewer:
     )
 
 
-def _lease(told: WriterLease) -> Lease:
-    return Lease(told.holder, told.epoch)
+def _lease(told: WriterLease) -> LeaseInfo:
+    return LeaseInfo(told.holder, told.epoch)

@@ -5,10 +5,10 @@ from typing import Any, Literal
 import msgspec
 
 from hawse.api.files import FileOpened
-from hawse.api.recordings import Recording as RecordingInfo
+from hawse.api.recordings import RecordingInfo
 from hawse.client.base.results import FileInfo
-from hawse.client.calls.call import Call, event_cost, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
 from hawse.client.files.transfer_streams import FileReader, ReadCall
 from hawse.wire import Event
@@ -36,7 +36,7 @@ class RecordingCall(ReadCall):
 class Recording:
     """A handle to one recording. It holds nothing open: what was begun goes on until `stop` or the terminal's end."""
 
-    def __init__(self, calls: Calls, sandbox: str, id: str, *, window: int = WINDOW) -> None:
+    def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id
         self._calls = calls
         self._sandbox = sandbox
@@ -44,7 +44,7 @@ class Recording:
 
     async def info(self) -> RecordingInfo:
         """What it is and how far it has come. Raises `not_found`."""
-        call = Call("recording.get", {"id": self.id}, sandbox=self._sandbox, repeats=True)  # it changes nothing
+        call = ClientCall("recording.get", {"id": self.id}, sandbox=self._sandbox, repeats=True)  # it changes nothing
         return parse(msgspec.json.encode(await self._calls.perform(call)), RecordingInfo)
 
     async def stop(self) -> RecordingInfo:
@@ -72,5 +72,5 @@ class Recording:
         answer = await self._calls.perform(self._call(method, {"id": self.id, **params}))
         return parse(msgspec.json.encode(answer), RecordingInfo)
 
-    def _call(self, method: str, params: dict[str, Any]) -> Call:
-        return Call(method, params, sandbox=self._sandbox, key=new_key())
+    def _call(self, method: str, params: dict[str, Any]) -> ClientCall:
+        return ClientCall(method, params, sandbox=self._sandbox, key=new_key())

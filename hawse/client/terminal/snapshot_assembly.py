@@ -6,7 +6,7 @@ from hawse.wire import RemoteProtocolError
 SNAPSHOT_MAX = 64 << 20  # bytes: a screen with more scrollback than this is no screen
 
 
-class Assembly:
+class SnapshotAssembly:
     """One snapshot on its way. Offsets of kind 3 count within it, from 0 (docs/wire.md section 3)."""
 
     def __init__(self, offset: int, size: int, cols: int, rows: int) -> None:

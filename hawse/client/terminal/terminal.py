@@ -7,26 +7,26 @@ from typing import Any
 import msgspec
 
 from hawse.api.people import WriterLease
-from hawse.api.terminals import TerminalCreated, TerminalKilled
+from hawse.api.terminals import TerminalCreateResult, TerminalKillResult
 from hawse.api.types import Exit
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.base.results import Lease, Output, Repaint, Snapshot, TerminalEvent, Viewer
-from hawse.client.calls.call import Call, new_key
-from hawse.client.calls.call_table import Calls
+from hawse.client.base.results import LeaseInfo, Output, ParticipantInfo, Repaint, Snapshot, TerminalEvent
+from hawse.client.calls.call import ClientCall, new_key
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.calls.iterators import Reader
-from hawse.client.calls.receive_buffer import Chunk
-from hawse.client.terminal.attach import LANE, TerminalCall
-from hawse.client.terminal.automation import Agent
+from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.receive_buffer import BufferedChunk
+from hawse.client.terminal.attach import LANE, TerminalAttachCall
+from hawse.client.terminal.automation import Automation
 from hawse.client.terminal.recording import Recording
 from hawse.wire import HawseError
 
 
-class Terminal(Agent):
+class Terminal(Automation):
     """`async with sb.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches only."""
 
-    def __init__(self, calls: Calls, sandbox: str, call: TerminalCall, create: dict[str, Any] | None) -> None:
+    def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: dict[str, Any] | None) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._call = call
@@ -37,7 +37,7 @@ class Terminal(Agent):
         """Raises `not_found`, `stale_handle` (another instance), `spawn_failed`, and what ends a client."""
         if self._create is not None:
             answer = await self._perform("terminal.create", self._create, id=None)
-            info = parse(msgspec.json.encode(answer), TerminalCreated)
+            info = parse(msgspec.json.encode(answer), TerminalCreateResult)
             self._call.base |= {"id": info.id, "instance": info.instance}
             self._mark = 0 if info.created else None
         await self._calls.begin(self._call)
@@ -82,24 +82,24 @@ class Terminal(Agent):
     # ---- people
 
     @property
-    def viewers(self) -> list[Viewer]:
+    def viewers(self) -> list[ParticipantInfo]:
         """Everybody who is here, ourselves included, as far as we were told. Empty with an older server."""
         return list(self._call.people.viewers.values())
 
     @property
-    def me(self) -> Viewer | None:
+    def me(self) -> ParticipantInfo | None:
         return self._call.people.viewers.get(self._call.people.me or "")
 
     @property
-    def lease(self) -> Lease:
+    def lease(self) -> LeaseInfo:
         """Who may type."""
         return self._call.people.lease
 
-    async def take(self, *, over: bool = True) -> Lease:
+    async def take(self, *, over: bool = True) -> LeaseInfo:
         """Type alone from now on. Raises `forbidden` if read-only, and without `over` `conflict` if somebody does."""
         return await self._lease("take" if over else "exclusive")
 
-    async def release(self) -> Lease:
+    async def release(self) -> LeaseInfo:
         """Let everybody type again. Raises `conflict` if somebody else is the one who types."""
         return await self._lease("release")
 
@@ -110,14 +110,14 @@ class Terminal(Agent):
         said = {"name": name, "focus": focus, "at": None if at is None else {"x": at[0], "y": at[1]}}
         await self._perform("terminal.presence", {"viewer": self._call.viewer_key, **said})
 
-    async def _lease(self, action: str) -> Lease:
+    async def _lease(self, action: str) -> LeaseInfo:
         answer = await self._perform("terminal.lease", {"viewer": self._call.viewer_key, "action": action})
         told = parse(msgspec.json.encode(answer), WriterLease)
-        return Lease(told.holder, told.epoch)
+        return LeaseInfo(told.holder, told.epoch)
 
     # ---- output
 
-    def items(self) -> Reader[TerminalEvent]:
+    def items(self) -> OutputIterator[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
         Between them `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` tell of the others.
@@ -125,15 +125,15 @@ class Terminal(Agent):
         What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
         `TruncatedError`, `stale_handle` if another terminal took the id, and what ends a client.
         """
-        return Reader(self._call.inbox, self._next_item)
+        return OutputIterator(self._call.inbox, self._next_item)
 
-    def __aiter__(self) -> Reader[bytes]:
+    def __aiter__(self) -> OutputIterator[bytes]:
         """Iterate over what to feed an emulator: output, and where output is missing a `Repaint`."""
-        return Reader(self._call.inbox, self._next_bytes)
+        return OutputIterator(self._call.inbox, self._next_bytes)
 
     async def _next_item(self) -> TerminalEvent:
         _, item = await self._call.inbox.get(LANE)
-        if isinstance(item, Chunk):
+        if isinstance(item, BufferedChunk):
             self._taken = item.offset + len(item.data)
             return Output(item.offset, bytes(item.data))
         if isinstance(item, Snapshot):
@@ -179,7 +179,7 @@ class Terminal(Agent):
     async def kill(self, *, grace: float | None = None) -> Exit:
         """HUP to everything in it, KILL after `grace` seconds (2); return when it is gone."""
         answer = await self._perform("terminal.kill", {"grace": grace})
-        return parse(msgspec.json.encode(answer), TerminalKilled).exit
+        return parse(msgspec.json.encode(answer), TerminalKillResult).exit
 
     async def wait(self) -> Exit:
         """Wait until it has exited and its output has come. Output that nobody reads may be dropped meanwhile."""
@@ -204,4 +204,4 @@ class Terminal(Agent):
     async def _perform(self, method: str, params: dict[str, Any], *, id: str | None = "") -> Any:
         if id is not None:
             params = {"id": self.id, **params}
-        return await self._calls.perform(Call(method, params, sandbox=self._sandbox, key=new_key()))
+        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))

@@ -5,15 +5,15 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.automation import Waited, WaitOpened
-from hawse.client.calls.call import Call, event_cost
+from hawse.api.automation import TerminalWaitOpened, TerminalWaitResult
+from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.decode import parse
 from hawse.wire import Event
 
 WINDOW = 64 << 10  # bytes of events; there is one
 
 
-class WaitCall(Call):
+class TerminalWaitCall(ClientCall):
     """`terminal.wait`. After a cut it goes on where it began, for the time that is left."""
 
     def __init__(self, sandbox: str, params: dict[str, Any], *, timeout: float) -> None:
@@ -25,8 +25,8 @@ class WaitCall(Call):
 
     def receive_event(self, event: Event) -> None:
         if event.name == "opened" and self.base.get("on") != "screen":
-            self.base.setdefault("since", parse(event.value, WaitOpened).start)
+            self.base.setdefault("since", parse(event.value, TerminalWaitOpened).start)
         self.spend(event_cost(event))
 
-    def finished(self, value: msgspec.Raw) -> Waited:
-        return parse(value, Waited)
+    def finished(self, value: msgspec.Raw) -> TerminalWaitResult:
+        return parse(value, TerminalWaitResult)

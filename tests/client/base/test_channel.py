@@ -1,15 +1,15 @@
 """A channel's handle: it acts on its own line, also when that is no longer the present one."""
 
-from hawse.client.base.channel import Channel
+from hawse.client.base.channel import ClientChannel
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.wire import Cancel, Credit, HawseError
 from tests.support.client import MemoryLine
 
 
-async def make() -> tuple[MemoryLine, Channel]:
-    line = MemoryLine(Calls(Options()))
-    return line, Channel(line, line.connection.call("x"))
+async def make() -> tuple[MemoryLine, ClientChannel]:
+    line = MemoryLine(CallTable(Options()))
+    return line, ClientChannel(line, line.connection.call("x"))
 
 
 async def test_a_grant_reaches_the_server() -> None:

@@ -12,7 +12,7 @@ from hawse.client.base.errors import (
     TruncatedError,
     fresh,
 )
-from hawse.client.base.results import ExecResult
+from hawse.client.base.results import CommandResult
 from hawse.wire import HawseError, RemoteProtocolError
 
 ALL = [
@@ -23,7 +23,7 @@ ALL = [
     GaveUpError("too long"),
     BusyError(),
     TruncatedError("stdout", 7),
-    CommandError(ExecResult(3)),
+    CommandError(CommandResult(3)),
 ]
 
 
@@ -48,12 +48,12 @@ def test_a_fresh_copy_is_equal_in_everything_but_the_traceback(error: HawseError
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (ExecResult(2, stderr=b"x\nno such file\n"), "command_failed: the command exited with 2: x\nno such file"),
-        (ExecResult(None, "SIGKILL"), "command_failed: the command was ended by SIGKILL"),
-        (ExecResult(124, timed_out=True), "command_failed: the command timed out"),
+        (CommandResult(2, stderr=b"x\nno such file\n"), "command_failed: the command exited with 2: x\nno such file"),
+        (CommandResult(None, "SIGKILL"), "command_failed: the command was ended by SIGKILL"),
+        (CommandResult(124, timed_out=True), "command_failed: the command timed out"),
     ],
 )
-def test_a_failed_command_says_how_and_what_it_complained_of(result: ExecResult, message: str) -> None:
+def test_a_failed_command_says_how_and_what_it_complained_of(result: CommandResult, message: str) -> None:
     assert str(CommandError(result)) == message
 
 

@@ -1,7 +1,7 @@
 """The values that come back."""
 
 from hawse.api.types import Exit
-from hawse.client.base.results import ExecResult, Repaint, Snapshot
+from hawse.client.base.results import CommandResult, Repaint, Snapshot
 
 
 def test_only_code_zero_is_ok() -> None:
@@ -11,7 +11,7 @@ def test_only_code_zero_is_ok() -> None:
 
 
 def test_the_text_of_a_result_survives_bytes_that_are_no_text() -> None:
-    assert ExecResult(0, stdout=b"gr\xc3\xbcn \xff").text == "grün �"
+    assert CommandResult(0, stdout=b"gr\xc3\xbcn \xff").text == "grün �"
 
 
 def test_a_repaint_is_what_to_feed_an_emulator_and_says_what_it_stands_for() -> None:

@@ -6,14 +6,14 @@ import logging
 import msgspec
 import pytest
 
-from hawse.client.calls.call import Call, event_cost, new_key
+from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.wire import Event, HawseError
 
 
 async def test_a_key_makes_a_call_repeat() -> None:
-    assert not Call("x").repeats
-    assert Call("x", key=new_key()).repeats
-    assert Call("x", repeats=True).repeats
+    assert not ClientCall("x").repeats
+    assert ClientCall("x", key=new_key()).repeats
+    assert ClientCall("x", repeats=True).repeats
 
 
 async def test_keys_are_not_guessed() -> None:
@@ -21,7 +21,7 @@ async def test_keys_are_not_guessed() -> None:
 
 
 async def test_parameters_that_are_none_are_left_out() -> None:
-    assert Call("x", {"a": None, "b": 0}).params() == {"b": 0}
+    assert ClientCall("x", {"a": None, "b": 0}).params() == {"b": 0}
 
 
 @pytest.mark.parametrize(
@@ -30,19 +30,19 @@ async def test_parameters_that_are_none_are_left_out() -> None:
 )
 async def test_what_would_cost_the_connection_is_refused_here(wrong: dict[str, str]) -> None:
     with pytest.raises(HawseError) as caught:
-        Call(**{"method": "x", **wrong})  # type: ignore[arg-type]
+        ClientCall(**{"method": "x", **wrong})  # type: ignore[arg-type]
     assert caught.value.code == "invalid_params"
     assert caught.value.details == {"path": next(iter(wrong))}
 
 
 async def test_the_result_is_the_outcome() -> None:
-    call = Call("x")
+    call = ClientCall("x")
     call.settle(msgspec.Raw(b'{"a":1}'))
     assert await call.done == {"a": 1}
 
 
 async def test_the_first_outcome_counts() -> None:
-    call = Call("x")
+    call = ClientCall("x")
     call.fail(HawseError("cancelled"))
     call.settle(msgspec.Raw(b"1"))
     with pytest.raises(HawseError, match="cancelled"):
@@ -51,7 +51,7 @@ async def test_the_first_outcome_counts() -> None:
 
 async def test_a_failure_that_nobody_asks_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        Call("x").fail(HawseError("cancelled"))
+        ClientCall("x").fail(HawseError("cancelled"))
         gc.collect()
     assert caplog.records == []
 

@@ -6,9 +6,9 @@ import pytest
 
 from hawse.client.base.errors import ClientClosedError, GaveUpError
 from hawse.client.base.options import Options
-from hawse.client.calls.call import Call
-from hawse.client.calls.call_table import Calls
-from hawse.client.calls.input_stream import Feed
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.input_stream import InputStream
 from hawse.wire import Cancel, HawseError, Limits, RemoteProtocolError
 from tests.support.client import MemoryLine
 
@@ -21,16 +21,16 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def code_of(call: Call) -> tuple[str, str]:
+def code_of(call: ClientCall) -> tuple[str, str]:
     error = call.done.exception()
     assert isinstance(error, HawseError)
     return error.code, error.admitted
 
 
 async def test_a_call_goes_out_at_once_and_gets_its_answer() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("echo", {"a": 1}, sandbox="local", timeout=5)
+    call = ClientCall("echo", {"a": 1}, sandbox="local", timeout=5)
     calls.submit(call)
     assert (line.call.method, line.call.sandbox, line.call.timeout, line.params) == ("echo", "local", 5, {"a": 1})
     line.result([7])
@@ -39,24 +39,24 @@ async def test_a_call_goes_out_at_once_and_gets_its_answer() -> None:
 
 
 async def test_what_is_asked_before_there_is_a_line_waits_for_it_in_order() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     for name in "abc":
-        calls.submit(Call(name))
+        calls.submit(ClientCall(name))
     assert [call.method for call in MemoryLine(calls).calls] == ["a", "b", "c"]
 
 
 async def test_a_call_that_was_never_sent_does_not_wait_for_ever() -> None:
-    calls = Calls(Options(connect_timeout=0.001))
+    calls = CallTable(Options(connect_timeout=0.001))
     with pytest.raises(GaveUpError) as caught:
-        await calls.perform(Call("x"))
+        await calls.perform(ClientCall("x"))
     assert (caught.value.code, caught.value.admitted) == ("unavailable", "no")
     assert len(calls) == 0
 
 
 async def test_when_a_line_is_lost_what_cannot_be_repeated_says_that_it_may_have_run() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("x")
+    call = ClientCall("x")
     calls.submit(call)
     line.pump()
     calls.line_down()
@@ -64,21 +64,21 @@ async def test_when_a_line_is_lost_what_cannot_be_repeated_says_that_it_may_have
 
 
 async def test_when_a_line_is_lost_what_repeats_is_sent_again_first_with_its_key() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     MemoryLine(calls)
-    keyed = [Call("a", key="1"), Call("b", key="2")]
+    keyed = [ClientCall("a", key="1"), ClientCall("b", key="2")]
     for call in keyed:
         calls.submit(call)
     calls.line_down()
-    calls.submit(Call("new"))
+    calls.submit(ClientCall("new"))
     line = MemoryLine(calls)
     assert [(call.method, call.key) for call in line.calls] == [("a", "1"), ("b", "2"), ("new", None)]
 
 
 async def test_a_line_that_drains_ends_what_is_open_and_takes_nothing_new() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     old = MemoryLine(calls)
-    first, second = Call("first"), Call("second")
+    first, second = ClientCall("first"), ClientCall("second")
     calls.submit(first)
     old.pump()
     calls.line_draining()
@@ -92,9 +92,9 @@ async def test_a_line_that_drains_ends_what_is_open_and_takes_nothing_new() -> N
 
 @pytest.mark.parametrize("code", ["interrupted", "unavailable"])
 async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("x", key="k")
+    call = ClientCall("x", key="k")
     calls.submit(call)
     line.error(HawseError(code))
     await settle()
@@ -105,9 +105,9 @@ async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -
 
 
 async def test_a_pause_outlives_the_line() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    calls.submit(Call("x", key="k"))
+    calls.submit(ClientCall("x", key="k"))
     line.error(HawseError("unavailable"))
     calls.line_down()
     await settle()
@@ -116,9 +116,9 @@ async def test_a_pause_outlives_the_line() -> None:
 
 async def test_a_sandbox_that_stays_away_is_given_up() -> None:
     now = [0.0]
-    calls = Calls(Options(dice=lambda: 0.0, clock=lambda: now[0]))
+    calls = CallTable(Options(dice=lambda: 0.0, clock=lambda: now[0]))
     line = MemoryLine(calls)
-    call = Call("x", key="k")
+    call = ClientCall("x", key="k")
     calls.submit(call)
     line.error(HawseError("unavailable"))
     await settle()
@@ -130,18 +130,18 @@ async def test_a_sandbox_that_stays_away_is_given_up() -> None:
 
 @pytest.mark.parametrize(("key", "code"), [(None, "unavailable"), ("k", "not_found"), ("k", "limit_exceeded")])
 async def test_other_errors_are_the_callers(key: str | None, code: str) -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("x", key=key)
+    call = ClientCall("x", key=key)
     calls.submit(call)
     line.error(HawseError(code))
     assert code_of(call)[0] == code
 
 
 async def test_calls_beyond_the_channels_of_a_line_wait_for_one_to_close() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls, Limits(channels=2))
-    pending = [Call("x", {"n": n}) for n in range(3)]
+    pending = [ClientCall("x", {"n": n}) for n in range(3)]
     for call in pending:
         calls.submit(call)
     assert len(line.calls) == 2
@@ -150,10 +150,10 @@ async def test_calls_beyond_the_channels_of_a_line_wait_for_one_to_close() -> No
 
 
 async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(calls.perform(Call("never", window=10)))
+        task = group.create_task(calls.perform(ClientCall("never", window=10)))
         await settle()
         line.pump()
         task.cancel()
@@ -165,18 +165,18 @@ async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
 
 
 async def test_a_caller_that_is_cancelled_before_its_call_went_out_sends_nothing() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(calls.perform(Call("x")))
+        task = group.create_task(calls.perform(ClientCall("x")))
         await settle()
         task.cancel()
     assert MemoryLine(calls).calls == []
 
 
 async def test_a_caller_that_gives_up_a_pause_is_not_tried_again() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("x", key="k")
+    call = ClientCall("x", key="k")
     calls.submit(call)
     line.error(HawseError("unavailable"))
     calls.abandon(call)
@@ -185,23 +185,23 @@ async def test_a_caller_that_gives_up_a_pause_is_not_tried_again() -> None:
 
 
 async def test_a_deadline_holds_without_a_server_that_keeps_it() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
     with pytest.raises(HawseError) as caught:
-        await calls.perform(Call("never", timeout=0.001))
+        await calls.perform(ClientCall("never", timeout=0.001))
     assert (caught.value.code, caught.value.admitted) == ("deadline_exceeded", "unknown")
     assert len(line.of(Cancel)) == 1
 
 
 async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    sent, paused = Call("a", key="1"), Call("b", key="2")
+    sent, paused = ClientCall("a", key="1"), ClientCall("b", key="2")
     calls.submit(paused)
     line.error(HawseError("unavailable"))
     calls.submit(sent)
     calls.line_draining()
-    waiting = Call("c")
+    waiting = ClientCall("c")
     calls.submit(waiting)
     calls.close(ClientClosedError())
     assert [code_of(call) for call in (sent, paused, waiting)] == [
@@ -211,8 +211,8 @@ async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> 
     ]
     assert len(calls) == 0
     with pytest.raises(ClientClosedError):
-        calls.submit(Call("late"))
-    calls.post(Call("later"))
+        calls.submit(ClientCall("late"))
+    calls.post(ClientCall("later"))
 
 
 @pytest.mark.parametrize(
@@ -220,9 +220,9 @@ async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> 
     [({"a": object()}, "invalid_params"), ({"a": "\ud800"}, "invalid_params"), ({"a": "x" * (1 << 20)}, "too_large")],
 )
 async def test_what_cannot_be_sent_fails_alone(params: dict[str, object], code: str) -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    bad, good = Call("bad", params), Call("good")
+    bad, good = ClientCall("bad", params), ClientCall("good")
     calls.submit(bad)
     calls.submit(good)
     assert code_of(bad) == (code, "no")
@@ -230,11 +230,11 @@ async def test_what_cannot_be_sent_fails_alone(params: dict[str, object], code: 
 
 
 async def test_an_error_in_a_stream_ends_that_stream_alone() -> None:
-    class Strict(Call):
+    class Strict(ClientCall):
         def receive_event(self, event: object) -> None:
             raise HawseError("conflict")
 
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
     strict = Strict("x", window=10)
     calls.submit(strict)
@@ -244,10 +244,10 @@ async def test_an_error_in_a_stream_ends_that_stream_alone() -> None:
 
 
 async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("x")
-    call.feed = Feed(10, call.wake)
+    call = ClientCall("x")
+    call.feed = InputStream(10, call.wake)
     calls.submit(call)
     line.server.grant(line.call.ch, 5)
     with pytest.raises(RemoteProtocolError):
@@ -257,9 +257,9 @@ async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
 async def test_a_repeat_with_a_key_says_how_long_ago_it_first_went_out(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("hawse.client.calls.call_table.time.time", lambda: now)
-    calls = Calls(OPTIONS)
+    calls = CallTable(OPTIONS)
     line = MemoryLine(calls)
-    call = Call("a", key="1")
+    call = ClientCall("a", key="1")
     calls.submit(call)
     line.pump()
     calls.line_down()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hawse.api.processes import Offsets, ProcessOpened
-from hawse.api.terminals import TerminalKilled, TerminalLive
+from hawse.api.processes import ProcessOpened, StreamOffsets
+from hawse.api.terminals import TerminalKillResult, TerminalLive
 from hawse.api.types import Exit
 from hawse.client.calls.decode import parse
 from hawse.wire import RemoteProtocolError
@@ -21,8 +21,8 @@ def test_what_is_not_as_promised_is_the_servers_error(raw: bytes) -> None:
 
 def test_from_is_spelled_as_on_the_wire() -> None:
     raw = b'{"id": "p", "instance": "i", "pid": 7, "from": {"stdout": 4}}'
-    assert parse(raw, ProcessOpened).start == Offsets(stdout=4)
+    assert parse(raw, ProcessOpened).start == StreamOffsets(stdout=4)
 
 
 def test_an_exit_may_leave_out_what_does_not_apply() -> None:
-    assert parse(b'{"exit": {"signal": "SIGHUP"}}', TerminalKilled).exit == Exit(None, "SIGHUP")
+    assert parse(b'{"exit": {"signal": "SIGHUP"}}', TerminalKillResult).exit == Exit(None, "SIGHUP")

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.calls.event_stream import ItemsCall, iterate
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.wire import HawseError, Kind
 from tests.support.client import MemoryLine
 
@@ -20,9 +20,9 @@ class Done(msgspec.Struct):
     count: int
 
 
-def made() -> tuple[Calls, ItemsCall]:
-    calls = Calls(Options())
-    return calls, ItemsCall("m", {"a": 1}, "local", {"numbers": Numbers}, Done, window=1000)
+def made() -> tuple[CallTable, EventStreamCall]:
+    calls = CallTable(Options())
+    return calls, EventStreamCall("m", {"a": 1}, "local", {"numbers": Numbers}, Done, window=1000)
 
 
 async def next_of(items):

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.calls.input_stream import Feed
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.input_stream import InputStream
 from hawse.wire import End, HawseError
 from tests.support.client import MemoryLine
 
@@ -15,11 +15,11 @@ class Wired:
     """A feed on a channel of a line without a socket."""
 
     def __init__(self, limit: int = 100) -> None:
-        self.feed = Feed(limit, self.wake)
+        self.feed = InputStream(limit, self.wake)
         self.reconnect()
 
     def reconnect(self) -> None:
-        self.line = MemoryLine(Calls(Options()))
+        self.line = MemoryLine(CallTable(Options()))
         self.ch = self.line.connection.call("x")
         self.feed.opening()
         self.line.writer.attach(self.ch, self.feed)

@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hawse.client.base.errors import BusyError, ClientClosedError, TruncatedError
-from hawse.client.calls.receive_buffer import Chunk, Inbox
+from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
 from hawse.wire import HawseError
 
 WINDOW = 100
 
 
-def make() -> tuple[Inbox, list[int]]:
+def make() -> tuple[ReceiveBuffer, list[int]]:
     grants: list[int] = []
-    return Inbox(WINDOW, grants.append), grants
+    return ReceiveBuffer(WINDOW, grants.append), grants
 
 
-async def take(inbox: Inbox, lane: str | None = None) -> object:
+async def take(inbox: ReceiveBuffer, lane: str | None = None) -> object:
     _, item = await inbox.get(lane)
-    return bytes(item.data) if isinstance(item, Chunk) else item
+    return bytes(item.data) if isinstance(item, BufferedChunk) else item
 
 
 async def test_bytes_that_follow_each_other_are_joined_and_items_stay_between_them() -> None:
@@ -78,7 +78,7 @@ def test_however_often_a_line_is_lost_no_more_than_the_window_lies_here(steps: l
             nonlocal open_window
             open_window += size
 
-        inbox = Inbox(WINDOW, grant)
+        inbox = ReceiveBuffer(WINDOW, grant)
         open_window, offset, lying = inbox.window(), 0, 0
         for size, reads, reconnects in steps:
             sent = min(size, open_window)

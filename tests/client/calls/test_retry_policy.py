@@ -3,8 +3,8 @@
 import asyncio
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call import Call
-from hawse.client.calls.retry_policy import Patience
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.retry_policy import RetryPolicy
 
 
 class Clock:
@@ -15,7 +15,7 @@ class Clock:
         return self.now
 
 
-def make() -> tuple[Patience, Clock, list[float]]:
+def make() -> tuple[RetryPolicy, Clock, list[float]]:
     """Patience whose pauses are recorded, and last no time: each roll of the dice is the bound's share of nothing."""
     clock, rolls = Clock(), []
 
@@ -23,10 +23,10 @@ def make() -> tuple[Patience, Clock, list[float]]:
         rolls.append(clock.now)
         return 0.0
 
-    return Patience(Options(clock=clock, dice=dice, unavailable_give_up=30, stable=5)), clock, rolls
+    return RetryPolicy(Options(clock=clock, dice=dice, unavailable_give_up=30, stable=5)), clock, rolls
 
 
-async def again(patience: Patience, call: Call) -> bool:
+async def again(patience: RetryPolicy, call: ClientCall) -> bool:
     """Retry, and wait until the pause is over."""
     tried = asyncio.Event()
     if not patience.retry(call, lambda call: tried.set()):
@@ -37,7 +37,7 @@ async def again(patience: Patience, call: Call) -> bool:
 
 async def test_a_call_is_tried_again_until_it_has_been_in_trouble_for_too_long() -> None:
     patience, clock, _ = make()
-    call = Call("x")
+    call = ClientCall("x")
     for clock.now in (0, 10, 29.9):
         assert await again(patience, call)
     clock.now = 30
@@ -47,7 +47,7 @@ async def test_a_call_is_tried_again_until_it_has_been_in_trouble_for_too_long()
 
 async def test_a_call_that_worked_between_has_all_its_time_again() -> None:
     patience, clock, _ = make()
-    call = Call("x")
+    call = ClientCall("x")
     for clock.now in (0, 29):
         assert await again(patience, call)
     patience.opened(call)
@@ -57,8 +57,8 @@ async def test_a_call_that_worked_between_has_all_its_time_again() -> None:
 
 async def test_pauses_go_on_growing_when_what_worked_did_not_last() -> None:
     clock = Clock()
-    patience = Patience(Options(clock=clock, dice=lambda: 1.0, backoff_base=0.001, stable=5))
-    call, waited = Call("x"), []
+    patience = RetryPolicy(Options(clock=clock, dice=lambda: 1.0, backoff_base=0.001, stable=5))
+    call, waited = ClientCall("x"), []
     loop = asyncio.get_running_loop()
     for _ in range(4):
         began = loop.time()
@@ -74,8 +74,8 @@ async def test_pauses_go_on_growing_when_what_worked_did_not_last() -> None:
 
 async def test_forgetting_stops_the_timer() -> None:
     patience, _, _ = make()
-    call = Call("x")
-    tried: list[Call] = []
+    call = ClientCall("x")
+    tried: list[ClientCall] = []
     patience.retry(call, tried.append)
     patience.forget(call)
     patience.forget(call)
@@ -85,11 +85,11 @@ async def test_forgetting_stops_the_timer() -> None:
 
 
 async def test_a_limit_is_set_once() -> None:
-    patience = Patience(Options(connect_timeout=0.001))
-    call, expired = Call("x"), asyncio.Event()
-    times: list[Call] = []
+    patience = RetryPolicy(Options(connect_timeout=0.001))
+    call, expired = ClientCall("x"), asyncio.Event()
+    times: list[ClientCall] = []
 
-    def expire(call: Call) -> None:
+    def expire(call: ClientCall) -> None:
         times.append(call)
         expired.set()
 

@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from hawse.client.base.errors import RefusedError
-from hawse.client.connection.connection import Ending, Line
+from hawse.client.connection.connection import ConnectionEnd, GatewayConnection
 from hawse.client.connection.dial import dial
 from hawse.wire import Error, Event, Goaway, Hello, RemoteProtocolError, Welcome
 from hawse.wire.limits import Limits
@@ -40,17 +40,17 @@ Play = Callable[[Script], Any]
 
 
 @asynccontextmanager
-async def line_to(play: Play, received: list[Any] | None = None) -> AsyncIterator[Line]:
+async def line_to(play: Play, received: list[Any] | None = None) -> AsyncIterator[GatewayConnection]:
     async def handle(websocket: ServerConnection) -> None:
         await play(Script(websocket))
 
     async with serve(handle, "127.0.0.1", 0, subprotocols=["hawse.v1"], close_timeout=0.2) as server:  # type: ignore[list-item]
         port = next(iter(server.sockets)).getsockname()[1]
         async with await dial(f"ws://127.0.0.1:{port}/", token=None, timeout=5) as websocket:
-            yield Line(websocket, (received if received is not None else []).append)
+            yield GatewayConnection(websocket, (received if received is not None else []).append)
 
 
-async def until(play: Play, received: list[Any] | None = None, **options: Any) -> Ending:
+async def until(play: Play, received: list[Any] | None = None, **options: Any) -> ConnectionEnd:
     """Greet and run to the end."""
     async with line_to(play, received) as line:
         ending = await line.greet()
@@ -121,7 +121,7 @@ async def test_a_line_without_a_pong_is_dropped() -> None:
         await asyncio.sleep(0)
 
     ending = await until(play, ping_interval=10, sleep=at_once)
-    assert ending == Ending("no pong within 10 s")
+    assert ending == ConnectionEnd("no pong within 10 s")
 
 
 async def test_a_line_with_pongs_lives() -> None:

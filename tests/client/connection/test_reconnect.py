@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import hawse
-from hawse.client import ClientClosedError, GaveUpError, Options, RefusedError, State
+from hawse.client import ClientClosedError, ConnectionState, GaveUpError, Options, RefusedError
 from hawse.wire import HawseError, RemoteProtocolError
 from tests.support.client import eventually, mute_server
 from tests.support.fake_server import FakeServer
@@ -31,7 +31,7 @@ def options(pauses: Pauses | None = None, **more: object) -> Options:
     return Options(sleep=pauses or Pauses(), ping_interval=Pauses.DAY, dice=lambda: 1.0, **more)  # type: ignore[arg-type]
 
 
-async def reach(hw: hawse.Client, state: State) -> None:
+async def reach(hw: hawse.Client, state: ConnectionState) -> None:
     async for now in hw.states():
         if now is state:
             return
@@ -42,7 +42,7 @@ async def test_a_lost_line_is_made_again_at_once(server: FakeServer, proxy: Cutt
     async with hawse.connect(proxy.url, options=options(pauses)) as hw:
         assert await hw.call("echo", {"n": 1}) == {"n": 1}
         proxy.cut()
-        await reach(hw, State.WAITING)
+        await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo", {"n": 2}) == {"n": 2}
         assert hw.lines == 2
     assert pauses.slept == [0]
@@ -64,8 +64,8 @@ async def test_a_line_that_lived_makes_the_next_loss_a_first_one(server: FakeSer
         for lived in (0, 1, 6):
             now[0] += lived
             proxy.cut()
-            await reach(hw, State.WAITING)
-            await reach(hw, State.OPEN)
+            await reach(hw, ConnectionState.WAITING)
+            await reach(hw, ConnectionState.OPEN)
     assert pauses.slept == [0, 0.25, 0]
 
 
@@ -76,7 +76,7 @@ async def test_the_server_says_when_to_come_back(server: FakeServer) -> None:
         await eventually(lambda: server.session.calls)
         session = server.session
         await session.go_away(7)
-        await reach(hw, State.WAITING)
+        await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo", {"after": 1}) == {"after": 1}
         assert [call.method for call in server.session.calls] == ["never", "echo"]
         open_.cancel()
@@ -105,14 +105,14 @@ async def test_a_token_is_fetched_anew_for_each_attempt_and_a_failure_to_is_no_e
 
     async with hawse.connect(proxy.url, token=fetch, options=options()) as hw:
         proxy.cut()
-        await reach(hw, State.WAITING)
+        await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo") == {}
         waiting = asyncio.create_task(hw.call("never", key="k"))
         await eventually(lambda: [call.method for call in server.session.calls][-1:] == ["never"])
         proxy.cut()
         with pytest.raises(RefusedError, match="unauthenticated"):
             await waiting
-        assert hw.state is State.CLOSED
+        assert hw.state is ConnectionState.CLOSED
         with pytest.raises(RefusedError, match="unauthenticated"):
             await hw.call("echo")
 
@@ -173,25 +173,25 @@ async def test_an_outage_may_be_bounded(server: FakeServer, proxy: CuttingProxy)
         proxy.refuse()
         with pytest.raises(GaveUpError):
             await waiting
-        assert hw.state is State.CLOSED
+        assert hw.state is ConnectionState.CLOSED
 
 
 async def test_the_states_are_told(server: FakeServer, proxy: CuttingProxy) -> None:
-    told: list[State] = []
+    told: list[ConnectionState] = []
     async with hawse.connect(proxy.url, options=options(), on_state=told.append) as hw:
         proxy.cut()
-        await reach(hw, State.WAITING)
-        await reach(hw, State.OPEN)
+        await reach(hw, ConnectionState.WAITING)
+        await reach(hw, ConnectionState.OPEN)
         states = hw.states()
     assert told == [
-        State.CONNECTING,
-        State.OPEN,
-        State.WAITING,
-        State.CONNECTING,
-        State.OPEN,
-        State.CLOSED,
+        ConnectionState.CONNECTING,
+        ConnectionState.OPEN,
+        ConnectionState.WAITING,
+        ConnectionState.CONNECTING,
+        ConnectionState.OPEN,
+        ConnectionState.CLOSED,
     ]
-    assert [state async for state in states] == [State.CLOSED]
+    assert [state async for state in states] == [ConnectionState.CLOSED]
 
 
 async def test_a_server_that_says_nothing_is_not_waited_for() -> None:

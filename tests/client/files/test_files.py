@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import hawse
-from hawse.api.files import Failed
+from hawse.api.files import FileFailure
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.client.files.files import Files, wire_path
 from hawse.wire import HawseError
 from tests.support.client import MemoryLine
@@ -25,7 +25,7 @@ def test_a_path_is_text_bytes_or_a_path_and_travels() -> None:
 
 async def asked(work, answer=None, *, events=(), error: HawseError | None = None):
     """Let `work(files)` ask, answer it; return the parameters and what it made of the answer."""
-    calls = Calls(Options())
+    calls = CallTable(Options())
     files = Files(calls, "local", window=1000).within("/r")
     task = asyncio.get_running_loop().create_task(work(files))
     await asyncio.sleep(0)
@@ -69,7 +69,7 @@ async def test_entries_come_with_names_as_python_has_them() -> None:
 
 async def test_what_could_not_be_listed_is_raised_or_told() -> None:
     events = [("failed", {"path": "\0ff", "code": "permission_denied", "message": "no"})]
-    told: list[Failed] = []
+    told: list[FileFailure] = []
 
     async def work(files: Files):
         return [entry async for entry in files.list("d")]

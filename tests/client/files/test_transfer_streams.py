@@ -7,8 +7,8 @@ import pytest
 import hawse
 from hawse.client.base.options import Options
 from hawse.client.base.results import FileInfo
-from hawse.client.calls.call_table import Calls
-from hawse.client.calls.receive_buffer import Chunk
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.receive_buffer import BufferedChunk
 from hawse.client.files.transfer_streams import ReadCall, WriteCall
 from hawse.wire import HawseError, Kind
 from tests.support.client import MemoryLine
@@ -17,8 +17,8 @@ from tests.support.fake_server import FakeServer
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
 
 
-def reading(**options: Any) -> tuple[Calls, MemoryLine, ReadCall]:
-    calls = Calls(Options(dice=lambda: 0.0))
+def reading(**options: Any) -> tuple[CallTable, MemoryLine, ReadCall]:
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = MemoryLine(calls)
     call = ReadCall("local", "/f", **{"offset": 0, "length": None, "version": None, "window": 1000, **options})
     calls.submit(call)
@@ -38,7 +38,7 @@ async def test_a_read_that_was_cut_asks_for_the_rest_of_the_same_version() -> No
     again.data(Kind.OUTPUT, 9, b"9abcde")
     again.result({"bytes": 6, "version": "v1"})
     _, item = await call.inbox.get()
-    assert isinstance(item, Chunk)
+    assert isinstance(item, BufferedChunk)
     assert item.data == b"56789abcde"
     assert call.done.result().version == "v1"
     assert call.info == FileInfo(20, "v1", 0o600, 1.5)
@@ -68,7 +68,7 @@ async def test_a_read_that_ends_early_is_no_success() -> None:
 
 
 async def test_an_upload_is_repeated_with_its_key_from_what_was_applied() -> None:
-    calls = Calls(Options())
+    calls = CallTable(Options())
     line = MemoryLine(calls)
     call = WriteCall("local", "/f", mode=0o644, parents=True)
     calls.submit(call)
@@ -88,7 +88,7 @@ async def test_an_upload_is_repeated_with_its_key_from_what_was_applied() -> Non
 
 
 async def test_an_upload_of_which_the_server_has_less_is_no_success() -> None:
-    calls = Calls(Options())
+    calls = CallTable(Options())
     line = MemoryLine(calls)
     call = WriteCall("local", "/f", mode=None, parents=False)
     calls.submit(call)

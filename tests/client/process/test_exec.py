@@ -4,8 +4,8 @@ import pytest
 
 from hawse.client.base.errors import TruncatedError
 from hawse.client.base.options import Options
-from hawse.client.base.results import ExecResult
-from hawse.client.calls.call_table import Calls
+from hawse.client.base.results import CommandResult
+from hawse.client.calls.call_table import CallTable
 from hawse.client.process.exec import ExecCall, program
 from hawse.wire import Credit, HawseError, Kind
 from tests.support.client import MemoryLine
@@ -13,8 +13,8 @@ from tests.support.client import MemoryLine
 OUT, ERR = Kind.OUTPUT, Kind.STDERR
 
 
-def make(*, stdin: bool = False, limit: int = 1000, window: int = 100) -> tuple[Calls, MemoryLine, ExecCall]:
-    calls = Calls(Options())
+def make(*, stdin: bool = False, limit: int = 1000, window: int = 100) -> tuple[CallTable, MemoryLine, ExecCall]:
+    calls = CallTable(Options())
     line = MemoryLine(calls)
     call = ExecCall("local", {"argv": ["x"]}, key=None, stdin=stdin, window=window, limit=limit)
     calls.submit(call)
@@ -49,7 +49,7 @@ async def test_both_streams_are_kept_apart_and_whole() -> None:
     line.data(ERR, 0, b"bad")
     line.data(OUT, 4, b"two")
     line.result({"code": 3, "timed_out": False, "stdout": 7, "stderr": 3})
-    assert call.done.result() == ExecResult(3, stdout=b"one two", stderr=b"bad")
+    assert call.done.result() == CommandResult(3, stdout=b"one two", stderr=b"bad")
 
 
 async def test_it_has_a_key_and_is_joined_again_from_where_it_was() -> None:
@@ -96,7 +96,7 @@ async def test_output_beyond_the_limit_is_not_kept_and_said() -> None:
     line.event("opened", opened())
     line.data(OUT, 0, b"0123456789")
     line.result({"code": 0, "stdout": 500, "stderr": 0, "truncated": True})
-    assert call.done.result() == ExecResult(0, stdout=b"0123456789", truncated=True)
+    assert call.done.result() == CommandResult(0, stdout=b"0123456789", truncated=True)
 
 
 async def test_output_that_is_missing_below_the_limit_is_lost_and_not_cut() -> None:

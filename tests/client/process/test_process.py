@@ -8,7 +8,7 @@ import hawse
 from hawse.api.types import Exit
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.client.process.process import Process, ProcessCall
 from hawse.wire import HawseError, Kind
 from tests.support.client import MemoryLine
@@ -20,7 +20,7 @@ OUT, ERR = Kind.OUTPUT, Kind.STDERR
 
 class Attached:
     def __init__(self, since: dict[str, int] | None = None, window: int = 1000) -> None:
-        self.calls = Calls(Options())
+        self.calls = CallTable(Options())
         self.line = MemoryLine(self.calls)
         self.call = ProcessCall("local", "p", instance=None, since=since, window=window)  # type: ignore[arg-type]
         self.process = Process(self.calls, self.call, "local")

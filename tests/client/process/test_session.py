@@ -3,15 +3,15 @@
 import pytest
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.client.process.session import SessionCall, SessionResult
 from hawse.wire import Call as CallMessage
 from hawse.wire import HawseError, Kind
 from tests.support.client import MemoryLine
 
 
-def make() -> tuple[Calls, MemoryLine, SessionCall]:
-    calls = Calls(Options())
+def make() -> tuple[CallTable, MemoryLine, SessionCall]:
+    calls = CallTable(Options())
     line = MemoryLine(calls)
     call = SessionCall("local", {"id": "s", "command": "x"}, key=None, stdin=False, window=1000, limit=1000)
     calls.submit(call)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
+from hawse.client.calls.call_table import CallTable
 from hawse.client.process.wait import ProcessWaitCall
 from hawse.wire import HawseError
 from tests.support.client import MemoryLine
@@ -13,8 +13,8 @@ from tests.support.client import MemoryLine
 MATCH = {"stream": "stderr", "start": 3, "end": 5, "text": "ab"}
 
 
-def waiting(**params: Any) -> tuple[Calls, ProcessWaitCall, MemoryLine]:
-    calls = Calls(Options(dice=lambda: 0.0))
+def waiting(**params: Any) -> tuple[CallTable, ProcessWaitCall, MemoryLine]:
+    calls = CallTable(Options(dice=lambda: 0.0))
     call = ProcessWaitCall("local", {"id": "p", **params}, timeout=60)
     line = MemoryLine(calls)
     calls.submit(call)

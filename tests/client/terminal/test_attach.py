@@ -7,9 +7,9 @@ import pytest
 from hawse.api.types import Exit
 from hawse.client.base.options import Options
 from hawse.client.base.results import Answers, Attached, Live, Output, Resized, Snapshot, TerminalEvent
-from hawse.client.calls.call_table import Calls
-from hawse.client.calls.receive_buffer import Chunk
-from hawse.client.terminal.attach import LANE, TerminalCall
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.receive_buffer import BufferedChunk
+from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from hawse.wire import HawseError, Kind, RemoteProtocolError
 from tests.support.client import MemoryLine
 from tests.support.examples import OPENED
@@ -19,8 +19,8 @@ OUT, SCREEN = Kind.OUTPUT, Kind.SCREEN
 
 class View:
     def __init__(self, since: int | None = None, *, read_only: bool = False, window: int = 10_000) -> None:
-        self.calls = Calls(Options(dice=lambda: 0.0))
-        self.call = TerminalCall(
+        self.calls = CallTable(Options(dice=lambda: 0.0))
+        self.call = TerminalAttachCall(
             "local", "main", instance=None, since=since, read_only=read_only, lossless=False, window=window
         )
         self.line = MemoryLine(self.calls)
@@ -41,7 +41,7 @@ class View:
         self.call.inbox.put(LANE, "stop")
         items: list[Any] = []
         while (item := (await self.call.inbox.get())[1]) != "stop":
-            items.append(Output(item.offset, bytes(item.data)) if isinstance(item, Chunk) else item)
+            items.append(Output(item.offset, bytes(item.data)) if isinstance(item, BufferedChunk) else item)
         return items
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.terminal.attach import TerminalCall
+from hawse.client.calls.call_table import CallTable
+from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
 from hawse.wire import HawseError
 from tests.support.client import MemoryLine, eventually
@@ -30,8 +30,10 @@ class Play:
     """A terminal that is attached, with its output at 100; `answer` plays the server for one call at a time."""
 
     def __init__(self) -> None:
-        self.calls = Calls(Options(dice=lambda: 0.0))
-        self.call = TerminalCall("local", "t", instance="i", since=None, read_only=False, lossless=False, window=10_000)
+        self.calls = CallTable(Options(dice=lambda: 0.0))
+        self.call = TerminalAttachCall(
+            "local", "t", instance="i", since=None, read_only=False, lossless=False, window=10_000
+        )
         self.line = MemoryLine(self.calls)
         self.calls.submit(self.call)
         self.line.pump()

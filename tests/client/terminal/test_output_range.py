@@ -6,8 +6,8 @@ import pytest
 
 from hawse.client.base.errors import TruncatedError
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.terminal.output_range import Tap
+from hawse.client.calls.call_table import CallTable
+from hawse.client.terminal.output_range import OutputRange
 from hawse.wire import HawseError, Kind
 from tests.support.client import MemoryLine
 from tests.support.examples import OPENED
@@ -15,8 +15,8 @@ from tests.support.examples import OPENED
 
 class Tapped:
     def __init__(self, *, since: int = 100, limit: int = 1000) -> None:
-        self.calls = Calls(Options(dice=lambda: 0.0))
-        self.tap = Tap("local", "t", "i", since=since, viewer={"key": "k"}, limit=limit)
+        self.calls = CallTable(Options(dice=lambda: 0.0))
+        self.tap = OutputRange("local", "t", "i", since=since, viewer={"key": "k"}, limit=limit)
         self.line = MemoryLine(self.calls)
         self.calls.submit(self.tap)
         self.line.pump()

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from hawse.client import Attached, Joined, Lease, LeaseChanged, Left, PresenceChanged, Viewer
+from hawse.client import Attached, Joined, LeaseChanged, LeaseInfo, Left, ParticipantInfo, PresenceChanged
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.terminal.attach import LANE, TerminalCall
+from hawse.client.calls.call_table import CallTable
+from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from tests.support.client import MemoryLine
 from tests.support.examples import OPENED, PERSON
 
@@ -17,8 +17,8 @@ HELD = {"mode": "exclusive", "holder": "v2", "epoch": 1}
 
 class View:
     def __init__(self, *, read_only: bool = False) -> None:
-        self.calls = Calls(Options(dice=lambda: 0.0))
-        self.call = TerminalCall(
+        self.calls = CallTable(Options(dice=lambda: 0.0))
+        self.call = TerminalAttachCall(
             "local",
             "main",
             instance=None,
@@ -50,8 +50,8 @@ class View:
         return [item for item in items if not isinstance(item, Attached)]
 
 
-def bob(**more: Any) -> Viewer:
-    return Viewer(**{"id": "v2", "name": "Bob", "color": "#5ad1c8", "kind": "agent", "at": (3, 4)} | more)
+def bob(**more: Any) -> ParticipantInfo:
+    return ParticipantInfo(**{"id": "v2", "name": "Bob", "color": "#5ad1c8", "kind": "agent", "at": (3, 4)} | more)
 
 
 async def test_it_introduces_itself_by_a_key_that_stays() -> None:
@@ -78,11 +78,11 @@ async def test_who_is_there_at_first_is_a_list_and_what_changes_are_items() -> N
     view.line.event("joined", {"viewer": BOB})
     assert await view.taken() == [
         PresenceChanged(bob(typing=True, at=None)),
-        LeaseChanged(Lease("v2", 1), 12),
+        LeaseChanged(LeaseInfo("v2", 1), 12),
         Left(bob(typing=True, at=None)),
         Joined(bob()),
     ]
-    assert view.people.lease == Lease("v2", 1)
+    assert view.people.lease == LeaseInfo("v2", 1)
 
 
 async def test_what_was_missed_is_told_after_a_reattach() -> None:
@@ -100,6 +100,6 @@ async def test_an_older_server_knows_nobody() -> None:
     view = View()
     older = {name: value for name, value in OPENED.items() if name not in ("viewer", "presence", "lease")}
     view.line.event("opened", older)
-    assert (view.people.me, view.people.viewers, view.people.lease) == (None, {}, Lease())
+    assert (view.people.me, view.people.viewers, view.people.lease) == (None, {}, LeaseInfo())
     view.line.event("left", {"id": "v9"})
     assert await view.taken() == []

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.calls.receive_buffer import Chunk
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.receive_buffer import BufferedChunk
 from hawse.client.terminal.recording import Recording, RecordingCall
 from hawse.wire import Kind
 from tests.support.client import MemoryLine
@@ -15,12 +15,12 @@ OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
 INFO = RECORDING | {"id": "r-1", "duration": 2.5, "size": 99, "new": 1}
 
 
-def line_of(calls: Calls) -> MemoryLine:
+def line_of(calls: CallTable) -> MemoryLine:
     return MemoryLine(calls)
 
 
 async def test_a_read_that_was_cut_goes_on_where_it_was_though_the_recording_has_grown() -> None:
-    calls = Calls(Options(dice=lambda: 0.0))
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = line_of(calls)
     call = RecordingCall("local", "r-1", "cast", offset=5, length=None, window=1000)
     calls.submit(call)
@@ -35,12 +35,12 @@ async def test_a_read_that_was_cut_goes_on_where_it_was_though_the_recording_has
     again.data(Kind.OUTPUT, 8, b"de")
     again.result({"bytes": 2, "version": "v2"})
     _, item = await call.inbox.get()
-    assert isinstance(item, Chunk)
+    assert isinstance(item, BufferedChunk)
     assert bytes(item.data) == b"abcde"
 
 
 async def test_what_is_asked_is_asked_again_and_what_acts_has_a_key() -> None:
-    calls = Calls(Options(dice=lambda: 0.0))
+    calls = CallTable(Options(dice=lambda: 0.0))
     line = line_of(calls)
     recording = Recording(calls, "local", "r-1")
     for work, method, keyed, more in [

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from hawse.client.base.options import Options
-from hawse.client.calls.call_table import Calls
-from hawse.client.terminal.wait import WaitCall
+from hawse.client.calls.call_table import CallTable
+from hawse.client.terminal.wait import TerminalWaitCall
 from hawse.wire import HawseError
 from tests.support.client import MemoryLine
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [None], "named": {}, "truncated": False}
 
 
-def waiting(**params: Any) -> tuple[Calls, WaitCall, MemoryLine]:
-    calls = Calls(Options(dice=lambda: 0.0))
-    call = WaitCall("local", {"id": "t", **params}, timeout=60)
+def waiting(**params: Any) -> tuple[CallTable, TerminalWaitCall, MemoryLine]:
+    calls = CallTable(Options(dice=lambda: 0.0))
+    call = TerminalWaitCall("local", {"id": "t", **params}, timeout=60)
     line = MemoryLine(calls)
     calls.submit(call)
     line.pump()
@@ -54,7 +54,7 @@ async def test_on_the_screen_it_has_no_beginning() -> None:
 
 async def test_what_makes_no_sense_is_an_error() -> None:
     _, call, line = waiting(exit=True)
-    with pytest.raises(HawseError, match="not a Waited"):
+    with pytest.raises(HawseError, match="not a TerminalWaitResult"):
         line.result({"event": "dinner", "from": 0, "offset": 0})
-    with pytest.raises(HawseError, match="not a Waited"):
+    with pytest.raises(HawseError, match="not a TerminalWaitResult"):
         call.done.result()

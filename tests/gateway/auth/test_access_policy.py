@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.auth.access_policy import Doors, is_address, split_host, split_origin
+from gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
 
 TOKEN = "correct horse battery staple"
 
@@ -14,12 +14,12 @@ def headers(**values: str) -> list[tuple[bytes, bytes]]:
     ["localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1:8080", "[::1]:8080", "box.example", "Box.Example:443"],
 )
 def test_our_own_names_are_let_in(host: str) -> None:
-    assert Doors(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
+    assert AccessPolicy(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
 
 
 @pytest.mark.parametrize("host", ["192.168.1.5", "10.0.0.1:8080", "[fe80::1]:80"])
 def test_an_address_is_let_in_since_it_cannot_be_rebound(host: str) -> None:
-    assert Doors(TOKEN).host_allowed(headers(host=host))
+    assert AccessPolicy(TOKEN).host_allowed(headers(host=host))
 
 
 @pytest.mark.parametrize(
@@ -37,17 +37,17 @@ def test_an_address_is_let_in_since_it_cannot_be_rebound(host: str) -> None:
     ],
 )
 def test_a_foreign_or_broken_name_is_turned_away(host: str) -> None:
-    assert not Doors(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
+    assert not AccessPolicy(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
 
 
 def test_a_request_without_host_or_with_two_is_turned_away() -> None:
-    doors = Doors(TOKEN)
+    doors = AccessPolicy(TOKEN)
     assert not doors.host_allowed([])
     assert not doors.host_allowed([(b"host", b"localhost"), (b"host", b"localhost")])
 
 
 def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
-    assert Doors(TOKEN).origin_allowed(headers(host="localhost:8080"), "ws")
+    assert AccessPolicy(TOKEN).origin_allowed(headers(host="localhost:8080"), "ws")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
     ],
 )
 def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, scheme: str) -> None:
-    doors = Doors(TOKEN, origins=["https://app.example"])
+    doors = AccessPolicy(TOKEN, origins=["https://app.example"])
     assert doors.origin_allowed(headers(host=host, origin=origin), scheme)
 
 
@@ -86,37 +86,37 @@ def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, sche
     ],
 )
 def test_a_foreign_page_is_turned_away(origin: str) -> None:
-    doors = Doors(TOKEN, origins=["https://app.example"])
+    doors = AccessPolicy(TOKEN, origins=["https://app.example"])
     assert not doors.origin_allowed(headers(host="localhost:8080", origin=origin), "ws")
 
 
 def test_two_origins_are_turned_away() -> None:
     given = [(b"host", b"localhost"), (b"origin", b"http://localhost"), (b"origin", b"http://localhost")]
-    assert not Doors(TOKEN).origin_allowed(given, "ws")
+    assert not AccessPolicy(TOKEN).origin_allowed(given, "ws")
 
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Bearer   {TOKEN} "])
 def test_the_token_is_known(value: str) -> None:
-    assert Doors(TOKEN).role(headers(authorization=value))
+    assert AccessPolicy(TOKEN).role(headers(authorization=value))
 
 
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ÿ"]
 )
 def test_anything_else_is_no_token(value: str) -> None:
-    assert not Doors(TOKEN).role(headers(authorization=value))
+    assert not AccessPolicy(TOKEN).role(headers(authorization=value))
 
 
 def test_each_token_has_its_role_and_without_a_second_one_nobody_is_a_viewer() -> None:
-    doors = Doors(TOKEN, viewer_token="only to look")
+    doors = AccessPolicy(TOKEN, viewer_token="only to look")
     assert doors.role(headers(authorization=f"Bearer {TOKEN}")) == "owner"
     assert doors.role(headers(authorization="Bearer only to look")) == "viewer"
     for value in ("Bearer only to look", "Bearer ", "Bearer None"):
-        assert Doors(TOKEN).role(headers(authorization=value)) is None
+        assert AccessPolicy(TOKEN).role(headers(authorization=value)) is None
 
 
 def test_no_authorization_or_two_of_them_is_no_token() -> None:
-    doors = Doors(TOKEN)
+    doors = AccessPolicy(TOKEN)
     value = (b"authorization", f"Bearer {TOKEN}".encode())
     assert not doors.role([])
     assert not doors.role([value, value])

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from gateway.connection.channel_bridge import Bridge
-from gateway.connection.credit_budget import Budget
+from gateway.connection.channel_bridge import ChannelBridge
+from gateway.connection.credit_budget import CreditBudget
 from hawse.wire import (
     Call,
     Cancel,
@@ -50,17 +50,17 @@ class Link:
 class Rig:
     """Client ↔ front | bridge | link ↔ runtime."""
 
-    def __init__(self, *, window: int = 1000, budget: Budget | None = None, input_window: int = 262_144) -> None:
+    def __init__(self, *, window: int = 1000, budget: CreditBudget | None = None, input_window: int = 262_144) -> None:
         self.outer = Pair(window=window)
         self.inner = Pair(window=0, input_window=input_window)
         self.inner.client.call("another")  # so that the numbers differ
         self.inner.to_server()
         self.client, self.runtime = self.outer.client, self.inner.server
-        self.front = Front(self.outer, budget or Budget())
+        self.front = Front(self.outer, budget or CreditBudget())
         self.link = Link(self.inner)
         self.ch = self.client.call("echo", {"a": 1}, key="k", timeout=5.0, age=2.0)
         (call,) = self.outer.to_server()
-        self.bridge = Bridge(self.front, call)
+        self.bridge = ChannelBridge(self.front, call)
         self.link_ch = 0
 
     def start(self) -> "Rig":
@@ -142,7 +142,7 @@ def test_output_waits_its_turn_when_the_client_is_busy_and_keeps_its_order(rig: 
 def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Rig) -> None:
     other = rig.client.call("other")
     (call,) = rig.outer.to_server()
-    second = Bridge(rig.front, call)
+    second = ChannelBridge(rig.front, call)
     number = second.start(rig.link)  # type: ignore[arg-type]
     for offset in range(0, 900, 300):
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, bytes(300))
@@ -165,7 +165,7 @@ def test_what_the_client_takes_is_granted_again_as_it_grants(rig: Rig) -> None:
 
 
 def test_what_the_budget_keeps_back_follows_as_the_client_reads() -> None:
-    rig = Rig(window=100_000, budget=Budget(total=20_000, floor=10_000)).start()
+    rig = Rig(window=100_000, budget=CreditBudget(total=20_000, floor=10_000)).start()
     assert rig.runtime.window(rig.link_ch) == 20_000
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(20_000))
     rig.from_runtime()

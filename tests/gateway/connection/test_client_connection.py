@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gateway.connection.client_connection import INPUT_HIGH, Session
+from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
@@ -516,7 +516,7 @@ class Narrow:
     def has_room(self) -> bool:
         return self.room > 0
 
-    def attach(self, receiver: Session | None) -> None: ...
+    def attach(self, receiver: ClientConnection | None) -> None: ...
 
     def write(self, message: str | bytes) -> None:
         self.room -= 1
@@ -534,7 +534,7 @@ class Narrow:
 async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
     carrier = Narrow(room=1)
     assert gateway.connect.links is not None
-    session = Session(carrier, gateway.connect.links, {"ask": dict}, Limits(), "test", "owner")
+    session = ClientConnection(carrier, gateway.connect.links, {"ask": dict}, Limits(), "test", "owner")
     running = asyncio.ensure_future(session.run())
 
     def ask(ch: int) -> None:

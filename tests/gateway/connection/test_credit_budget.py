@@ -4,31 +4,31 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from gateway.connection.credit_budget import QUANTUM, Budget
+from gateway.connection.credit_budget import QUANTUM, CreditBudget
 
 KIB = 1024
 
 
 def test_a_grant_that_fits_is_passed_on_at_once() -> None:
-    assert Budget().more(1, 512 * KIB) == 512 * KIB
+    assert CreditBudget().more(1, 512 * KIB) == 512 * KIB
 
 
 def test_a_window_is_passed_on_only_once() -> None:
-    budget = Budget()
+    budget = CreditBudget()
     budget.more(1, 512 * KIB)
     assert budget.more(1, 512 * KIB) == 0
     assert budget.more(1, 600 * KIB) == 88 * KIB
 
 
 def test_beyond_the_total_a_channel_gets_its_floor() -> None:
-    budget = Budget(total=100 * KIB, floor=16 * KIB)
+    budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     assert budget.more(1, 100 * KIB) == 100 * KIB
     assert budget.more(2, 100 * KIB) == 16 * KIB
     assert budget.held == 116 * KIB
 
 
 def test_what_was_kept_back_is_given_when_there_is_room() -> None:
-    budget = Budget(total=100 * KIB, floor=16 * KIB)
+    budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     budget.more(1, 100 * KIB)
     budget.more(2, 100 * KIB)
     assert budget.more(2, 100 * KIB) == 0
@@ -37,7 +37,7 @@ def test_what_was_kept_back_is_given_when_there_is_room() -> None:
 
 
 def test_a_channel_that_closes_leaves_its_share_to_the_others() -> None:
-    budget = Budget(total=100 * KIB, floor=16 * KIB)
+    budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     budget.more(1, 100 * KIB)
     budget.more(2, 100 * KIB)
     budget.close(1)
@@ -46,7 +46,7 @@ def test_a_channel_that_closes_leaves_its_share_to_the_others() -> None:
 
 
 def test_small_change_is_not_worth_a_message_unless_it_is_all() -> None:
-    budget = Budget(total=100 * KIB, floor=16 * KIB)
+    budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     budget.more(1, 100 * KIB)
     budget.more(2, 100 * KIB)
     budget.sent(2, 100)
@@ -55,7 +55,7 @@ def test_small_change_is_not_worth_a_message_unless_it_is_all() -> None:
 
 
 def test_an_overdrawn_channel_is_made_whole_by_its_next_grant() -> None:
-    budget = Budget()
+    budget = CreditBudget()
     budget.more(1, 100)
     budget.sent(1, 1000)  # an event larger than the window
     assert budget.held == 0
@@ -63,7 +63,7 @@ def test_an_overdrawn_channel_is_made_whole_by_its_next_grant() -> None:
 
 
 def test_a_channel_that_is_not_open_counts_for_nothing() -> None:
-    budget = Budget()
+    budget = CreditBudget()
     budget.sent(9, 100)
     budget.close(9)
     assert budget.held == 0
@@ -77,7 +77,7 @@ class BudgetMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.budget = Budget(self.TOTAL, self.FLOOR)
+        self.budget = CreditBudget(self.TOTAL, self.FLOOR)
         self.window: dict[int, int] = {}  # what the client granted and was not sent
         self.upstream: dict[int, int] = {}  # what was passed on and did not come
         self.queued: dict[int, int] = {}  # what came and was not sent

@@ -1,7 +1,7 @@
 import pytest
 from msgspec import Raw
 
-from gateway.connection.output_queue import CHUNKS, Outbox, send_message
+from gateway.connection.output_queue import CHUNKS, OutputQueue, send_message
 from hawse.wire import Call, Connection, Data, Event, HawseError, Kind, RemoteProtocolError, Result, Role
 from hawse.wire.messages import Error, to_raw
 from tests.support.pairs import carry
@@ -28,7 +28,7 @@ def data(offset: int, payload: bytes, kind: Kind = Kind.OUTPUT) -> Data:
 
 def test_bytes_that_follow_each_other_become_one_frame(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     for offset in range(1000):
         box.put_data(data(offset, b"x"), LIMIT)
     assert len(box) == 1
@@ -40,7 +40,7 @@ def test_bytes_that_follow_each_other_become_one_frame(line) -> None:
 
 def test_a_chunk_is_no_larger_than_a_frame_may_be(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     for offset in range(0, 200_000, 50_000):
         box.put_data(data(offset, b"x" * 50_000), LIMIT)
     box.send(server, ch, 1 << 20)
@@ -49,7 +49,7 @@ def test_a_chunk_is_no_larger_than_a_frame_may_be(line) -> None:
 
 def test_a_payload_beyond_the_limit_is_cut(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     box.put_data(data(7, bytes(150_000)), LIMIT)
     box.send(server, ch, 1 << 20)
     assert [(f.offset, len(f.payload)) for f in carry(server, client)] == [
@@ -61,7 +61,7 @@ def test_a_payload_beyond_the_limit_is_cut(line) -> None:
 
 def test_events_keep_their_place_among_the_bytes(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     box.put_data(data(0, b"ab"), LIMIT)
     box.put(Event(ch=5, name="resized", value=to_raw({"cols": 80}), seq=3))
     box.put_data(data(2, b"cd"), LIMIT)
@@ -75,7 +75,7 @@ def test_events_keep_their_place_among_the_bytes(line) -> None:
 
 def test_a_turn_is_about_as_long_as_asked(line) -> None:
     _, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     for offset in range(0, 300_000, 60_000):
         box.put_data(data(offset, bytes(60_000)), LIMIT)
     assert box.send(server, ch, LIMIT) == 60_000
@@ -84,7 +84,7 @@ def test_a_turn_is_about_as_long_as_asked(line) -> None:
 
 def test_stdout_and_stderr_by_turns_keep_their_order_while_there_are_few(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     for offset in range(3):
         box.put_data(data(offset, b"o"), LIMIT)
         box.put_data(data(offset, b"e", Kind.STDERR), LIMIT)
@@ -94,7 +94,7 @@ def test_stdout_and_stderr_by_turns_keep_their_order_while_there_are_few(line) -
 
 def test_stdout_and_stderr_by_turns_cost_a_bounded_number_of_chunks(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     for offset in range(20_000):
         box.put_data(data(offset, b"o"), LIMIT)
         box.put_data(data(offset, b"e", Kind.STDERR), LIMIT)
@@ -110,7 +110,7 @@ def test_stdout_and_stderr_by_turns_cost_a_bounded_number_of_chunks(line) -> Non
 
 def test_not_even_many_chunks_let_bytes_overtake_an_event(line) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     for offset in range(CHUNKS):
         box.put_data(data(offset, b"o"), LIMIT)
         box.put_data(data(offset, b"e", Kind.STDERR), LIMIT)
@@ -124,7 +124,7 @@ def test_not_even_many_chunks_let_bytes_overtake_an_event(line) -> None:
 
 
 def test_a_runtime_whose_stream_jumps_to_cost_us_memory_is_refused() -> None:
-    box = Outbox()
+    box = OutputQueue()
     with pytest.raises(RemoteProtocolError, match="a gap"):
         for offset in range(0, 10_000, 2):
             box.put_data(data(offset, b"x"), LIMIT)
@@ -133,7 +133,7 @@ def test_a_runtime_whose_stream_jumps_to_cost_us_memory_is_refused() -> None:
 @pytest.mark.parametrize("event_between", [True, False])
 def test_a_chunk_that_was_sent_does_not_grow(line, event_between: bool) -> None:
     client, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     box.put_data(data(0, b"ab"), LIMIT)
     if event_between:
         box.put(Event(ch=1, name="x"))
@@ -145,7 +145,7 @@ def test_a_chunk_that_was_sent_does_not_grow(line, event_between: bool) -> None:
 
 def test_nothing_is_sent_after_the_last_word(line) -> None:
     _, server, ch = line
-    box = Outbox()
+    box = OutputQueue()
     box.put(Result(ch=1))
     box.put(Event(ch=1, name="late"))
     box.send(server, ch, LIMIT)

@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from gateway.http.collect import EVENTS_LIMIT, OUTPUT_LIMIT, Gathered
-from gateway.http.upstream_call import Piece
+from gateway.http.collect import EVENTS_LIMIT, OUTPUT_LIMIT, CollectedStream
+from gateway.http.upstream_call import UpstreamItem
 from hawse.api import METHODS
 from hawse.wire import Event, Kind
 
 END = {"code": 0, "stdout": 5, "stderr": 0}
 
 
-def gathered(method: str, *items: Piece | Event) -> Gathered:
-    found = Gathered(METHODS[method])
+def gathered(method: str, *items: UpstreamItem | Event) -> CollectedStream:
+    found = CollectedStream(METHODS[method])
     for item in items:
         found.add(item)
     return found
@@ -28,24 +28,24 @@ def test_what_a_command_printed_stands_beside_its_code() -> None:
     answer = gathered(
         "exec",
         event("opened", {}),
-        Piece(Kind.OUTPUT, 0, "h\u00e9".encode()[:2]),
-        Piece(Kind.STDERR, 0, b"no"),
-        Piece(Kind.OUTPUT, 2, "h\u00e9".encode()[2:]),
+        UpstreamItem(Kind.OUTPUT, 0, "h\u00e9".encode()[:2]),
+        UpstreamItem(Kind.STDERR, 0, b"no"),
+        UpstreamItem(Kind.OUTPUT, 2, "h\u00e9".encode()[2:]),
     ).answer(END)
     assert answer == {"code": 0, "stdout": "h\u00e9", "stderr": "no", "encoding": "utf-8", "truncated": False}
 
 
 def test_what_is_no_text_is_base64_and_says_so() -> None:
-    answer = gathered("exec", Piece(Kind.OUTPUT, 0, b"\xff"), Piece(Kind.STDERR, 0, b"ok")).answer(END)
+    answer = gathered("exec", UpstreamItem(Kind.OUTPUT, 0, b"\xff"), UpstreamItem(Kind.STDERR, 0, b"ok")).answer(END)
     assert (answer["encoding"], base64.b64decode(answer["stdout"])) == ("base64", b"\xff")
     assert base64.b64decode(answer["stderr"]) == b"ok"
 
 
 def test_too_much_output_is_cut_and_said_to_be() -> None:
     half = b"x" * (OUTPUT_LIMIT // 2)
-    found = gathered("exec", Piece(Kind.OUTPUT, 0, half), Piece(Kind.OUTPUT, len(half), half))
+    found = gathered("exec", UpstreamItem(Kind.OUTPUT, 0, half), UpstreamItem(Kind.OUTPUT, len(half), half))
     assert found.answer(END)["truncated"] is False
-    found.add(Piece(Kind.OUTPUT, OUTPUT_LIMIT, b"y"))
+    found.add(UpstreamItem(Kind.OUTPUT, OUTPUT_LIMIT, b"y"))
     answer = found.answer(END)
     assert (answer["truncated"], answer["stdout"]) == (True, "x" * OUTPUT_LIMIT)
 

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Send
 
-from gateway.auth.access_policy import Doors
-from gateway.http.endpoint import Endpoint, GoneError, parts, while_there
+from gateway.auth.access_policy import AccessPolicy
+from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, parts, while_there
 from hawse.wire import HawseError
 
 TOKEN = "a token that only tests know"
@@ -21,7 +21,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
 async def ask(handler: Any, **headers: str) -> httpx.Response:
-    app = Starlette(routes=[Route("/", Endpoint(Doors(TOKEN), handler))])
+    app = Starlette(routes=[Route("/", HttpEndpoint(AccessPolicy(TOKEN), handler))])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
         return await http.get("/", headers=BEARER | headers)
 
@@ -90,7 +90,7 @@ async def test_work_is_cancelled_when_its_client_has_gone() -> None:
         finally:
             cancelled.set()
 
-    with pytest.raises(GoneError):
+    with pytest.raises(ClientDisconnectedError):
         await while_there(receiving(REST, GONE), work())
     assert cancelled.is_set()
 
@@ -115,7 +115,7 @@ async def test_the_error_of_work_is_raised_as_it_is(error: HawseError) -> None:
 async def test_a_body_that_ends_in_the_middle_is_none() -> None:
     http = receiving({"type": "http.request", "body": b"half", "more_body": True}, GONE)
     got = []
-    with pytest.raises(GoneError):
+    with pytest.raises(ClientDisconnectedError):
         async for part in parts(http):
             got.append(part)
     assert got == [b"half"]

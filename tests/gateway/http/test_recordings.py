@@ -4,7 +4,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.http.recordings import Part, part_of
+from gateway.http.recordings import ByteRange, part_of
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
 
 SIZE = 3_000_000
@@ -78,19 +78,19 @@ async def test_others_are_refused(
 @pytest.mark.parametrize(
     ("header", "part"),
     [
-        (None, Part(0, 100, 100, False)),
-        ("bytes=0-", Part(0, 100, 100, True)),
-        ("bytes=10-19", Part(10, 20, 100, True)),
-        ("bytes=90-1000", Part(90, 100, 100, True)),
-        ("bytes=-10", Part(90, 100, 100, True)),
-        ("bytes=-1000", Part(0, 100, 100, True)),
+        (None, ByteRange(0, 100, 100, False)),
+        ("bytes=0-", ByteRange(0, 100, 100, True)),
+        ("bytes=10-19", ByteRange(10, 20, 100, True)),
+        ("bytes=90-1000", ByteRange(90, 100, 100, True)),
+        ("bytes=-10", ByteRange(90, 100, 100, True)),
+        ("bytes=-1000", ByteRange(0, 100, 100, True)),
         ("bytes=-0", None),
         ("bytes=100-", None),
-        ("bytes=20-10", Part(0, 100, 100, False)),
-        ("bytes=-", Part(0, 100, 100, False)),
-        ("bytes=0-1,3-4", Part(0, 100, 100, False)),
-        ("lines=1-2", Part(0, 100, 100, False)),
+        ("bytes=20-10", ByteRange(0, 100, 100, False)),
+        ("bytes=-", ByteRange(0, 100, 100, False)),
+        ("bytes=0-1,3-4", ByteRange(0, 100, 100, False)),
+        ("lines=1-2", ByteRange(0, 100, 100, False)),
     ],
 )
-def test_a_range_is_one_part_or_everything(header: str | None, part: Part | None) -> None:
+def test_a_range_is_one_part_or_everything(header: str | None, part: ByteRange | None) -> None:
     assert part_of(100, header) == part

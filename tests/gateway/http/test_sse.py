@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.http.sse import Encoder, marks, message, since
-from gateway.http.upstream_call import Piece
+from gateway.http.sse import SseEncoder, marks, message, since
+from gateway.http.upstream_call import UpstreamItem
 from hawse.api import METHODS
 from hawse.wire import Event, HawseError, Kind
 
@@ -38,12 +38,12 @@ def content(told: dict[str, Any]) -> bytes:
 
 @given(st.lists(st.tuples(st.sampled_from([Kind.OUTPUT, Kind.STDERR]), st.binary(min_size=1, max_size=9)), max_size=30))
 def test_every_byte_is_told_once_in_order_and_at_its_place(pieces: list[tuple[Kind, bytes]]) -> None:
-    encoder = Encoder(EXEC)
+    encoder = SseEncoder(EXEC)
     whole = {"stdout": b"", "stderr": b""}
     names = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
     sent = b""
     for kind, data in pieces:
-        sent += encoder.piece(Piece(kind, len(whole[names[kind]]), data))
+        sent += encoder.piece(UpstreamItem(kind, len(whole[names[kind]]), data))
         whole[names[kind]] += data
     sent += encoder.result({})
     told = {"stdout": b"", "stderr": b""}
@@ -57,40 +57,40 @@ def test_every_byte_is_told_once_in_order_and_at_its_place(pieces: list[tuple[Ki
 
 @given(st.text(max_size=60), st.integers(1, 7))
 def test_text_is_told_as_text_wherever_it_is_cut(text: str, size: int) -> None:
-    encoder, data, sent = Encoder(EXEC), text.encode(), b""
+    encoder, data, sent = SseEncoder(EXEC), text.encode(), b""
     for at in range(0, len(data), size):
-        sent += encoder.piece(Piece(Kind.OUTPUT, at, data[at : at + size]))
+        sent += encoder.piece(UpstreamItem(Kind.OUTPUT, at, data[at : at + size]))
     sent += encoder.result(None)
     assert "".join(one["data"]["text"] for one in parsed(sent)[:-1]) == text
 
 
 def test_half_a_character_waits_no_longer_than_for_the_next_event() -> None:
-    encoder = Encoder(EXEC)
-    assert encoder.piece(Piece(Kind.OUTPUT, 0, b"\xe2\x82")) == b""
+    encoder = SseEncoder(EXEC)
+    assert encoder.piece(UpstreamItem(Kind.OUTPUT, 0, b"\xe2\x82")) == b""
     told = parsed(encoder.event(event("exit", {"code": 0})))
     assert [one["event"] for one in told] == ["stdout", "exit"]
     assert content(told[0]) == b"\xe2\x82"
 
 
 def test_whoever_goes_on_from_an_id_misses_nothing() -> None:
-    encoder = Encoder(EXEC)
+    encoder = SseEncoder(EXEC)
     encoder.event(event("opened", {"from": {"stdout": 100, "stderr": 7}}))
-    told = parsed(encoder.piece(Piece(Kind.OUTPUT, 100, b"abc")))
+    told = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 100, b"abc")))
     assert since(EXEC, told[0]["id"]) == {"stdout": 103, "stderr": 7}
 
 
 def test_a_snapshot_has_no_place_to_go_on_from() -> None:
     attach = METHODS["terminal.attach"]
-    encoder = Encoder(attach)
+    encoder = SseEncoder(attach)
     assert b"id:" not in encoder.event(event("opened", {"from": 9}))
-    assert b"id:" not in encoder.piece(Piece(Kind.SCREEN, 0, b"x"))
-    told = parsed(encoder.piece(Piece(Kind.OUTPUT, 9, b"y")))
+    assert b"id:" not in encoder.piece(UpstreamItem(Kind.SCREEN, 0, b"x"))
+    told = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 9, b"y")))
     assert (told[0]["event"], since(attach, told[0]["id"])) == ("output", 10)
 
 
 def test_a_watch_goes_on_from_its_version() -> None:
     watch = METHODS["watch.start"]
-    told = parsed(Encoder(watch).event(event("changes", {"version": "w-7", "changes": []})))
+    told = parsed(SseEncoder(watch).event(event("changes", {"version": "w-7", "changes": []})))
     assert since(watch, told[0]["id"]) == "w-7"
 
 
@@ -112,7 +112,7 @@ def test_an_event_is_one_block_whatever_it_says() -> None:
 
 
 def test_a_runtime_cannot_write_events_of_its_own_making() -> None:
-    watch = Encoder(METHODS["watch.start"])
+    watch = SseEncoder(METHODS["watch.start"])
     raw = b'{"version": "1\\nevent: x",\n\n"changes": []}'
     told = parsed(watch.event(Event(ch=1, name="changes\n\nevent: y", value=msgspec.Raw(raw))))
     assert told == [{"event": "changesevent: y", "data": {"version": "1\nevent: x", "changes": []}}]
@@ -120,7 +120,7 @@ def test_a_runtime_cannot_write_events_of_its_own_making() -> None:
 
 def test_an_error_is_told_with_all_it_has() -> None:
     error = HawseError("conflict", "taken", admitted="yes", details={"path": "/x"})
-    assert parsed(Encoder(EXEC).error(error))[0]["data"] == {
+    assert parsed(SseEncoder(EXEC).error(error))[0]["data"] == {
         "code": "conflict",
         "message": "taken",
         "retryable": False,

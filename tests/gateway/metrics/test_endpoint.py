@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
 from gateway.metrics.endpoint import RUNTIME
-from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetrics
+from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.link import StreamLink
 from hawse.wire import Call, Kind
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer, eventually
@@ -208,7 +208,7 @@ async def test_what_a_runtime_says_is_checked(tmp_path: Path, value: Any, up: in
 
 
 def test_every_number_of_a_runtime_is_told() -> None:
-    assert {*RUNTIME, "echo"} == set(RuntimeMetrics.__struct_fields__)
+    assert {*RUNTIME, "echo"} == set(RuntimeMetricsResult.__struct_fields__)
     assert len(GOOD["echo"]["counts"]) == len(ECHO_BOUNDS) + 1
 
 

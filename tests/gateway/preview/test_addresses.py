@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.preview.addresses import Addresses, Place
+from gateway.preview.addresses import PreviewAddresses, PreviewTarget
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
 
@@ -14,13 +14,13 @@ def scope(host: str | None, path: str, query: str = "") -> dict[str, Any]:
     return {"headers": headers, "raw_path": path.encode(), "path": path, "query_string": query.encode()}
 
 
-def find(host: str | None, path: str, query: str = "", *, below: str | None = "localhost") -> Place | None:
-    return Addresses(below).find(scope(host, path, query))
+def find(host: str | None, path: str, query: str = "", *, below: str | None = "localhost") -> PreviewTarget | None:
+    return PreviewAddresses(below).find(scope(host, path, query))
 
 
 def test_by_path() -> None:
     place = find("h:80", f"/p/box.1/{TOKEN}/a%20b/../c", "x=%2F")
-    assert place == Place("box.1", TOKEN, b"/a%20b/../c?x=%2F", f"/p/box.1/{TOKEN}", None, "h:80")
+    assert place == PreviewTarget("box.1", TOKEN, b"/a%20b/../c?x=%2F", f"/p/box.1/{TOKEN}", None, "h:80")
     assert place.by_path
     bare = find("h", f"/p/box/{TOKEN}", "q")
     assert bare is not None
@@ -29,8 +29,8 @@ def test_by_path() -> None:
 
 def test_by_name() -> None:
     name = f"5173-my-box-{TOKEN}.localhost:8080"
-    assert find(name, "/a", "b") == Place("my-box", TOKEN, b"/a?b", "", 5173, name)
-    assert find(name.upper(), f"/p/local/{TOKEN}/x") == Place(
+    assert find(name, "/a", "b") == PreviewTarget("my-box", TOKEN, b"/a?b", "", 5173, name)
+    assert find(name.upper(), f"/p/local/{TOKEN}/x") == PreviewTarget(
         "my-box", TOKEN, f"/p/local/{TOKEN}/x".encode(), "", 5173, name.upper()
     ), "whatever its path"
     assert find(f"1-b-{TOKEN}.previews.example.org", "/", below="Previews.Example.org") is not None
@@ -72,4 +72,4 @@ def test_other_paths_are_none(path: str) -> None:
 def test_two_hosts_are_none() -> None:
     request = scope(f"5173-box-{TOKEN}.localhost", "/")
     request["headers"] *= 2
-    assert Addresses("localhost").find(request) is None
+    assert PreviewAddresses("localhost").find(request) is None

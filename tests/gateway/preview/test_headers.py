@@ -2,22 +2,22 @@
 
 import pytest
 
-from gateway.auth.access_policy import Doors
-from gateway.preview.addresses import Place
-from gateway.preview.headers import SANDBOX, Front, Pairs, request_headers, response_headers
+from gateway.auth.access_policy import AccessPolicy
+from gateway.preview.addresses import PreviewTarget
+from gateway.preview.headers import SANDBOX, Pairs, PublicAddress, request_headers, response_headers
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
-BY_PATH = Place("box", TOKEN, b"/", f"/p/box/{TOKEN}", None, "gw:8080")
-BY_NAME = Place("box", TOKEN, b"/", "", 5173, f"5173-box-{TOKEN}.localhost:8080")
-FRONT = Front(5173, "http", "192.0.2.1")
-DOORS = Doors("the owner's token", viewer_token="the viewer's")
+BY_PATH = PreviewTarget("box", TOKEN, b"/", f"/p/box/{TOKEN}", None, "gw:8080")
+BY_NAME = PreviewTarget("box", TOKEN, b"/", "", 5173, f"5173-box-{TOKEN}.localhost:8080")
+FRONT = PublicAddress(5173, "http", "192.0.2.1")
+DOORS = AccessPolicy("the owner's token", viewer_token="the viewer's")
 
 
-def asked(*given: tuple[bytes, bytes], place: Place = BY_NAME) -> Pairs:
+def asked(*given: tuple[bytes, bytes], place: PreviewTarget = BY_NAME) -> Pairs:
     return request_headers(given, place, FRONT, DOORS)
 
 
-def answered(*given: tuple[bytes, bytes], place: Place = BY_NAME) -> Pairs:
+def answered(*given: tuple[bytes, bytes], place: PreviewTarget = BY_NAME) -> Pairs:
     return response_headers(given, place, FRONT)
 
 

@@ -9,10 +9,10 @@ import pytest
 
 import hawse
 from gateway.app import create_app
-from gateway.auth.access_policy import Doors
+from gateway.auth.access_policy import AccessPolicy
 from gateway.preview.proxy import AT_ONCE_EACH
 from gateway.providers.local import LocalProvider
-from gateway.providers.state_directory import State
+from gateway.providers.state_directory import StateDirectory
 from tests.support.previewed import Previewed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -126,8 +126,8 @@ async def test_one_preview_has_a_bound(preview: Previewed) -> None:
 
 
 async def test_a_sandbox_that_does_not_run_is_not_started_for_a_look(preview: Previewed, tmp_path: Path) -> None:
-    provider = LocalProvider(State(tmp_path), "none")
-    app = create_app(Doors("a token"), provider)
+    provider = LocalProvider(StateDirectory(tmp_path), "none")
+    app = create_app(AccessPolicy("a token"), provider)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.preview.tunnel import ROLE, WINDOW, Tunnel
+from gateway.preview.tunnel import ROLE, WINDOW, PortTunnel
 from gateway.upstream.links import Links
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
@@ -56,12 +56,12 @@ class Opening(Flood):
 
 
 @asynccontextmanager
-async def tunnel(runtime: FakeRuntime, token: str) -> AsyncIterator[Tunnel]:
+async def tunnel(runtime: FakeRuntime, token: str) -> AsyncIterator[PortTunnel]:
     tasks = asyncio.TaskGroup()  # by hand, so that what is raised comes out as it is
     await tasks.__aenter__()
     links = Links(FakeProvider(runtime.path), tasks)
     try:
-        async with Tunnel(links.get("local"), token) as open_:
+        async with PortTunnel(links.get("local"), token) as open_:
             yield open_
     finally:
         links.stop()
@@ -141,7 +141,7 @@ async def test_who_is_cancelled_while_it_enters_leaves_nothing(ported: Ported) -
         links = Links(FakeProvider(ported.path), tasks)
 
         async def enter() -> None:
-            async with Tunnel(links.get("local"), "mute"):
+            async with PortTunnel(links.get("local"), "mute"):
                 pass
 
         entering = tasks.create_task(enter())

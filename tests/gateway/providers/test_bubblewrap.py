@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.providers import bubblewrap
-from gateway.providers.state_directory import SandboxPaths, State
+from gateway.providers.state_directory import SandboxPaths, StateDirectory
 
 BWRAP = bubblewrap.find()
 WORKS = BWRAP is not None and bubblewrap.probe(BWRAP) is None
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not WORKS, reason="bubblewrap does not work here
 
 @pytest.fixture
 def paths(tmp_path: Path) -> SandboxPaths:
-    state = State(tmp_path / "state")
+    state = StateDirectory(tmp_path / "state")
     state.token()
     paths = state.sandbox("local")
     paths.make()

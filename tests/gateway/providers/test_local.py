@@ -12,7 +12,7 @@ import pytest
 
 from gateway.providers import bubblewrap, local
 from gateway.providers.local import LocalProvider, choose_isolation
-from gateway.providers.state_directory import State, StateError
+from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.transport.listener import answers
 from hawse.api.gateway import Isolation
 from hawse.wire import HawseError
@@ -35,9 +35,9 @@ bwrap_works = pytest.mark.skipif(
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[State]:
+def state(tmp_path: Path) -> Iterator[StateDirectory]:
     """Whatever was started in it is ended."""
-    state = State(tmp_path)
+    state = StateDirectory(tmp_path)
     yield state
     for path in tmp_path.glob("sandboxes/*/run/runtime.sock"):
         if answers(path):
@@ -48,7 +48,7 @@ Make = Callable[..., LocalProvider]
 
 
 @pytest.fixture
-def make(state: State) -> Iterator[Make]:
+def make(state: StateDirectory) -> Iterator[Make]:
     made: list[LocalProvider] = []
 
     def provider(program: str = LISTENER, isolation: Isolation = "none") -> LocalProvider:
@@ -89,7 +89,7 @@ async def test_a_runtime_has_its_own_session_no_folder_of_ours_and_none_of_our_s
     assert log.read_text().strip() == "True / []"
 
 
-async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: State) -> None:
+async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: StateDirectory) -> None:
     paths = state.sandbox("local")
     paths.make()
     paths.log.write_bytes(b"x" * (local.LOG_MAX + 1))
@@ -107,7 +107,7 @@ async def test_another_gateway_finds_the_runtime_of_the_first(make: Make) -> Non
     assert second.sandboxes()[0].isolation == "none"
 
 
-async def test_the_isolation_shown_is_that_of_the_runtime_that_runs(make: Make, state: State) -> None:
+async def test_the_isolation_shown_is_that_of_the_runtime_that_runs(make: Make, state: StateDirectory) -> None:
     await make().ensure("local")
     assert make(isolation="bubblewrap").sandboxes()[0].isolation == "none"
     state.sandbox("local").isolation.write_text("made up by somebody")
@@ -139,17 +139,17 @@ async def test_a_runtime_that_was_killed_is_started_anew(make: Make) -> None:
     assert pid_behind(path) != pid
 
 
-async def test_a_program_that_is_not_there_is_unavailable(state: State) -> None:
+async def test_a_program_that_is_not_there_is_unavailable(state: StateDirectory) -> None:
     with pytest.raises(HawseError, match="was not started"):
         await LocalProvider(state, "none", runtime=["/nonexistent/python"]).ensure("local")
 
 
 async def test_a_path_too_long_is_unavailable_with_advice(tmp_path: Path) -> None:
     with pytest.raises(HawseError, match="choose a shorter --state"):
-        await LocalProvider(State(tmp_path / ("x" * 90)), "none").ensure("local")
+        await LocalProvider(StateDirectory(tmp_path / ("x" * 90)), "none").ensure("local")
 
 
-def test_only_its_own_sandboxes_are_known(state: State) -> None:
+def test_only_its_own_sandboxes_are_known(state: StateDirectory) -> None:
     provider = LocalProvider(state, "none", sandboxes=("a", "b"))
     assert [sandbox.id for sandbox in provider.sandboxes()] == ["a", "b"]
     assert provider.knows("a")
@@ -191,7 +191,7 @@ def test_where_bwrap_works_it_is_taken() -> None:
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("bubblewrap", marks=bwrap_works)])
-async def test_the_real_runtime_starts_and_outlives_the_provider(state: State, isolation: Isolation) -> None:
+async def test_the_real_runtime_starts_and_outlives_the_provider(state: StateDirectory, isolation: Isolation) -> None:
     provider = LocalProvider(state, isolation)
     path = await provider.ensure("local")
     assert provider.sandboxes()[0].isolation == isolation
@@ -215,7 +215,7 @@ def in_namespace(namespace: str) -> list[str]:
 
 
 @bwrap_works
-async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: State) -> None:
+async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: StateDirectory) -> None:
     program = [
         sys.executable,
         "-I",
@@ -234,7 +234,7 @@ async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: State) -
 
 
 @bwrap_works
-async def test_after_the_runtime_was_killed_another_can_start(state: State) -> None:
+async def test_after_the_runtime_was_killed_another_can_start(state: StateDirectory) -> None:
     provider = LocalProvider(state, "bubblewrap")
     path = await provider.ensure("local")
     os.kill(pid_behind(path), signal.SIGKILL)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.state_directory import State, StateError
+from gateway.providers.state_directory import StateDirectory, StateError
 
 
 def mode(path: Path) -> int:
@@ -12,35 +12,35 @@ def mode(path: Path) -> int:
 
 def test_the_directory_is_for_its_owner_only(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir(mode=0o755)
-    assert mode(State(tmp_path / "open").root) == 0o700
-    assert mode(State(tmp_path / "a" / "b").root) == 0o700
+    assert mode(StateDirectory(tmp_path / "open").root) == 0o700
+    assert mode(StateDirectory(tmp_path / "a" / "b").root) == 0o700
 
 
 def test_the_token_is_made_once_and_for_its_owner_only(tmp_path: Path) -> None:
-    token = State(tmp_path).token()
+    token = StateDirectory(tmp_path).token()
     assert len(token) >= 43
-    assert State(tmp_path).token() == token
+    assert StateDirectory(tmp_path).token() == token
     assert mode(tmp_path / "token") == 0o600
 
 
 def test_two_states_have_two_tokens(tmp_path: Path) -> None:
-    assert State(tmp_path / "a").token() != State(tmp_path / "b").token()
+    assert StateDirectory(tmp_path / "a").token() != StateDirectory(tmp_path / "b").token()
 
 
 def test_an_empty_token_lets_nobody_in(tmp_path: Path) -> None:
     (tmp_path / "token").touch()
     with pytest.raises(StateError, match="is empty"):
-        State(tmp_path).token()
+        StateDirectory(tmp_path).token()
 
 
 def test_a_directory_that_can_not_be_made_is_said_clearly(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StateError, match="--state "):
-        State(tmp_path / "file" / "state")
+        StateDirectory(tmp_path / "file" / "state")
 
 
 def test_a_sandbox_has_its_places(tmp_path: Path) -> None:
-    paths = State(tmp_path).sandbox("local")
+    paths = StateDirectory(tmp_path).sandbox("local")
     paths.make()
     assert paths.workspace == tmp_path / "sandboxes" / "local" / "workspace"
     for place in (paths.home, paths.workspace, paths.run):
@@ -52,10 +52,10 @@ def test_a_sandbox_has_its_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "../token", "-x", "a" * 65, "a\n", "ü"])
 def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="not a sandbox's id"):
-        State(tmp_path).sandbox(name)
+        StateDirectory(tmp_path).sandbox(name)
 
 
 def test_a_path_too_long_for_a_socket_is_said_clearly(tmp_path: Path) -> None:
-    paths = State(tmp_path / ("x" * 100)).sandbox("local")
+    paths = StateDirectory(tmp_path / ("x" * 100)).sandbox("local")
     with pytest.raises(StateError, match="choose a shorter --state"):
         paths.make()

@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.upstream.input_queue import OVERHEAD, Inbox
+from gateway.upstream.input_queue import OVERHEAD, InputQueue
 from hawse.wire import Cancel, Connection, Data, End, Kind, Role
 from tests.support.pairs import carry
 
@@ -17,13 +17,13 @@ def line() -> tuple[Connection, Connection, int]:
     return client, server, ch
 
 
-def put(box: Inbox, offset: int, payload: bytes) -> None:
+def put(box: InputQueue, offset: int, payload: bytes) -> None:
     box.put(Data(Kind.INPUT, 77, offset, payload))
 
 
 def test_input_end_and_cancel_keep_their_order(line) -> None:
     client, server, ch = line
-    box = Inbox(lambda change: None)
+    box = InputQueue(lambda change: None)
     put(box, 0, b"ab")
     put(box, 2, b"c")
     box.put(End(ch=77))
@@ -43,7 +43,7 @@ def test_what_waits_is_counted_with_what_keeping_it_costs(line) -> None:
         nonlocal total
         total += change
 
-    box = Inbox(count)
+    box = InputQueue(count)
     put(box, 0, b"x" * 100)
     box.put(End(ch=77))
     assert total == 100 + 2 * OVERHEAD
@@ -57,7 +57,7 @@ def test_what_waits_is_counted_with_what_keeping_it_costs(line) -> None:
 
 def test_a_turn_ends_after_about_its_size(line) -> None:
     client, server, ch = line
-    box = Inbox(lambda change: None)
+    box = InputQueue(lambda change: None)
     for offset in range(0, 200_000, 50_000):
         put(box, offset, bytes(50_000))
     assert box.pull(client, ch, 65_536)
@@ -66,7 +66,7 @@ def test_a_turn_ends_after_about_its_size(line) -> None:
 
 def test_a_frame_that_does_not_fit_the_window_waits_whole(line) -> None:
     client, server, ch = line
-    box = Inbox(lambda change: None)
+    box = InputQueue(lambda change: None)
     for offset in range(0, 300_000, 50_000):
         put(box, offset, bytes(50_000))
     assert not box.pull(client, ch, 1 << 20)  # 256 KiB of window: five frames of 50,000

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from gateway.connection.channel_bridge import Bridge
-from gateway.connection.client_connection import Session
-from gateway.connection.credit_budget import Budget
+from gateway.connection.channel_bridge import ChannelBridge
+from gateway.connection.client_connection import ClientConnection
+from gateway.connection.credit_budget import CreditBudget
 from gateway.upstream import links
 from hawse.wire import HawseError
 from hawse.wire.messages import CHANNEL_MAX
@@ -177,10 +177,10 @@ async def test_a_call_that_comes_while_the_link_is_being_lost_gets_the_next_one(
                     link.open(bridges[1])
 
         pair = Pair(window=1000)
-        front = Again(pair, Budget())
+        front = Again(pair, CreditBudget())
         pair.client.call("hang")
         pair.client.call("answer")
-        bridges = [Bridge(front, call) for call in pair.to_server()]
+        bridges = [ChannelBridge(front, call) for call in pair.to_server()]
         link.open(bridges[0])
         await eventually(lambda: runtime.seen)
         runtime.links[0].abort()
@@ -189,7 +189,7 @@ async def test_a_call_that_comes_while_the_link_is_being_lost_gets_the_next_one(
         link.stop()
 
 
-def has_waiting(session: Session) -> bool:
+def has_waiting(session: ClientConnection) -> bool:
     """Whether more waits there for the client than all buffers on the way to it could take."""
     return any(len(bridge._outbox) > 16 for bridge, _ in session._bridges.values())
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hawse.wire import HawseError
-from runtime.core.output_matcher import CARRY, GROUP_LIMIT, WINDOW, Found, Matcher, Stripper
+from runtime.core.output_matcher import CARRY, GROUP_LIMIT, WINDOW, Matcher, MatchSpan, Stripper
 
 PIECES = st.sampled_from(
     [
@@ -40,7 +40,7 @@ def strip(*pieces: bytes) -> bytes:
     return text
 
 
-def find(pattern: str, *pieces: bytes, literal: bool = False) -> Found | None:
+def find(pattern: str, *pieces: bytes, literal: bool = False) -> MatchSpan | None:
     matcher, offset = Matcher(pattern, literal=literal), 0
     for piece in pieces:
         if matcher.feed(offset, piece) and (found := matcher.search()):

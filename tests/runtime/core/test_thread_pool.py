@@ -6,23 +6,23 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from runtime.core.thread_pool import THREADS, Disk
+from runtime.core.thread_pool import THREADS, ThreadPool
 
 
 @pytest.fixture
-def disk() -> Iterator[Disk]:
-    disk = Disk()
+def disk() -> Iterator[ThreadPool]:
+    disk = ThreadPool()
     yield disk
     disk.close()
 
 
-async def test_work_runs_in_a_thread_and_its_errors_come_back(disk: Disk) -> None:
+async def test_work_runs_in_a_thread_and_its_errors_come_back(disk: ThreadPool) -> None:
     assert await disk.run(threading.get_ident) != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
         await disk.run(lambda: 1 // 0)
 
 
-async def test_more_work_than_threads_gets_its_turns(disk: Disk) -> None:
+async def test_more_work_than_threads_gets_its_turns(disk: ThreadPool) -> None:
     """Twice as many as there are threads, each of which only ends when all have begun."""
     begun: set[int] = set()
 
@@ -37,7 +37,7 @@ async def test_more_work_than_threads_gets_its_turns(disk: Disk) -> None:
     assert ends == list(range(2 * THREADS))
 
 
-async def test_a_step_says_whether_it_was_the_last(disk: Disk) -> None:
+async def test_a_step_says_whether_it_was_the_last(disk: ThreadPool) -> None:
     def work() -> Generator[str, None, str]:
         yield "one"
         return "two"
@@ -48,7 +48,7 @@ async def test_a_step_says_whether_it_was_the_last(disk: Disk) -> None:
 
 
 async def test_its_threads_end() -> None:
-    disk = Disk()
+    disk = ThreadPool()
     await disk.run(lambda: None)
     names = [thread for thread in threading.enumerate() if thread.name.startswith("disk")]
     assert names

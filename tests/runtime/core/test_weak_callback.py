@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime.core.weak_callback import Weakly
+from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 from runtime.terminal import methods as terminals
 from runtime.terminal.terminal import Terminal
@@ -25,7 +25,7 @@ class Bell:
 
 def test_a_call_goes_through_while_somebody_has_the_object() -> None:
     bell = Bell()
-    ring = Weakly(bell.ring)
+    ring = WeakCallback(bell.ring)
     assert ring("a") == 1
     assert ring("b", times=2) == 3
     assert bell.rung == ["a", "b", "b"]
@@ -33,7 +33,7 @@ def test_a_call_goes_through_while_somebody_has_the_object() -> None:
 
 def test_it_holds_nobody_and_then_calls_nobody() -> None:
     bell = Bell()
-    ring, seen = Weakly(bell.ring, gone=7), weakref.ref(bell)
+    ring, seen = WeakCallback(bell.ring, gone=7), weakref.ref(bell)
     del bell
     assert seen() is None
     assert ring("a") == 7

@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from hawse.api.files import Archive, Archived
+from hawse.api.files import FileArchive, FileArchiveResult
 from runtime.files.archive import archive
-from runtime.files.rooted_path import Place
-from runtime.rpc.generator_stream import Told
+from runtime.files.rooted_path import RootedPath
+from runtime.rpc.generator_stream import StreamEvent
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.trees import plant, seen, trees
 
 
-def archived(path: Path, **params: Any) -> tuple[bytes, Archived]:
-    work = archive(Place(str(path)), Archive(path="x", **params))
+def archived(path: Path, **params: Any) -> tuple[bytes, FileArchiveResult]:
+    work = archive(RootedPath(str(path)), FileArchive(path="x", **params))
     data = b""
     while True:
         try:
             item = next(work)
         except StopIteration as end:
             return data, end.value
-        data += b"" if item is None or isinstance(item, Told) else item
+        data += b"" if item is None or isinstance(item, StreamEvent) else item
 
 
 @given(trees)
@@ -80,7 +80,7 @@ async def test_a_single_file_is_an_archive_too(client: Client, served: Served) -
 
 def test_a_file_that_shrinks_meanwhile_is_filled_and_counted(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(b"x" * 2_000_000))
-    work = archive(Place(str(tmp_path)), Archive(path="x", format="tar"))
+    work = archive(RootedPath(str(tmp_path)), FileArchive(path="x", format="tar"))
     data = b""
     result = None
     while result is None:

@@ -10,13 +10,13 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.files import archive_formats as packing
-from runtime.files.archive_formats import Tar, Zip, packer
+from runtime.files.archive_formats import TarWriter, ZipWriter, packer
 
 
 def test_a_tar_holds_names_of_any_bytes_and_any_length(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x" * 600)
     status = (tmp_path / "f").stat()
-    tar = Tar(compressed=False)
+    tar = TarWriter(compressed=False)
     names = [os.fsdecode(b"\xff\xfe"), "/".join(["long" * 20] * 10), "ä", "plain"]
     for name in names:
         assert tar.begin(name, status, None)
@@ -35,7 +35,7 @@ def test_a_zip_holds_files_directories_and_symlinks(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x" * 600)
     (tmp_path / "link").symlink_to("f")
     os.utime(tmp_path / "f", (0, 0))  # before what a zip can tell
-    zip_ = Zip()
+    zip_ = ZipWriter()
     assert zip_.begin(os.fsdecode(b"\xff.txt"), (tmp_path / "f").stat(), None)
     zip_.content(b"x" * 600)
     zip_.end()
@@ -53,7 +53,7 @@ def test_a_zip_holds_files_directories_and_symlinks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("mtime", "year"), [(-(2**40), 1980), (2**33, 2107), (2**55, 2107)])
 def test_a_zip_tells_a_date_as_far_as_it_can(tmp_path: Path, mtime: int, year: int) -> None:
-    zip_ = Zip()
+    zip_ = ZipWriter()
     os.utime(tmp_path, (0, mtime))
     zip_.begin("d", tmp_path.stat(), None)
     zip_.finish()

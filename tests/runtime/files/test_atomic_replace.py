@@ -11,16 +11,16 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.files import atomic_replace as replacement
-from runtime.files.atomic_replace import Replacement, make_parents, rename, rename_by_steps
-from runtime.files.rooted_path import Place
+from runtime.files.atomic_replace import AtomicReplacement, make_parents, rename, rename_by_steps
+from runtime.files.rooted_path import RootedPath
 
 
-def place(path: Path, *roots: Path) -> Place:
-    return Place(str(path), tuple(map(str, roots)))
+def place(path: Path, *roots: Path) -> RootedPath:
+    return RootedPath(str(path), tuple(map(str, roots)))
 
 
 def put(path: Path, data: bytes, *roots: Path, mode: int | None = None) -> None:
-    file = Replacement(place(path, *roots), parents=True)
+    file = AtomicReplacement(place(path, *roots), parents=True)
     os.write(file.fd, data)
     file.commit(mode)
 
@@ -39,7 +39,7 @@ def test_it_keeps_mode_and_owner(tmp_path: Path) -> None:
 
 def test_what_is_discarded_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("old")
-    file = Replacement(place(tmp_path / "f"))
+    file = AtomicReplacement(place(tmp_path / "f"))
     os.write(file.fd, b"new")
     assert len(os.listdir(tmp_path)) == 2
     file.discard()

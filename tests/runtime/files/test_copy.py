@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from hawse.api.files import Copy
+from hawse.api.files import FileCopy
 from hawse.wire import HawseError
 from runtime.files import copy as copying
 from runtime.files.copy import copy
 from runtime.files.quota import Quota
-from runtime.files.rooted_path import Place
+from runtime.files.rooted_path import RootedPath
 from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
@@ -30,7 +30,12 @@ def elsewhere() -> Iterator[Path]:
 def copied(source: Path, target: Path, quota: int | None = None, **params: Any) -> Any:
     params = {"recursive": True, **params}
     return finished(
-        copy(Place(str(source)), Place(str(target)), Copy(path="x", to="y", **params), Quota(str(source), quota))
+        copy(
+            RootedPath(str(source)),
+            RootedPath(str(target)),
+            FileCopy(path="x", to="y", **params),
+            Quota(str(source), quota),
+        )
     )
 
 

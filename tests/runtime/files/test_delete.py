@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from hawse.api.files import Delete
+from hawse.api.files import FileDelete
 from hawse.wire import HawseError
 from runtime.files.delete import delete
-from runtime.files.rooted_path import Place
+from runtime.files.rooted_path import RootedPath
 from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
 
 def deleted(path: Path, *, recursive: bool = True) -> Any:
-    return finished(delete(Place(str(path)), Delete(path="x", recursive=recursive)))
+    return finished(delete(RootedPath(str(path)), FileDelete(path="x", recursive=recursive)))
 
 
 @given(trees)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from hawse.api.files import List
+from hawse.api.files import FileList
 from runtime.files.listing import BATCH, listing
-from runtime.files.rooted_path import Place
-from runtime.rpc.generator_stream import Told
+from runtime.files.rooted_path import RootedPath
+from runtime.rpc.generator_stream import StreamEvent
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.trees import plant, seen, trees
 
@@ -85,7 +85,7 @@ def test_100_000_entries_cost_no_more_than_a_batch(tmp_path: Path) -> None:
     for number in range(100_000):
         os.mknod(tmp_path / f"{number:06}")
     with no_fd_leaked():
-        work = listing(Place(str(tmp_path)), List(path="."))
+        work = listing(RootedPath(str(tmp_path)), FileList(path="."))
         tracemalloc.start()
         count, result = 0, None
         while result is None:
@@ -94,7 +94,7 @@ def test_100_000_entries_cost_no_more_than_a_batch(tmp_path: Path) -> None:
             except StopIteration as end:
                 result = end.value
             else:
-                count += len(item.value.entries) if isinstance(item, Told) else 0
+                count += len(item.value.entries) if isinstance(item, StreamEvent) else 0
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert count == result.entries == 100_000

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from hawse.api.files import Match, Search
+from hawse.api.files import FileSearch, SearchMatch
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.files.ripgrep import Ripgrep, arguments
-from runtime.files.rooted_path import Place
-from runtime.files.walk import Trouble
+from runtime.files.rooted_path import RootedPath
+from runtime.files.walk import WalkError
 from tests.support.runtime import children, no_fd_leaked
 
 
@@ -22,9 +22,9 @@ def rg() -> Ripgrep:
 
 
 def searched(rg: Ripgrep, path: Path, **params):
-    search = Search(path=str(path), **params)
+    search = FileSearch(path=str(path), **params)
     wanted = Filter(search.include or [], search.exclude or [])
-    return [item for item in rg.search(Place(str(path)), search, wanted) if item is not None]
+    return [item for item in rg.search(RootedPath(str(path)), search, wanted) if item is not None]
 
 
 @pytest.mark.parametrize("word", ["--pre=/bin/id", "-f/etc/passwd", "--", "-e", "--files"])
@@ -34,7 +34,11 @@ def test_what_a_caller_says_is_no_option(rg: Ripgrep, tmp_path: Path, word: str)
     assert (found.path, found.line, found.spans) == ("f", 1, [(2, 2 + len(word))])
     (tmp_path / word.replace("/", "_")).mkdir()
     assert len(searched(rg, tmp_path, pattern=word, literal=True)) == 1
-    assert arguments(Search(path="x", pattern=word, include=["!a"]))[-3:] == [r"--glob=\!a", f"--regexp={word}", "--"]
+    assert arguments(FileSearch(path="x", pattern=word, include=["!a"]))[-3:] == [
+        r"--glob=\!a",
+        f"--regexp={word}",
+        "--",
+    ]
 
 
 def test_names_of_any_bytes_and_what_is_hidden(rg: Ripgrep, tmp_path: Path) -> None:
@@ -64,7 +68,7 @@ def test_a_file_that_is_named_is_searched_alone(rg: Ripgrep, tmp_path: Path) -> 
 def test_what_it_cannot_look_at_is_told(rg: Ripgrep, tmp_path: Path) -> None:
     (tmp_path / "f").write_text("needle\n")
     (tmp_path / "mem").symlink_to("f")
-    troubles = [item for item in searched(rg, Path("/proc/self/task"), pattern="needle") if isinstance(item, Trouble)]
+    troubles = [item for item in searched(rg, Path("/proc/self/task"), pattern="needle") if isinstance(item, WalkError)]
     assert troubles
     assert all(trouble.error.code != "internal" and trouble.path for trouble in troubles)
 
@@ -79,8 +83,8 @@ def test_a_search_that_is_left_ends_it(rg: Ripgrep, tmp_path: Path) -> None:
         (tmp_path / str(number)).write_text("needle\n" * 5000)
     before = children()
     with no_fd_leaked():
-        search = rg.search(Place(str(tmp_path)), Search(path="x", pattern="needle"), Filter([], []))
-        assert any(isinstance(next(search), Match) for _ in range(1000))
+        search = rg.search(RootedPath(str(tmp_path)), FileSearch(path="x", pattern="needle"), Filter([], []))
+        assert any(isinstance(next(search), SearchMatch) for _ in range(1000))
         assert children() - before
         search.close()
     assert children() == before

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files.rooted_path import Beneath, Place, open_beneath, open_plain
+from runtime.files.rooted_path import PathResolver, RootedPath, open_beneath, open_plain
 from runtime.posix.environment import Environment
 
 Open = Callable[[int, str, int], int]
@@ -111,7 +111,7 @@ def test_a_directory_swapped_with_a_symlink_meanwhile_lets_nobody_out(tree: Path
 
 
 def test_roots_lie_within_roots(tree: Path) -> None:
-    beneath = Beneath(Environment(tree), str(tree))
+    beneath = PathResolver(Environment(tree), str(tree))
     assert content(beneath.place("f", "d").open(os.O_RDONLY)) == b"inside"
     assert content(beneath.place("d/f").open(os.O_RDONLY)) == b"inside"
     for path, root in (("../f", "d"), ("f", "../outside"), ("f", str(tree.parent)), ("../secret", None), ("/", None)):
@@ -122,14 +122,14 @@ def test_roots_lie_within_roots(tree: Path) -> None:
 
 
 def test_without_a_root_everything_opens(tree: Path) -> None:
-    assert content(Beneath(Environment(tree)).place("up/f").open(os.O_RDONLY)) == b"secret"
+    assert content(PathResolver(Environment(tree)).place("up/f").open(os.O_RDONLY)) == b"secret"
 
 
 def test_a_parent_is_open_and_a_root_has_none(tree: Path) -> None:
-    with Place(str(tree / "d/f"), (str(tree),)).parent() as (fd, name):
+    with RootedPath(str(tree / "d/f"), (str(tree),)).parent() as (fd, name):
         assert os.stat(name, dir_fd=fd).st_size == 6
     for path in (str(tree), "/"):
-        with pytest.raises(HawseError, match="replaced"), Place(path, (str(tree),)).parent():
+        with pytest.raises(HawseError, match="replaced"), RootedPath(path, (str(tree),)).parent():
             pass
-    with pytest.raises(HawseError, match="leaves"), Place(str(tree / "up/f"), (str(tree),)).parent():
+    with pytest.raises(HawseError, match="leaves"), RootedPath(str(tree / "up/f"), (str(tree),)).parent():
         pass

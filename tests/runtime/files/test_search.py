@@ -6,23 +6,23 @@ from typing import Any
 
 import pytest
 
-from hawse.api.files import Search
+from hawse.api.files import FileSearch
 from runtime.files.ripgrep import Ripgrep
-from runtime.files.rooted_path import Place
+from runtime.files.rooted_path import RootedPath
 from runtime.files.search import search
-from runtime.rpc.generator_stream import Told
+from runtime.rpc.generator_stream import StreamEvent
 from tests.support.runtime import Client, Served, children, eventually, no_fd_leaked
 
 
 def found(path: Path, rg: Ripgrep | None, **params: Any) -> tuple[list[Any], Any]:
-    work = search(Place(str(path)), Search(path="x", **params), rg)
+    work = search(RootedPath(str(path)), FileSearch(path="x", **params), rg)
     matches: list[Any] = []
     while True:
         try:
             item = next(work)
         except StopIteration as end:
             return matches, end.value
-        if isinstance(item, Told) and item.name == "matches":
+        if isinstance(item, StreamEvent) and item.name == "matches":
             matches += item.value.matches
 
 

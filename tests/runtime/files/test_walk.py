@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from runtime.files.walk import DEPTH_LIMIT, Found, Leave, Trouble, Turns, walk
+from runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkEntry, WalkError, walk
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen, trees
 
@@ -28,10 +28,10 @@ def test_it_finds_what_is_there(tree) -> None:
         top = Path(folder, "t")
         plant(top, tree)
         items = walked(top)
-        found = {os.fsencode(item.path): item.status.st_mode for item in items if isinstance(item, Found)}
+        found = {os.fsencode(item.path): item.status.st_mode for item in items if isinstance(item, WalkEntry)}
         assert found == {path: mode for path, (mode, _) in seen(top).items()}
         left = [item.names for item in items if isinstance(item, Leave)]
-        assert sorted(left) == sorted(item.names for item in items if isinstance(item, Found) and item.is_directory)
+        assert sorted(left) == sorted(item.names for item in items if isinstance(item, WalkEntry) and item.is_directory)
 
 
 def test_symlinks_are_told_and_not_followed(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_symlinks_are_told_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d/up").symlink_to("..")
     top = os.open(tmp_path, os.O_RDONLY)
-    targets = {item.path: item.target() for item in walk(top) if isinstance(item, Found)}
+    targets = {item.path: item.target() for item in walk(top) if isinstance(item, WalkEntry)}
     os.close(top)
     assert targets == {"loop": ".", "d": None, "d/up": ".."}
 
@@ -48,18 +48,20 @@ def test_what_is_not_entered_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     (tmp_path / "x/y").mkdir(parents=True)
     status = (tmp_path / "x").stat()
-    paths = [item.path for item in walked(tmp_path, depth=2) if isinstance(item, Found)]
+    paths = [item.path for item in walked(tmp_path, depth=2) if isinstance(item, WalkEntry)]
     assert sorted(paths) == ["a", "a/b", "x", "x/y"]
-    paths = [item.path for item in walked(tmp_path, enters=lambda names: names[-1] != "b") if isinstance(item, Found)]
+    paths = [
+        item.path for item in walked(tmp_path, enters=lambda names: names[-1] != "b") if isinstance(item, WalkEntry)
+    ]
     assert sorted(paths) == ["a", "x", "x/y"]
-    paths = [item.path for item in walked(tmp_path, skip=(status.st_dev, status.st_ino)) if isinstance(item, Found)]
+    paths = [item.path for item in walked(tmp_path, skip=(status.st_dev, status.st_ino)) if isinstance(item, WalkEntry)]
     assert sorted(paths) == ["a", "a/b", "a/b/c"]
 
 
 def test_a_tree_that_is_too_deep_is_told_where_it_is(tmp_path: Path) -> None:
     os.makedirs(tmp_path / "/".join("d" * (DEPTH_LIMIT + 2)))
     with no_fd_leaked():
-        troubles = [item for item in walked(tmp_path) if isinstance(item, Trouble)]
+        troubles = [item for item in walked(tmp_path) if isinstance(item, WalkError)]
     assert [(len(trouble.names), trouble.error.code) for trouble in troubles] == [(DEPTH_LIMIT + 1, "too_large")]
 
 
@@ -69,12 +71,12 @@ def test_a_directory_that_became_a_symlink_is_not_entered(tmp_path: Path) -> Non
     (tmp_path / "in/d").mkdir(parents=True)
     top = os.open(tmp_path / "in", os.O_RDONLY)
     with closing(walk(top)) as found:
-        assert isinstance(next(found), Found)
+        assert isinstance(next(found), WalkEntry)
         (tmp_path / "in/d").rmdir()
         (tmp_path / "in/d").symlink_to("../out")
         rest = list(found)
     os.close(top)
-    assert [type(item) for item in rest] == [Trouble]
+    assert [type(item) for item in rest] == [WalkError]
 
 
 def test_a_walk_that_is_left_holds_nothing(tmp_path: Path) -> None:

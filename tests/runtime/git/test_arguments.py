@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hawse.api.git import Credentials
+from hawse.api.git import GitCredentials
 from hawse.wire import HawseError
 from runtime.git.arguments import branch, directory_of, paths, redacted, remote, revision, scope, source
 
@@ -60,9 +60,9 @@ def test_a_url_that_could_do_something_else_is_refused(url: str) -> None:
 def test_credentials_are_taken_out_of_a_url() -> None:
     url, credentials = source("https://ann:p%40ss@host:8080/x?y=z", None)
     assert url == "https://host:8080/x?y=z"
-    assert credentials == Credentials(username="ann", password="p@ss")
-    assert source("https://token@host/x", None) == ("https://host/x", Credentials(username="token", password=""))
-    own = Credentials(username="bob", password="x")
+    assert credentials == GitCredentials(username="ann", password="p@ss")
+    assert source("https://token@host/x", None) == ("https://host/x", GitCredentials(username="token", password=""))
+    own = GitCredentials(username="bob", password="x")
     assert source("https://ann:pass@host/x", own) == ("https://host/x", own)
 
 
@@ -75,7 +75,7 @@ def test_credentials_are_for_the_web_and_have_no_lines() -> None:
         ("http://h/x", "\0"),
     ):
         with pytest.raises(HawseError, match="invalid_params"):
-            source(url, Credentials(password=password))
+            source(url, GitCredentials(password=password))
 
 
 def test_whom_credentials_are_for() -> None:
@@ -144,8 +144,8 @@ def test_paths_stand_behind_two_dashes_byte_for_byte() -> None:
 
 def test_secrets_are_taken_out_of_what_git_says() -> None:
     said = "fatal: unable to access 'https://ann:secret@host/x/': p@ss or p%40ss"
-    assert redacted(said, Credentials(username="ann", password="p@ss")) == (
+    assert redacted(said, GitCredentials(username="ann", password="p@ss")) == (
         "fatal: unable to access 'https://host/x/': *** or ***"
     )
     assert redacted("for 'https://token@host'", None) == "for 'https://host'"
-    assert redacted("my-token", Credentials(username="my-token", password="")) == "***"
+    assert redacted("my-token", GitCredentials(username="my-token", password="")) == "***"

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hawse.api.git import Progress
+from hawse.api.git import GitProgress
 from runtime.git import porcelain as git_parse
 from runtime.git.porcelain import ProgressReader, branches, log, pushed, status
 
@@ -15,8 +15,8 @@ LINES = (
 )
 
 
-def heard(*parts: bytes) -> list[Progress]:
-    found: list[Progress] = []
+def heard(*parts: bytes) -> list[GitProgress]:
+    found: list[GitProgress] = []
     reader = ProgressReader(found.append)
     for part in parts:
         reader.feed(part)
@@ -25,10 +25,10 @@ def heard(*parts: bytes) -> list[Progress]:
 
 def test_progress_is_read_from_lines_that_overwrite_each_other() -> None:
     assert heard(LINES) == [
-        Progress(phase="Counting objects", percent=50, done=1, total=2),
-        Progress(phase="Counting objects", percent=100, done=2, total=2),
-        Progress(phase="Receiving objects", percent=45, done=9, total=20, received=3 << 19),
-        Progress(phase="Resolving deltas", percent=100, done=3, total=3),
+        GitProgress(phase="Counting objects", percent=50, done=1, total=2),
+        GitProgress(phase="Counting objects", percent=100, done=2, total=2),
+        GitProgress(phase="Receiving objects", percent=45, done=9, total=20, received=3 << 19),
+        GitProgress(phase="Resolving deltas", percent=100, done=3, total=3),
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse.api.git import Credentials
+from hawse.api.git import GitCredentials
 from hawse.wire import HawseError
 from runtime.git import runner as git_run
 from runtime.git.runner import Access, Git
@@ -60,7 +60,7 @@ async def test_nothing_of_the_runtimes_own_git_settings_reaches_it(
 async def test_credentials_come_by_a_descriptor_as_often_as_they_are_asked_for(
     git: Git, fake: Path, tmp_path: Path
 ) -> None:
-    access = Access("https://host", Credentials(username="ann", password="p w"))
+    access = Access("https://host", GitCredentials(username="ann", password="p w"))
     script(fake, 'echo "$@"; env; cat /proc/self/fd/3 /proc/self/fd/3 >&2')
     with no_fd_leaked():
         ran = await git.run(cwd=str(tmp_path), access=access)
@@ -76,7 +76,7 @@ async def test_what_git_leaves_behind_reads_no_credentials(git: Git, fake: Path,
     os.mkfifo(tmp_path / "go")
     later = f"read x <{tmp_path}/go; cat /proc/self/fd/3 >{tmp_path}/seen; mv {tmp_path}/seen {tmp_path}/done"
     script(fake, f"({later}) >/dev/null 2>&1 &")
-    await git.run(cwd=str(tmp_path), access=Access("https://host", Credentials(password="secret")))
+    await git.run(cwd=str(tmp_path), access=Access("https://host", GitCredentials(password="secret")))
     await asyncio.to_thread((tmp_path / "go").write_text, "x\n")
     async with asyncio.timeout(10):
         while "done" not in os.listdir(tmp_path):  # noqa: ASYNC110
@@ -140,7 +140,7 @@ async def test_too_many_at_once_are_refused(
 
 async def test_without_git_nothing_is_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    access = Access("https://host", Credentials(password="x"))
+    access = Access("https://host", GitCredentials(password="x"))
     with no_fd_leaked(), pytest.raises(HawseError, match="spawn_failed"):
         await Git(Environment(tmp_path)).run("status", cwd=str(tmp_path), access=access)
 

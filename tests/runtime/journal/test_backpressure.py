@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime.journal import backpressure as pace
-from runtime.journal.backpressure import ROOM, Pacer
+from runtime.journal.backpressure import ROOM, Backpressure
 from runtime.journal.journal import LEAST_CAPACITY, Journal
 from tests.support.runtime import eventually
 
@@ -25,7 +25,7 @@ class Source:
     def __init__(self) -> None:
         self.journal = Journal(CAPACITY)
         self.reading = True
-        self.pacer = Pacer(self.journal, self._pause, self._resume)
+        self.pacer = Backpressure(self.journal, self._pause, self._resume)
 
     def _pause(self) -> None:
         assert self.reading

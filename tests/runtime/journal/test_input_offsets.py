@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hawse.wire import HawseError
-from runtime.journal.input_offsets import KEPT_IDS, Inputs
+from runtime.journal.input_offsets import KEPT_IDS, InputOffsets
 
 STREAM = bytes(range(256)) * 4
 
@@ -13,7 +13,7 @@ STREAM = bytes(range(256)) * 4
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 300), st.integers(0, 200)), max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_whatever_is_resent_arrives_once_and_in_order(sends: list[tuple[str, int, int]]) -> None:
-    inputs = Inputs()
+    inputs = InputOffsets()
     arrived = {"a": b"", "b": b"", "c": b""}
     for input_id, offset, size in sends:
         payload = STREAM[offset : offset + size]
@@ -31,11 +31,11 @@ def test_whatever_is_resent_arrives_once_and_in_order(sends: list[tuple[str, int
 
 
 def test_a_new_id_begins_at_zero() -> None:
-    assert Inputs().applied("new") == 0
+    assert InputOffsets().applied("new") == 0
 
 
 def test_the_id_that_was_unused_for_longest_is_forgotten() -> None:
-    inputs = Inputs()
+    inputs = InputOffsets()
     for number in range(KEPT_IDS):
         inputs.advance(str(number), 1)
     inputs.advance("0", 1)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from hawse.api.people import Guest, SetLease, SetPresence
+from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile
 from runtime.people import presence
-from runtime.people.participants import Company, Seen
+from runtime.people.participants import OfferedSize, Participants
 from tests.support.runtime import Client
 
 
@@ -15,7 +15,7 @@ class Room:
     def __init__(self) -> None:
         self.size = (80, 24)
         self.woken = 0
-        self.company = Company(lambda: self.size, self._resize, self._wake, self._wake)
+        self.company = Participants(lambda: self.size, self._resize, self._wake, self._wake)
 
     def _resize(self, cols: int, rows: int) -> None:
         self.size = (cols, rows)
@@ -23,7 +23,7 @@ class Room:
     def _wake(self) -> None:
         self.woken += 1
 
-    def news(self, seen: Seen) -> list[tuple[str, Any]]:
+    def news(self, seen: OfferedSize) -> list[tuple[str, Any]]:
         found = []
         while news := self.company.news(seen, 7):
             found.append(news)
@@ -39,11 +39,11 @@ async def test_somebody_is_introduced_before_it_is_named_as_the_holder(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(presence, "TELL", 0.0)
-    seen = Seen()
-    ada = room.company.join(object(), Guest(key="a"), read_only=False, fit=None)
+    seen = OfferedSize()
+    ada = room.company.join(object(), ViewerProfile(key="a"), read_only=False, fit=None)
     room.company.describe(ada, seen)
-    room.company.join(object(), Guest(key="b"), read_only=False, fit=None)
-    room.company.set_lease(SetLease(id="t", action="take", viewer="b"))
+    room.company.join(object(), ViewerProfile(key="b"), read_only=False, fit=None)
+    room.company.set_lease(TerminalLease(id="t", action="take", viewer="b"))
     (joined, lease) = room.news(seen)
     assert joined[0] == "joined"
     assert lease == ("lease", {"mode": "exclusive", "holder": "v2", "epoch": 1, "applied": 7})
@@ -51,10 +51,10 @@ async def test_somebody_is_introduced_before_it_is_named_as_the_holder(
 
 
 async def test_a_focus_gives_the_size_and_a_read_only_one_gives_nothing(room: Room) -> None:
-    room.company.join(object(), Guest(key="a"), read_only=False, fit=(100, 30))
+    room.company.join(object(), ViewerProfile(key="a"), read_only=False, fit=(100, 30))
     assert room.size == (100, 30)
-    room.company.join(object(), Guest(key="b", focus=True), read_only=True, fit=(10, 10))
-    room.company.set_presence(SetPresence(id="t", viewer="b", focus=True))
+    room.company.join(object(), ViewerProfile(key="b", focus=True), read_only=True, fit=(10, 10))
+    room.company.set_presence(TerminalPresence(id="t", viewer="b", focus=True))
     assert room.size == (100, 30)
     room.company.close()
 
@@ -74,7 +74,7 @@ async def test_what_is_null_is_set_and_what_is_left_out_is_not(client: Client) -
 
 async def test_nothing_is_left_running_when_it_closes(room: Room) -> None:
     line = object()
-    ada = room.company.join(line, Guest(key="a"), read_only=False, fit=(100, 30))
+    ada = room.company.join(line, ViewerProfile(key="a"), read_only=False, fit=(100, 30))
     room.company.typed(ada, b"x")
     room.company.fits(ada, (90, 20))
     room.company.part(ada, line)

@@ -7,7 +7,7 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.people import presence
-from runtime.people.presence import NAME_MAX, PALETTE, PEOPLE, Cell, Presence, Told, clean
+from runtime.people.presence import NAME_MAX, PALETTE, PEOPLE, PointerCell, Presence, PresenceChange, clean
 from tests.support.runtime import Client, Served
 
 
@@ -27,7 +27,7 @@ class Room:
         async with asyncio.timeout(5):
             await self.changed.wait()
 
-    def news(self, told: Told) -> list[tuple[str, Any]]:
+    def news(self, told: PresenceChange) -> list[tuple[str, Any]]:
         found = []
         while news := self.presence.news(told):
             found.append(news)
@@ -77,13 +77,13 @@ async def test_a_name_of_nothing_leaves_the_one_before(room: Room) -> None:
 
 
 async def test_what_changed_meanwhile_is_told_once_and_as_it_is_now(room: Room) -> None:
-    told = Told()
+    told = PresenceChange()
     assert room.presence.describe(told) == []
     ada = room.presence.join(object(), name="Ada")
     ((name, value),) = room.news(told)
     assert (name, value["viewer"]["name"]) == ("joined", "Ada")
     for x in range(500):
-        room.presence.point(ada, Cell(x, 0))
+        room.presence.point(ada, PointerCell(x, 0))
     bob = room.presence.join(object())
     await room.until_told()
     assert room.told == 2
@@ -97,7 +97,7 @@ async def test_who_came_and_went_while_one_did_not_read_was_never_there(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(presence, "LINGER", 0.0)
-    told = Told()
+    told = PresenceChange()
     ada = room.presence.join(ada_line := object())
     room.news(told)
     for _ in range(50):

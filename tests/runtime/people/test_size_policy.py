@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from runtime.people import size_policy as sizing
-from runtime.people.presence import Person
-from runtime.people.size_policy import SETTLE, SWITCH, Sizing
+from runtime.people.presence import ViewerPresence
+from runtime.people.size_policy import SETTLE, SWITCH, SizePolicy
 from tests.support.runtime import Client
 
 BIG, SMALL, OTHER = (120, 40), (80, 24), (60, 20)
@@ -19,7 +19,7 @@ class Screen:
         self.size = (100, 30)
         self.changes: list[tuple[float, tuple[int, int]]] = []
         self.changed = asyncio.Event()
-        self.sizing = Sizing(lambda: self.size, self.apply)
+        self.sizing = SizePolicy(lambda: self.size, self.apply)
 
     def apply(self, cols: int, rows: int) -> None:
         self.size = (cols, rows)
@@ -33,8 +33,8 @@ class Screen:
                 await self.changed.wait()
 
 
-def person(name: str) -> Person:
-    return Person(name, name, name, "#000", "person")
+def person(name: str) -> ViewerPresence:
+    return ViewerPresence(name, name, name, "#000", "person")
 
 
 ADA, BOB = person("ada"), person("bob")

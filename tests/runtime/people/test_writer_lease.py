@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from hawse.wire import HawseError
-from runtime.people.presence import Person
-from runtime.people.writer_lease import Lease
+from runtime.people.presence import ViewerPresence
+from runtime.people.writer_lease import WriterLeaseState
 from tests.support.runtime import Channel, Client
 
 
-def person(name: str, *, read_only: bool = False) -> Person:
-    made = Person(name, name, name, "#000", "person")
+def person(name: str, *, read_only: bool = False) -> ViewerPresence:
+    made = ViewerPresence(name, name, name, "#000", "person")
     made.read_only = read_only
     return made
 
@@ -19,7 +19,7 @@ def person(name: str, *, read_only: bool = False) -> Person:
 ADA, BOB = person("ada"), person("bob")
 
 
-def refused(lease: Lease, *what: Any) -> HawseError:
+def refused(lease: WriterLeaseState, *what: Any) -> HawseError:
     before = lease.describe()
     with pytest.raises(HawseError) as caught:
         lease.act(*what)
@@ -28,7 +28,7 @@ def refused(lease: Lease, *what: Any) -> HawseError:
 
 
 def test_everybody_types_until_somebody_takes_it() -> None:
-    lease = Lease()
+    lease = WriterLeaseState()
     assert lease.describe() == {"mode": "free", "holder": None, "epoch": 0}
     assert lease.may_write(ADA)
     assert lease.may_write(None)
@@ -38,7 +38,7 @@ def test_everybody_types_until_somebody_takes_it() -> None:
 
 
 def test_it_is_taken_over_and_what_is_another_s_is_not_given_back() -> None:
-    lease = Lease()
+    lease = WriterLeaseState()
     lease.act("exclusive", ADA)
     assert refused(lease, "exclusive", BOB).code == "conflict"
     assert refused(lease, "release", BOB).details == {"mode": "exclusive", "holder": "ada", "epoch": 1}
@@ -49,14 +49,14 @@ def test_it_is_taken_over_and_what_is_another_s_is_not_given_back() -> None:
 
 
 def test_doing_it_twice_changes_nothing() -> None:
-    lease = Lease()
+    lease = WriterLeaseState()
     for action, epoch in [("release", 0), ("take", 1), ("take", 1), ("exclusive", 1), ("release", 2), ("free", 2)]:
         lease.act(action, ADA)  # type: ignore[arg-type]
         assert lease.epoch == epoch
 
 
 def test_an_old_epoch_is_refused_with_what_holds_now() -> None:
-    lease = Lease()
+    lease = WriterLeaseState()
     lease.act("take", ADA, 0)
     error = refused(lease, "take", BOB, 0)
     assert (error.code, error.details) == ("conflict", {"mode": "exclusive", "holder": "ada", "epoch": 1})
@@ -65,14 +65,14 @@ def test_an_old_epoch_is_refused_with_what_holds_now() -> None:
 
 
 def test_read_only_viewers_have_no_part_in_it_and_nobody_holds_it() -> None:
-    lease = Lease()
+    lease = WriterLeaseState()
     for action in ("take", "exclusive", "free", "release"):
         assert refused(lease, action, person("eve", read_only=True)).code == "forbidden"
     assert refused(lease, "take", None).code == "invalid_params"
 
 
 def test_who_leaves_frees_it() -> None:
-    lease = Lease()
+    lease = WriterLeaseState()
     lease.act("take", ADA)
     lease.left(BOB)
     assert lease.holder is ADA

@@ -7,7 +7,7 @@ import sys
 
 import psutil
 
-from runtime.ports.listening_sockets import Owner, Socket, owners, reachable, sockets
+from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
 from tests.support import peers
 from tests.support.ports import listening
 from tests.support.runtime import Client, eventually
@@ -24,8 +24,8 @@ def test_every_socket_that_listens_is_found_as_the_system_knows_it() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6) as six,
     ):
         found = sockets()
-        assert Socket(four.getsockname()[1], "127.0.0.1", inode(four)) in found
-        assert Socket(six.getsockname()[1], "::1", inode(six)) in found
+        assert ListeningSocket(four.getsockname()[1], "127.0.0.1", inode(four)) in found
+        assert ListeningSocket(six.getsockname()[1], "::1", inode(six)) in found
         known = {c.laddr.port for c in psutil.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
         assert {four.getsockname()[1], six.getsockname()[1]} <= known & {s.port for s in found}
 
@@ -64,11 +64,11 @@ async def test_a_program_whose_parents_are_gone_is_known_by_its_mark(client: Cli
     daemon.kill()
 
 
-ME = {1: Owner(10, "me")}
+ME = {1: SocketOwner(10, "me")}
 
 
-def at(address: str, number: int = 1) -> Socket:
-    return Socket(80, address, number)
+def at(address: str, number: int = 1) -> ListeningSocket:
+    return ListeningSocket(80, address, number)
 
 
 def test_a_port_is_reached_where_it_listens() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runtime.posix.fd_streams import READ_BURST, Inlet, Outlet
+from runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import eventually, no_fd_leaked
 
 BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two places are alike
@@ -23,7 +23,7 @@ class Reads:
         self.data = bytearray()
         self.bursts: list[int] = []
         self.ended = asyncio.Event()
-        self.inlet = Inlet(fd, self.data.extend, lambda: self.bursts.append(len(self.data)), self.ended.set)
+        self.inlet = FdReader(fd, self.data.extend, lambda: self.bursts.append(len(self.data)), self.ended.set)
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ async def test_a_slow_reader_gets_a_big_write_whole_and_in_order(pipe: tuple[int
     reader, writer = pipe
     os.set_blocking(writer, False)
     written: list[int] = []
-    outlet = Outlet(writer, owned=True)
+    outlet = FdWriter(writer, owned=True)
     half = len(BIG) // 2
     outlet.write(BIG[:half], written.append)
     outlet.write(BIG[half:], written.append)
@@ -69,7 +69,7 @@ async def test_a_slow_reader_gets_a_big_write_whole_and_in_order(pipe: tuple[int
 
 async def test_a_pty_takes_a_megabyte_whole(raw_pty: tuple[int, int]) -> None:
     master, slave = raw_pty
-    outlet = Outlet(master, owned=True)
+    outlet = FdWriter(master, owned=True)
     outlet.write(memoryview(BIG))
     got = bytearray()
     while len(got) < len(BIG):
@@ -82,7 +82,7 @@ async def test_what_nobody_reads_any_more_is_dropped_and_counted(pipe: tuple[int
     reader, writer = pipe
     os.set_blocking(writer, False)
     written: list[int] = []
-    outlet = Outlet(writer, owned=True)
+    outlet = FdWriter(writer, owned=True)
     outlet.write(BIG, written.append)
     os.close(reader)
     await eventually(lambda: outlet.closed)
@@ -95,7 +95,7 @@ async def test_what_nobody_reads_any_more_is_dropped_and_counted(pipe: tuple[int
 
 async def test_an_end_without_anything_queued_closes_at_once(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
-    outlet = Outlet(writer, owned=True)
+    outlet = FdWriter(writer, owned=True)
     outlet.end()
     assert outlet.ended
     assert outlet.closed
@@ -105,7 +105,7 @@ async def test_an_end_without_anything_queued_closes_at_once(pipe: tuple[int, in
 
 async def test_an_outlet_that_does_not_own_its_fd_leaves_it_open(raw_pty: tuple[int, int]) -> None:
     master, _ = raw_pty
-    outlet = Outlet(master, owned=False)
+    outlet = FdWriter(master, owned=False)
     outlet.write(BIG)
     outlet.close()
     os.fstat(master)
@@ -136,7 +136,7 @@ async def test_an_inlet_reads_a_portion_at_a_time() -> None:
         for _ in range(50):
             there.send(bytes(1000))
         taken, bursts = bytearray(), list[int]()
-        inlet = Inlet(
+        inlet = FdReader(
             os.dup(here.fileno()), taken.extend, lambda: bursts.append(len(taken)), lambda: None, lambda: 10_000
         )
         await eventually(lambda: len(taken) == 50_000)

@@ -7,7 +7,7 @@ import pytest
 
 from runtime.journal.journal import LEAST_CAPACITY
 from runtime.posix import orphaned_pipes as leftovers
-from runtime.posix.orphaned_pipes import Leftovers
+from runtime.posix.orphaned_pipes import OrphanedPipes
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.sessions import execute
 
@@ -36,7 +36,7 @@ async def test_it_lives_on_when_its_command_has_ended(client: Client, served: Se
 async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "LIMIT", 2)
     with no_fd_leaked():
-        left = Leftovers()
+        left = OrphanedPipes()
         pipes = [os.pipe() for _ in range(3)]
         for read, _ in pipes:
             left.take(read)
@@ -52,7 +52,7 @@ async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many(monkeypatc
 
 async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
     with no_fd_leaked():
-        left = Leftovers()
+        left = OrphanedPipes()
         read, write = os.pipe()
         os.set_blocking(write, False)
         left.take(read)

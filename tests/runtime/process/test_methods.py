@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runtime.process.registry import Keep
+from runtime.process.registry import Retention
 from tests.support.runtime import Client, Served, alive, eventually
 
 
@@ -85,7 +85,7 @@ async def test_a_kill_may_begin_with_another_signal(client: Client) -> None:
 
 
 async def test_ended_ones_stay_readable_in_a_bounded_number(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Keep(number=3)
+    served.runtime._processes.records._keep = Retention(number=3)
     for number in range(5):
         await client.ask("process.start", id=f"p{number}", command=f"echo {number}")
         await client.call("process.attach", {"id": f"p{number}"}).result()

@@ -12,7 +12,7 @@ import pytest
 from runtime.journal import spill
 from runtime.journal.journal import Journal, JournalPool
 from runtime.journal.spill import SpillStore
-from runtime.process.output_stream import Cursor, OutputStream
+from runtime.process.output_stream import OutputStream, StreamCursor
 from tests.support.runtime import eventually
 
 RING = 64 << 10
@@ -52,7 +52,7 @@ async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     await store.close()
 
 
-async def read(cursor: Cursor, arrived: asyncio.Event) -> bytes:
+async def read(cursor: StreamCursor, arrived: asyncio.Event) -> bytes:
     got = bytearray()
     while not cursor.at_end:
         assert not cursor.lost()
@@ -73,7 +73,7 @@ async def test_a_cursor_goes_from_disk_to_memory_without_a_seam(store: SpillStor
     assert printed.stream.describe().start == 0
     for since in (0, 1, 123_456, SIZE - 10, SIZE):
         arrived = asyncio.Event()
-        cursor = Cursor(printed.stream, since, arrived.set)
+        cursor = StreamCursor(printed.stream, since, arrived.set)
         assert await read(cursor, arrived) == DATA[since:]
     printed.close()
 
@@ -81,7 +81,7 @@ async def test_a_cursor_goes_from_disk_to_memory_without_a_seam(store: SpillStor
 async def test_who_is_on_the_disk_holds_nobody_up_until_it_is_about_to_be_outrun(store: SpillStore) -> None:
     printed = Printed(store)
     await printed.print(DATA[:300_000])
-    old = Cursor(printed.stream, 0, lambda: None)
+    old = StreamCursor(printed.stream, 0, lambda: None)
     printed.stream.pacer.add(old)
     assert old.cursor is None
     await printed.print(DATA[300_000:400_000])
@@ -96,7 +96,7 @@ async def test_who_is_on_the_disk_holds_nobody_up_until_it_is_about_to_be_outrun
 async def test_without_a_disk_what_the_ring_lost_is_lost() -> None:
     printed = Printed(None)
     await printed.print(DATA)
-    cursor = Cursor(printed.stream, 0, lambda: None)
+    cursor = StreamCursor(printed.stream, 0, lambda: None)
     assert cursor.lost()
     assert cursor.offset == printed.stream.journal.start == printed.stream.describe().start
     assert not cursor.lost()
@@ -106,7 +106,7 @@ async def test_without_a_disk_what_the_ring_lost_is_lost() -> None:
 async def test_a_bounded_cursor_stops_and_holds_nobody_up() -> None:
     printed = Printed(None)
     await printed.print(DATA[:1000])
-    cursor = Cursor(printed.stream, 0, lambda: None, limit=300)
+    cursor = StreamCursor(printed.stream, 0, lambda: None, limit=300)
     assert bytes(cursor.look(1000)) == DATA[:300]
     assert not cursor.full
     cursor.take(300)
@@ -122,11 +122,11 @@ async def test_a_closed_cursor_is_not_called_when_the_disk_answers(store: SpillS
     printed = Printed(store)
     await printed.print(DATA)
     called: list[bool] = []
-    cursor = Cursor(printed.stream, 0, lambda: called.append(True))
+    cursor = StreamCursor(printed.stream, 0, lambda: called.append(True))
     assert not cursor.look(10)
     cursor.close()
     again = asyncio.Event()
-    other = Cursor(printed.stream, 0, again.set)
+    other = StreamCursor(printed.stream, 0, again.set)
     assert not other.look(10)
     await again.wait()
     assert not called

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runtime.process.registry import Keep
+from runtime.process.registry import Retention
 from tests.support.runtime import Client, Served, eventually
 
 
@@ -18,7 +18,7 @@ async def names(client: Client) -> list[str]:
 
 
 async def test_the_latest_are_kept_and_those_that_run_are_not_counted(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Keep(number=2)
+    served.runtime._processes.records._keep = Retention(number=2)
     await client.ask("process.start", id="runs", command="sleep 60")
     for number in range(4):
         await ran(client, f"p{number}")
@@ -26,7 +26,7 @@ async def test_the_latest_are_kept_and_those_that_run_are_not_counted(client: Cl
 
 
 async def test_what_is_old_goes_by_itself_with_what_it_has_on_disk(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Keep(age=0.05)
+    served.runtime._processes.records._keep = Retention(age=0.05)
     store = served.runtime._processes._store
     await ran(client, "p", "head -c 20000000 /dev/zero")
     served.runtime._journals._each = 1 << 20
@@ -47,7 +47,7 @@ async def test_they_outlive_the_client_that_started_them(served: Served) -> None
 
 
 async def test_an_id_that_ran_again_is_one_record_and_dies_once(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Keep(number=1)
+    served.runtime._processes.records._keep = Retention(number=1)
     await ran(client, "p")
     await ran(client, "p")
     await ran(client, "q")

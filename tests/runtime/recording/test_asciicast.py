@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hawse.api.types import Exit
-from runtime.recording.asciicast import Clock, Text, event, exit_status, header
+from runtime.recording.asciicast import CastClock, CastText, event, exit_status, header
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))
 def test_bytes_cut_anywhere_are_the_text_of_the_whole(data: bytes, cuts: list[int]) -> None:
-    text = Text()
+    text = CastText()
     places = [0, *sorted(cut for cut in cuts if cut <= len(data)), len(data)]
     parts = [text.feed(data[a:b]) for a, b in pairwise(places)]
     assert "".join(parts) + text.end() == data.decode(errors="replace")
@@ -18,7 +18,7 @@ def test_bytes_cut_anywhere_are_the_text_of_the_whole(data: bytes, cuts: list[in
 
 @given(st.text(max_size=50))
 def test_no_character_is_split(wanted: str) -> None:
-    text = Text()
+    text = CastText()
     parts = [text.feed(bytes([byte])) for byte in wanted.encode()]
     assert "".join(parts) == wanted
     assert all(len(part) <= 1 for part in parts)
@@ -27,7 +27,7 @@ def test_no_character_is_split(wanted: str) -> None:
 
 @given(st.lists(st.floats(0, 1e6), max_size=50))
 def test_intervals_add_up_to_the_time_and_never_go_back(times: list[float]) -> None:
-    clock = Clock()
+    clock = CastClock()
     at = 0
     for time in sorted(times):
         interval = clock.interval(time)
@@ -38,7 +38,7 @@ def test_intervals_add_up_to_the_time_and_never_go_back(times: list[float]) -> N
 
 
 def test_a_time_before_the_latest_is_the_latest() -> None:
-    clock = Clock()
+    clock = CastClock()
     assert [clock.interval(2.0), clock.interval(1.0), clock.interval(2.5)] == [2000, 0, 500]
 
 

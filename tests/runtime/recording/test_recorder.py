@@ -10,35 +10,35 @@ import pytest
 
 from runtime.journal.journal import Journal
 from runtime.recording import recorder as module
-from runtime.recording.cast_writer import CastFile, Entry, QuotaError
+from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
 from runtime.recording.recorder import Recorder
-from runtime.screen.snapshot_cache import Shelf
+from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.terminal import Terminal
 from tests.support.runtime import eventually
 
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
 
 
-class Paper(CastFile):
+class Paper(CastWriter):
     """Keeps what is written; `hold` stops the thread that writes."""
 
     def __init__(self, fail: Callable[[], None] = lambda: None) -> None:
-        self.entries: list[Entry] = []
-        self.last: Entry | None = None
+        self.entries: list[IndexEntry] = []
+        self.last: IndexEntry | None = None
         self.closed = False
         self.hold = threading.Event()
         self.hold.set()
         self._fail = fail
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
-        self.entries.append(Entry(0, "h", f"{cols}x{rows}"))
+        self.entries.append(IndexEntry(0, "h", f"{cols}x{rows}"))
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[IndexEntry]) -> None:
         assert self.hold.wait(20)
         self._fail()
         self.entries += entries
 
-    def end(self, entry: Entry | None) -> None:
+    def end(self, entry: IndexEntry | None) -> None:
         self.last = entry
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class Recorded:
             cols=80,
             rows=24,
             journal=Journal(capacity),
-            shelf=Shelf(),
+            shelf=SnapshotCache(),
             on_exit=lambda _: self.gone.set(),
         )
         self.recorder = Recorder(self.terminal, paper, lambda c, r: b"", **({"with_input": False} | options))
@@ -118,7 +118,7 @@ async def test_it_begins_with_the_screen_that_is_there() -> None:
         cols=40,
         rows=5,
         journal=Journal(),
-        shelf=Shelf(),
+        shelf=SnapshotCache(),
         on_exit=print,
     )
     await eventually(lambda: terminal.journal.end == 2)

@@ -1,14 +1,14 @@
 from pathlib import Path
 
-from runtime.recording.storage import Archive, Info, Room
+from runtime.recording.storage import RecordingFile, RecordingQuota, RecordingStore
 
 
-def info(name: str = "r-1", **fields: object) -> Info:
-    return Info(id=name, terminal="t", instance="i", cols=80, rows=24, started=1.0, **fields)  # type: ignore[arg-type]
+def info(name: str = "r-1", **fields: object) -> RecordingFile:
+    return RecordingFile(id=name, terminal="t", instance="i", cols=80, rows=24, started=1.0, **fields)  # type: ignore[arg-type]
 
 
 def test_what_was_saved_is_found_again_oldest_first(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "new")
+    archive = RecordingStore(tmp_path / "new")
     assert list(archive.load()) == []
     for name, started in (("b", 2.0), ("a", 3.0), ("c", 1.0)):
         one = info(name, state="finished", reason="stopped")
@@ -20,7 +20,7 @@ def test_what_was_saved_is_found_again_oldest_first(tmp_path: Path) -> None:
 
 
 def test_one_that_the_runtime_was_killed_in_ends_with_its_last_whole_line(tmp_path: Path) -> None:
-    archive = Archive(tmp_path)
+    archive = RecordingStore(tmp_path)
     archive.save(info())
     head = b'{"version":3}\n[1.500,"o","a"]\n'
     (tmp_path / "r-1.cast").write_bytes(head + b'[0.250,"o","b"]\n[1.000,"o","to')
@@ -40,14 +40,14 @@ def test_one_that_the_runtime_was_killed_in_ends_with_its_last_whole_line(tmp_pa
 def test_what_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(b"{")
     (tmp_path / "y.json").write_bytes(b'{"id": "../y"}')
-    archive = Archive(tmp_path)
+    archive = RecordingStore(tmp_path)
     archive.save(info("z"))  # its files are gone
     assert list(archive.load()) == []
     assert (tmp_path / "x.json").exists()
 
 
 def test_room_is_given_until_there_is_none() -> None:
-    room = Room(100)
+    room = RecordingQuota(100)
     assert room.take(60)
     assert not room.take(60)
     room.count(-30)

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from runtime.rpc.call import Call
+from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
-from runtime.rpc.generator_stream import Producer, Told, Work
+from runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
 from tests.support.runtime import Client, Served, eventually
 
 
@@ -29,8 +29,8 @@ class Bench:
         runtime: Any = served.runtime
         dispatcher = runtime.server._dispatcher
 
-        def serve(call: Call, params: Anything) -> None:
-            call.serve(Producer(call, self.make(), runtime._files._disk, runtime._files._tasks, offset=7))
+        def serve(call: RuntimeCall, params: Anything) -> None:
+            call.serve(GeneratorStream(call, self.make(), runtime._files._disk, runtime._files._tasks, offset=7))
 
         dispatcher.add({"make": Method(Anything, serve, stream=True)})
 
@@ -43,12 +43,12 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 async def test_events_and_bytes_come_in_order_and_then_the_result(bench: Bench) -> None:
     def make() -> Work:
-        yield Told("opened", {"a": 1})
+        yield StreamEvent("opened", {"a": 1})
         yield None
         yield b"one"
         yield b""
         yield b"two"
-        yield Told("more", [threading.get_ident()])
+        yield StreamEvent("more", [threading.get_ident()])
         return {"done": True}
 
     bench.make = make

@@ -6,7 +6,7 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.rpc import idempotency as outcomes
-from runtime.rpc.idempotency import Outcomes, fingerprint
+from runtime.rpc.idempotency import IdempotencyTable, fingerprint
 
 MARK = fingerprint("m", b"{}")
 
@@ -34,11 +34,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def kept(clock: Clock) -> Outcomes:
-    return Outcomes(clock)
+def kept(clock: Clock) -> IdempotencyTable:
+    return IdempotencyTable(clock)
 
 
-def test_a_repeat_joins_what_runs_and_then_gets_what_is_stored(kept: Outcomes) -> None:
+def test_a_repeat_joins_what_runs_and_then_gets_what_is_stored(kept: IdempotencyTable) -> None:
     assert kept.join("k", MARK) is None
     outcome = kept.begin("k", MARK, work="the work")
     told, late = Told(), Told()
@@ -55,14 +55,16 @@ def test_a_repeat_joins_what_runs_and_then_gets_what_is_stored(kept: Outcomes) -
     assert late.values == [7]
 
 
-def test_another_call_with_the_same_key_is_a_conflict(kept: Outcomes) -> None:
+def test_another_call_with_the_same_key_is_a_conflict(kept: IdempotencyTable) -> None:
     kept.begin("k", MARK)
     for other in (fingerprint("m", b'{"a":1}'), fingerprint("n", b"{}")):
         with pytest.raises(HawseError, match="key_conflict"):
             kept.join("k", other)
 
 
-def test_an_unknown_key_older_than_the_runtime_is_not_run_and_a_younger_one_is(kept: Outcomes, clock: Clock) -> None:
+def test_an_unknown_key_older_than_the_runtime_is_not_run_and_a_younger_one_is(
+    kept: IdempotencyTable, clock: Clock
+) -> None:
     clock.now = 10.0
     assert kept.join("young", MARK, age=9.0) is None
     with pytest.raises(HawseError, match="outcome_unknown") as caught:
@@ -70,7 +72,7 @@ def test_an_unknown_key_older_than_the_runtime_is_not_run_and_a_younger_one_is(k
     assert caught.value.admitted == "unknown"
 
 
-def test_a_failure_after_the_work_began_is_stored(kept: Outcomes) -> None:
+def test_a_failure_after_the_work_began_is_stored(kept: IdempotencyTable) -> None:
     told = Told()
     kept.begin("k", MARK).fail(HawseError("io_error", admitted="yes"))
     stored = kept.join("k", MARK)
@@ -79,7 +81,7 @@ def test_a_failure_after_the_work_began_is_stored(kept: Outcomes) -> None:
     assert [error.code for error in told.errors] == ["io_error"]
 
 
-def test_a_refusal_before_the_work_began_leaves_the_key_unused(kept: Outcomes) -> None:
+def test_a_refusal_before_the_work_began_leaves_the_key_unused(kept: IdempotencyTable) -> None:
     told = Told()
     outcome = kept.begin("k", MARK)
     outcome.tell(*told)
@@ -88,7 +90,7 @@ def test_a_refusal_before_the_work_began_leaves_the_key_unused(kept: Outcomes) -
     assert kept.join("k", MARK) is None
 
 
-def test_after_an_hour_from_its_end_an_outcome_is_unknown(kept: Outcomes, clock: Clock) -> None:
+def test_after_an_hour_from_its_end_an_outcome_is_unknown(kept: IdempotencyTable, clock: Clock) -> None:
     outcome = kept.begin("k", MARK)
     clock.now = 10 * outcomes.KEPT_FOR
     assert kept.join("k", MARK) is outcome, "it still runs"
@@ -101,7 +103,9 @@ def test_after_an_hour_from_its_end_an_outcome_is_unknown(kept: Outcomes, clock:
     assert unknown.value.admitted == "yes"
 
 
-def test_outcomes_are_bounded_in_number_and_so_are_the_keys(kept: Outcomes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcomes_are_bounded_in_number_and_so_are_the_keys(
+    kept: IdempotencyTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(outcomes, "KEPT", 3)
     monkeypatch.setattr(outcomes, "REMEMBERED", 4)
     running = kept.begin("running", MARK)
@@ -112,7 +116,7 @@ def test_outcomes_are_bounded_in_number_and_so_are_the_keys(kept: Outcomes, monk
     assert [str(n) for n in range(10) if _state(kept, str(n)) == "unknown"] == ["3", "4", "5", "6"]
 
 
-def _state(kept: Outcomes, key: str) -> str:
+def _state(kept: IdempotencyTable, key: str) -> str:
     try:
         return "kept" if kept.join(key, MARK) else "new"
     except HawseError:

@@ -4,7 +4,7 @@ import pytest
 from pyghostty import Terminal
 
 from runtime.screen.ghostty import row_flags, screen_cells
-from runtime.screen.row_renderer import CONTINUES, WRAPS, RowPainter, palette, unpack
+from runtime.screen.row_renderer import CONTINUES, WRAPS, RowRenderer, palette, unpack
 
 COLS, ROWS = 12, 4
 
@@ -12,7 +12,7 @@ COLS, ROWS = 12, 4
 def painted(data: bytes) -> bytes:
     with Terminal(COLS, ROWS) as emulator:
         emulator.feed(data)
-        return RowPainter(emulator._t[0]).paint(0, ROWS - 1, joined=False)
+        return RowRenderer(emulator._t[0]).paint(0, ROWS - 1, joined=False)
 
 
 def looks(data: bytes) -> tuple[object, ...]:

@@ -4,8 +4,8 @@ import pytest
 
 from runtime.journal.journal import DEFAULT_CAPACITY, LEAST_CAPACITY, Journal
 from runtime.screen.screen import Screen
-from runtime.screen.screen_tracker import LAG, Sidecar
-from runtime.screen.size_history import Mark, Marks
+from runtime.screen.screen_tracker import LAG, ScreenTracker
+from runtime.screen.size_history import SizeHistory, SizeMark
 
 LINES = b"".join(b"%062d\r\n" % n for n in range(20_000))
 
@@ -15,9 +15,9 @@ class Beside:
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.journal = Journal(capacity)
-        self.marks = Marks(80, 24)
+        self.marks = SizeHistory(80, 24)
         self.replies: list[bytes] = []
-        self.sidecar = Sidecar(self.journal, self.marks, reply=self.replies.append)
+        self.sidecar = ScreenTracker(self.journal, self.marks, reply=self.replies.append)
 
     def print(self, data: bytes, *, answered: int | None = None) -> None:
         for at in range(0, len(data), 64 << 10):
@@ -25,7 +25,7 @@ class Beside:
             self.sidecar.keep_near(answered)
 
     def resize(self, cols: int, rows: int) -> None:
-        self.marks.add(Mark(self.journal.end, cols, rows))
+        self.marks.add(SizeMark(self.journal.end, cols, rows))
 
 
 @pytest.fixture

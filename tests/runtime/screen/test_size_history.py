@@ -3,15 +3,20 @@
 import pytest
 
 from runtime.screen import size_history as module
-from runtime.screen.size_history import Mark, Marks
+from runtime.screen.size_history import SizeHistory, SizeMark
 
 
 def test_a_change_stands_before_the_byte_at_its_offset_and_is_told() -> None:
-    marks = Marks(80, 24)
-    marks.add(Mark(0, 100, 30))
-    marks.add(Mark(500, 90, 20))
-    assert [marks.get(number) for number in range(4)] == [Mark(0, 80, 24), Mark(0, 100, 30), Mark(500, 90, 20), None]
-    assert marks.latest == Mark(500, 90, 20)
+    marks = SizeHistory(80, 24)
+    marks.add(SizeMark(0, 100, 30))
+    marks.add(SizeMark(500, 90, 20))
+    assert [marks.get(number) for number in range(4)] == [
+        SizeMark(0, 80, 24),
+        SizeMark(0, 100, 30),
+        SizeMark(500, 90, 20),
+        None,
+    ]
+    assert marks.latest == SizeMark(500, 90, 20)
     assert marks.size_at(0) == (80, 24, 1)
     assert marks.size_at(1) == marks.size_at(500) == (100, 30, 2)
     assert marks.size_at(501) == (90, 20, 3)
@@ -19,9 +24,9 @@ def test_a_change_stands_before_the_byte_at_its_offset_and_is_told() -> None:
 
 def test_numbers_go_on_when_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMIT", 10)
-    marks = Marks(80, 24)
+    marks = SizeHistory(80, 24)
     for number in range(1, 51):
-        marks.add(Mark(number, 100 + number, 24))
+        marks.add(SizeMark(number, 100 + number, 24))
     assert marks.first == 41
-    assert marks.get(41) == Mark(41, 141, 24)
+    assert marks.get(41) == SizeMark(41, 141, 24)
     assert marks.size_at(45) == (144, 24, 45)

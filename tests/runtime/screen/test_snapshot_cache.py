@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from hawse.wire import HawseError
-from runtime.screen.snapshot_cache import Shelf, Snapshot
+from runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
 
 LIMIT = 100
 
 
-def snapshot(size: int) -> Snapshot:
-    return Snapshot(bytes(i & 0xFF for i in range(size)), 0, 80, 24, 1)
+def snapshot(size: int) -> CachedSnapshot:
+    return CachedSnapshot(bytes(i & 0xFF for i in range(size)), 0, 80, 24, 1)
 
 
 class Viewer:
@@ -26,7 +26,7 @@ class Viewer:
 
 
 def test_a_snapshot_is_taken_in_parts_and_then_gone() -> None:
-    shelf, viewer, given = Shelf(LIMIT), Viewer(), snapshot(50)
+    shelf, viewer, given = SnapshotCache(LIMIT), Viewer(), snapshot(50)
     shelf.put(viewer, given)
     assert (shelf.held, shelf.holds(viewer)) == (50, True)
     taken = []
@@ -38,7 +38,7 @@ def test_a_snapshot_is_taken_in_parts_and_then_gone() -> None:
 
 
 def test_those_who_share_one_cost_as_much_as_one() -> None:
-    shelf, given, viewers = Shelf(LIMIT), snapshot(LIMIT), [Viewer() for _ in range(50)]
+    shelf, given, viewers = SnapshotCache(LIMIT), snapshot(LIMIT), [Viewer() for _ in range(50)]
     for viewer in viewers:
         shelf.put(viewer, given)
     assert shelf.held == LIMIT
@@ -50,7 +50,7 @@ def test_those_who_share_one_cost_as_much_as_one() -> None:
 
 
 def test_who_has_taken_nothing_for_the_longest_time_loses() -> None:
-    shelf, (first, second, third) = Shelf(LIMIT), (Viewer(), Viewer(), Viewer())
+    shelf, (first, second, third) = SnapshotCache(LIMIT), (Viewer(), Viewer(), Viewer())
     shelf.put(first, snapshot(40))
     shelf.put(second, snapshot(40))
     shelf.take(first, 1)
@@ -60,7 +60,7 @@ def test_who_has_taken_nothing_for_the_longest_time_loses() -> None:
 
 
 def test_a_lossless_one_never_loses_and_without_room_none_is_taken_in() -> None:
-    shelf, lossless = Shelf(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
+    shelf, lossless = SnapshotCache(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
     shelf.put(lossless[0], snapshot(60))
     for newcomer in (lossless[1], Viewer()):
         with pytest.raises(HawseError) as refused:
@@ -71,7 +71,7 @@ def test_a_lossless_one_never_loses_and_without_room_none_is_taken_in() -> None:
 
 
 def test_one_that_is_larger_than_the_shelf_stands_there_alone() -> None:
-    shelf, small, large = Shelf(LIMIT), Viewer(), Viewer()
+    shelf, small, large = SnapshotCache(LIMIT), Viewer(), Viewer()
     shelf.put(small, snapshot(1))
     shelf.put(large, snapshot(2 * LIMIT))
     assert (shelf.held, small.lost) == (2 * LIMIT, 1)
@@ -80,10 +80,10 @@ def test_one_that_is_larger_than_the_shelf_stands_there_alone() -> None:
 class ShelfMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.shelf = Shelf(LIMIT)
+        self.shelf = SnapshotCache(LIMIT)
         self.viewers = [Viewer(lossless=n == 0) for n in range(6)]
         self.latest = snapshot(1)
-        self.model: dict[Viewer, tuple[Snapshot, int]] = {}
+        self.model: dict[Viewer, tuple[CachedSnapshot, int]] = {}
 
     @rule(who=st.integers(0, 5), size=st.integers(1, LIMIT), same=st.booleans())
     def put(self, who: int, size: int, same: bool) -> None:

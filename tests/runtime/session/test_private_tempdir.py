@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runtime.session import private_tempdir as module
-from runtime.session.private_tempdir import OwnFolder
+from runtime.session.private_tempdir import PrivateTempDir
 
 MAKE = """
 import pathlib, sys, time
@@ -27,7 +27,7 @@ def make_old(folder: Path) -> None:
 
 
 def test_it_is_ours_alone_and_goes_with_us(tmp_path: Path) -> None:
-    folder = OwnFolder(tmp_path)
+    folder = PrivateTempDir(tmp_path)
     assert folder.path.stat().st_mode & 0o777 == 0o700
     (folder.path / "file").touch()
     folder.close()
@@ -45,7 +45,7 @@ def test_what_one_that_was_killed_has_left_is_removed_and_what_one_that_lives_ha
         others[0].wait()
         for folder in folders:
             make_old(folder)
-        mine = OwnFolder(tmp_path)
+        mine = PrivateTempDir(tmp_path)
         assert set(tmp_path.iterdir()) == {folders[1], mine.path}
         mine.close()
     finally:
@@ -64,7 +64,7 @@ def test_a_young_one_a_file_and_a_link_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / ".hawse-own-link").symlink_to("elsewhere")
     make_old(tmp_path / ".hawse-own-file")
     os.utime(tmp_path / ".hawse-own-link", (0, 0), follow_symlinks=False)
-    OwnFolder(tmp_path).close()
+    PrivateTempDir(tmp_path).close()
     assert {path.name for path in tmp_path.iterdir()} == {
         "elsewhere",
         ".hawse-own-young",
@@ -77,6 +77,6 @@ def test_a_young_one_a_file_and_a_link_are_left_alone(tmp_path: Path) -> None:
 def test_without_memory_it_is_where_temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MEMORY", tmp_path / "none")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = OwnFolder()
+    folder = PrivateTempDir()
     assert folder.path.parent == tmp_path
     folder.close()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from runtime.terminal.command_history import ANSWER_BYTES, KEPT, KEPT_BYTES, Commands
+from runtime.terminal.command_history import ANSWER_BYTES, KEPT, KEPT_BYTES, CommandHistory
 
 ESCAPED = rb"633;E;echo 'a\x3bb\\c'\x0aend;nonce"
 
@@ -12,7 +12,7 @@ class Shell:
 
     def __init__(self) -> None:
         self.output = b""
-        self.commands = Commands(lambda start, stop: self.output[start:stop])
+        self.commands = CommandHistory(lambda start, stop: self.output[start:stop])
 
     def mark(self, payload: bytes, cwd: str | None = "/w") -> None:
         start = len(self.output)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from runtime.terminal.congestion_window import Flight
+from runtime.terminal.congestion_window import CongestionWindow
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -20,7 +20,7 @@ class Run(NamedTuple):
 def simulate(*, speed: float, round_trip: float, window: int = 512 * KIB, step: int = 64 * KIB, seconds: float) -> Run:
     """A sender with endless output, a reader that takes `speed` bytes a second and grants in steps of `step`."""
     now = 0.0
-    flight = Flight(lambda: now)
+    flight = CongestionWindow(lambda: now)
     credit, sent, back, read, owed, most, counted = window, 0, 0, 0, 0, 0, 0
     busy_until = 0.0
     arrivals: list[tuple[float, int, int]] = []  # (when, +size granted or -size read)
@@ -72,7 +72,7 @@ def test_a_reader_that_grants_in_steps_larger_than_the_flight_is_not_stuck() -> 
 
 def test_a_snapshot_larger_than_what_is_left_of_the_window_does_not_stop_the_output() -> None:
     now = 0.0
-    flight = Flight(lambda: now)
+    flight = CongestionWindow(lambda: now)
     room = 0
     for _ in range(8):
         room = max(room, flight.room(212 * KIB, 300 * KIB, 0))
@@ -81,7 +81,7 @@ def test_a_snapshot_larger_than_what_is_left_of_the_window_does_not_stop_the_out
 
 
 def test_a_window_that_grows_is_no_acknowledgement() -> None:
-    flight = Flight(lambda: 0.0)
+    flight = CongestionWindow(lambda: 0.0)
     assert flight.room(0, 0, 0) == 0
     assert flight.room(512 * KIB, 0, 0) == flight.limit
     flight.sent(64 * KIB)

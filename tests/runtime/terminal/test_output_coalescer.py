@@ -5,7 +5,7 @@ import time
 import pytest
 
 from runtime.journal.journal import PORTION, Journal
-from runtime.terminal.output_coalescer import TRICKLE, Teller
+from runtime.terminal.output_coalescer import TRICKLE, OutputCoalescer
 from tests.support.runtime import eventually
 
 
@@ -15,7 +15,7 @@ class Told:
     def __init__(self) -> None:
         self.journal = Journal(1 << 20)
         self.ends: list[int] = []
-        self.teller = Teller(self.journal, lambda: self.ends.append(self.journal.end))
+        self.teller = OutputCoalescer(self.journal, lambda: self.ends.append(self.journal.end))
 
     def print(self, size: int) -> None:
         self.journal.append(bytes(size))

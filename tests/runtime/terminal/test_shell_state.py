@@ -5,12 +5,12 @@ import socket
 import pytest
 
 from runtime.journal.journal import Journal
-from runtime.terminal.shell_state import Observer
+from runtime.terminal.shell_state import ShellStateTracker
 
 
-def observed(*pieces: bytes) -> Observer:
+def observed(*pieces: bytes) -> ShellStateTracker:
     journal = Journal()
-    observer = Observer(journal)
+    observer = ShellStateTracker(journal)
     for piece in pieces:
         journal.append(piece)
         observer.catch_up()
@@ -48,5 +48,5 @@ def test_commands_are_seen_with_the_directory_they_ran_in() -> None:
 
 
 def test_a_shell_that_was_integrated_is_known_to_tell_before_it_has() -> None:
-    assert Observer(Journal(), integrated=True).tells_commands
-    assert not Observer(Journal()).tells_commands
+    assert ShellStateTracker(Journal(), integrated=True).tells_commands
+    assert not ShellStateTracker(Journal()).tells_commands

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hawse.api.runtime import ECHO_BOUNDS, Echoes
-from runtime.terminal.stats import Tally
+from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
+from runtime.terminal.stats import TerminalStats
 from tests.support.runtime import Client, eventually
 
 
 @given(st.lists(st.floats(0, 10)))
 def test_each_time_is_in_the_first_class_that_it_fits_in(times: list[float]) -> None:
-    tally = Tally()
+    tally = TerminalStats()
     for seconds in times:
         tally.echoed(seconds)
     said = tally.echoes()
@@ -26,8 +26,8 @@ def test_each_time_is_in_the_first_class_that_it_fits_in(times: list[float]) -> 
 
 
 def test_it_is_said_as_the_wire_has_it() -> None:
-    said = msgspec.to_builtins(Tally().echoes())
-    assert msgspec.convert(said, Echoes) == Tally().echoes()
+    said = msgspec.to_builtins(TerminalStats().echoes())
+    assert msgspec.convert(said, EchoHistogram) == TerminalStats().echoes()
 
 
 async def echoes(client: Client) -> list[int]:

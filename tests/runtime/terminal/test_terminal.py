@@ -13,8 +13,8 @@ from hawse.wire import HawseError
 from runtime.journal.journal import Journal
 from runtime.posix import child as reaper
 from runtime.screen import size_history as marks
-from runtime.screen.size_history import Mark
-from runtime.screen.snapshot_cache import Shelf
+from runtime.screen.size_history import SizeMark
+from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.terminal import Terminal
 from tests.support.runtime import children, eventually, no_fd_leaked
 
@@ -34,7 +34,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
             cols=80,
             rows=24,
             journal=Journal(capacity),
-            shelf=Shelf(),
+            shelf=SnapshotCache(),
             on_exit=lambda _: None,
         )
         started.append(new)
@@ -85,9 +85,9 @@ async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
     shell.write(b"\n")
     await eventually(lambda: b"20 90" in output(shell))
     assert shell.size == (90, 20)
-    assert shell.marks.get(0) == Mark(0, 80, 24)
-    assert shell.marks.get(1) == Mark(0, 100, 30)
-    assert shell.marks.get(2) == Mark(at, 90, 20)
+    assert shell.marks.get(0) == SizeMark(0, 80, 24)
+    assert shell.marks.get(1) == SizeMark(0, 100, 30)
+    assert shell.marks.get(2) == SizeMark(at, 90, 20)
     assert shell.marks.get(3) is None
     assert shell.marks.size_at(0) == (80, 24, 1)
     assert shell.marks.size_at(1) == (100, 30, 2)
@@ -104,8 +104,8 @@ async def test_sizes_are_remembered_in_a_bounded_number(start: Start, monkeypatc
     for number in range(50):
         shell.resize(100 + number, 24)
     assert shell.marks.first == 41
-    assert shell.marks.get(41) == Mark(0, 140, 24)
-    assert shell.marks.get(50) == Mark(0, 149, 24)
+    assert shell.marks.get(41) == SizeMark(0, 140, 24)
+    assert shell.marks.get(50) == SizeMark(0, 149, 24)
     snapshot = shell.snapshot()
     assert (snapshot.cols, snapshot.next_mark) == (149, 51)
 

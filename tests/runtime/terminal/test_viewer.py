@@ -13,9 +13,9 @@ from pyghostty import Terminal as Emulator
 
 from hawse.wire.frames import SHARED
 from runtime.journal import backpressure as pace
-from runtime.journal.input_offsets import Inputs
-from runtime.screen.snapshot_cache import Snapshot
-from runtime.terminal.congestion_window import Flight
+from runtime.journal.input_offsets import InputOffsets
+from runtime.screen.snapshot_cache import CachedSnapshot
+from runtime.terminal.congestion_window import CongestionWindow
 from runtime.terminal.viewer import RESEED_ROWS
 from tests.support.runtime import Channel, Client, Served, eventually
 
@@ -206,7 +206,7 @@ async def test_input_is_applied_once_across_reattaches_with_the_same_id(served: 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 100)), max_size=40))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_resends_within_what_was_applied_change_nothing(sends: list[tuple[int, int]]) -> None:
-    inputs, stream, written = Inputs(), bytes(range(256)) * 2, b""
+    inputs, stream, written = InputOffsets(), bytes(range(256)) * 2, b""
     for offset, size in sends:
         offset = min(offset, len(written))
         fresh = inputs.fresh("i", offset, stream[offset : offset + size])
@@ -391,7 +391,7 @@ async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(cl
             assert opened["start_at"] == "snapshot"
             assert opened["screen"] > 8192, "some of it has to wait"
             assert shelf.held <= shelf.limit
-            assert sum(len(kept.data) for kept in gc.get_objects() if isinstance(kept, Snapshot)) <= shelf.limit
+            assert sum(len(kept.data) for kept in gc.get_objects() if isinstance(kept, CachedSnapshot)) <= shelf.limit
         fast.generous = True
         fast.grant(1 << 20)
         await fast.result()
@@ -606,12 +606,12 @@ async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
     """The clock may go on between two questions. Whoever promises more and sends nothing is not asked again."""
     calls = 0
 
-    def room(flight: Flight, window: int, sent: int, back: int) -> int:
+    def room(flight: CongestionWindow, window: int, sent: int, back: int) -> int:
         nonlocal calls
         calls += 1
         return 0 if calls % 2 else min(window, 4096)
 
-    monkeypatch.setattr(Flight, "room", room)
+    monkeypatch.setattr(CongestionWindow, "room", room)
     viewer = await client.terminal("seq 3000")
     await viewer.result()
     assert bytes(viewer.output) == b"".join(b"%d\r\n" % n for n in range(1, 3001))

@@ -3,16 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hawse.api.watches import Change
+from hawse.api.watches import WatchedChange
 from runtime.watch import change_log as watch_log
-from runtime.watch.change_log import KEPT, PART, Log, merge
+from runtime.watch.change_log import KEPT, PART, ChangeLog, merge
 
 
-def added(*paths: str) -> list[Change]:
-    return [Change("added", path) for path in paths]
+def added(*paths: str) -> list[WatchedChange]:
+    return [WatchedChange("added", path) for path in paths]
 
 
-def told(log: Log, cursor: int) -> list[Change]:
+def told(log: ChangeLog, cursor: int) -> list[WatchedChange]:
     """All that follows `cursor`, part by part."""
     changes = []
     while cursor < log.end:
@@ -22,7 +22,7 @@ def told(log: Log, cursor: int) -> list[Change]:
 
 
 def test_each_reader_gets_what_follows_its_cursor() -> None:
-    log = Log()
+    log = ChangeLog()
     log.add(added("a", "b"))
     log.add(added("c"))
     assert log.read(0) == (added("a", "b", "c"), 3)
@@ -32,20 +32,25 @@ def test_each_reader_gets_what_follows_its_cursor() -> None:
 
 
 def test_the_changes_of_one_path_are_told_as_one() -> None:
-    log = Log()
-    log.add([Change("added", "a"), Change("modified", "a"), *added("b"), Change("deleted", "a")])
-    assert log.read(0) == ([Change("added", "b"), Change("deleted", "a")], 4)
+    log = ChangeLog()
+    log.add([WatchedChange("added", "a"), WatchedChange("modified", "a"), *added("b"), WatchedChange("deleted", "a")])
+    assert log.read(0) == ([WatchedChange("added", "b"), WatchedChange("deleted", "a")], 4)
 
 
 def test_what_was_replaced_is_modified_and_what_is_new_stays_new() -> None:
-    merged: dict[str, Change] = {}
-    for change in (Change("deleted", "a"), Change("added", "a"), Change("added", "b"), Change("modified", "b")):
+    merged: dict[str, WatchedChange] = {}
+    for change in (
+        WatchedChange("deleted", "a"),
+        WatchedChange("added", "a"),
+        WatchedChange("added", "b"),
+        WatchedChange("modified", "b"),
+    ):
         merge(merged, change)
-    assert list(merged.values()) == [Change("modified", "a"), Change("added", "b")]
+    assert list(merged.values()) == [WatchedChange("modified", "a"), WatchedChange("added", "b")]
 
 
 def test_beyond_its_bound_the_oldest_changes_are_behind() -> None:
-    log = Log()
+    log = ChangeLog()
     log.add(added(*(str(number) for number in range(KEPT + 5))))
     assert log.start == 5
     assert log.missing(4) == "behind"
@@ -54,7 +59,7 @@ def test_beyond_its_bound_the_oldest_changes_are_behind() -> None:
 
 
 def test_long_paths_are_bounded_in_bytes() -> None:
-    log = Log()
+    log = ChangeLog()
     log.add(added(*(f"{number}-" + "x" * 4000 for number in range(2000))))
     assert (log.end - log.start) * 4000 <= watch_log.KEPT_BYTES
     part, _ = log.read(log.start)
@@ -62,7 +67,7 @@ def test_long_paths_are_bounded_in_bytes() -> None:
 
 
 def test_an_overflow_is_told_to_whoever_was_before_it() -> None:
-    log = Log()
+    log = ChangeLog()
     log.add(added("a"))
     log.lose()
     log.add(added("b"))
@@ -73,7 +78,7 @@ def test_an_overflow_is_told_to_whoever_was_before_it() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 20), max_size=60), max_size=8), st.integers(0, 100))
 def test_read_in_parts_or_at_once_nothing_is_missing(batches: list[list[int]], cursor: int) -> None:
-    log = Log()
+    log = ChangeLog()
     plain = []
     for batch in batches:
         log.add(added(*map(str, batch)))
@@ -83,7 +88,7 @@ def test_read_in_parts_or_at_once_nothing_is_missing(batches: list[list[int]], c
 
 
 def test_a_part_is_bounded_and_the_next_one_goes_on() -> None:
-    log = Log()
+    log = ChangeLog()
     log.add(added(*(str(number) for number in range(2 * PART + 1))))
     sizes = []
     cursor = 0

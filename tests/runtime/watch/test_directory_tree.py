@@ -11,19 +11,19 @@ import pytest
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.watch import directory_tree as watch_tree
-from runtime.watch.directory_tree import OverflowedError, Tree
+from runtime.watch.directory_tree import DirectoryTree, OverflowedError
 from tests.support.runtime import no_fd_leaked
 
-Make = Callable[..., Tree]
+Make = Callable[..., DirectoryTree]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    trees: list[Tree] = []
+    trees: list[DirectoryTree] = []
 
-    def make(*, recursive: bool = True, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Tree:
+    def make(*, recursive: bool = True, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> DirectoryTree:
         (tmp_path / "root").mkdir(exist_ok=True)
-        tree = Tree(str(tmp_path / "root"), Filter(include, exclude), recursive=recursive)
+        tree = DirectoryTree(str(tmp_path / "root"), Filter(include, exclude), recursive=recursive)
         trees.append(tree)
         tree.open()
         return tree
@@ -34,7 +34,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
             tree.close()
 
 
-def taken(tree: Tree, root: Path) -> set[tuple[str, str]]:
+def taken(tree: DirectoryTree, root: Path) -> set[tuple[str, str]]:
     return {(change.type, os.path.relpath(change.path, root)) for change in tree.take()}
 
 
@@ -165,7 +165,7 @@ def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with no_fd_leaked():
         for name, kind in (("none", FileNotFoundError), ("file", NotADirectoryError)):
-            tree = Tree(str(tmp_path / name), Filter([], []), recursive=True)
+            tree = DirectoryTree(str(tmp_path / name), Filter([], []), recursive=True)
             with pytest.raises(kind):
                 tree.open()
             tree.close()
@@ -187,6 +187,6 @@ def test_without_a_descriptor_there_is_a_typed_error(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:
         with pytest.raises(HawseError, match="limit_exceeded"):
-            Tree(str(tmp_path), Filter([], []), recursive=False)
+            DirectoryTree(str(tmp_path), Filter([], []), recursive=False)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime.watch import inotify
-from runtime.watch.inotify import Event, Inotify
+from runtime.watch.inotify import Inotify, InotifyEvent
 from tests.support.runtime import open_fds
 
 MASK = inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO
@@ -30,10 +30,10 @@ def test_what_happens_in_a_directory_is_read_in_order_whatever_bytes_the_names_h
     os.mkdir(here + b"/d")
     os.rename(here + b"/\xff\n", here + b"/\xc3\xa9")
     assert queue.read() == [
-        Event(wd, inotify.CREATE, b"\xff\n"),
-        Event(wd, inotify.CREATE | inotify.IS_DIRECTORY, b"d"),
-        Event(wd, inotify.MOVED_FROM, b"\xff\n"),
-        Event(wd, inotify.MOVED_TO, b"\xc3\xa9"),
+        InotifyEvent(wd, inotify.CREATE, b"\xff\n"),
+        InotifyEvent(wd, inotify.CREATE | inotify.IS_DIRECTORY, b"d"),
+        InotifyEvent(wd, inotify.MOVED_FROM, b"\xff\n"),
+        InotifyEvent(wd, inotify.MOVED_TO, b"\xc3\xa9"),
     ]
     assert queue.read() == []
 
@@ -43,7 +43,7 @@ def test_a_directory_that_is_let_go_of_says_so_and_then_nothing(queue: Inotify, 
     queue.remove(wd)
     queue.remove(wd)
     (tmp_path / "x").touch()
-    assert queue.read() == [Event(wd, inotify.IGNORED, b"")]
+    assert queue.read() == [InotifyEvent(wd, inotify.IGNORED, b"")]
 
 
 def test_an_overflow_is_an_event(queue: Inotify, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_an_overflow_is_an_event(queue: Inotify, tmp_path: Path) -> None:
     for number in range(limit // 2 + 1):
         (tmp_path / str(number)).touch()
         (tmp_path / str(number)).unlink()
-    events: list[Event] = []
+    events: list[InotifyEvent] = []
     while more := queue.read():
         events += more
     assert events[-1].mask == inotify.OVERFLOW
