@@ -1,5 +1,5 @@
-# Two commands matter: `make run` and `make test`. Both need only Python >= 3.11 and Node >= 20, and set up the rest.
-# Stamps remember what is done, so that a second run starts at once.
+# `make run` and `make test` need Python >= 3.11 and Node >= 20 and install everything else. Files .venv/.run, .venv/.dev
+# and web/node_modules/.hawse-stamp record what is installed, so that the next run starts at once.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -13,48 +13,77 @@ ARGS ?=
 
 export PYTHON UPGRADE
 
-.PHONY: help run test check e2e bench build pins clean dev web web-modules
+# pytest runs in this many processes. Tests wait more than they compute, so there are more of them than cores.
+WORKERS ?= 4
+PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
+
+.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire pytest-quick bench build release pins \
+	clean dev web web-modules
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081" are handed to `hawse serve`)
+run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081": options of `hawse serve`)
 	@exec $(BIN)/hawse serve $(ARGS)
 
-test: dev web ## everything there is to test: pytest, vitest, and a real Chromium against a real gateway
+test: ## run all tests: pytest, vitest, and a real Chromium against a real gateway; ends with a summary
+	@scripts/stages.sh pytest vitest e2e
+
+check: ## before a commit: lint, format, types, all tests but the long ones and the browser's; ends with a summary
+	@scripts/stages.sh lint format types web-check pytest-quick vitest
+
+pytest: dev web ## the Python tests (ARGS="tests/wire -k frame": options of pytest)
 	@scripts/need_tools.sh
-	@scripts/find_chromium.sh >/dev/null
-	scripts/pytest.sh
-	cd web && npm test
-	@$(MAKE) --no-print-directory e2e
+	$(PYTEST) $(ARGS)
 
-check: dev web-modules ## the one door before a commit: lint, format, types, unit tests
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	cd web && npm run check
-	scripts/pytest.sh
+pytest-quick: dev web ## the Python tests without the long ones
+	@scripts/need_tools.sh
+	$(PYTEST) -m 'not soak' $(ARGS)
+
+vitest: web-modules ## the TypeScript tests
 	cd web && npm test
 
-e2e: dev web ## the browser tests alone (ARGS="-k resize" are handed to pytest)
+e2e: dev web ## the browser tests (ARGS="-k resize": options of pytest)
 	@scripts/need_tools.sh
 	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e $(ARGS)
 
-bench: dev web ## measure, against the project's own limits
+lint: dev ## ruff's rules
+	$(BIN)/ruff check
+
+format: dev ## check the format of Python files (`.venv/bin/ruff format` changes them)
+	$(BIN)/ruff format --check
+
+types: dev ## mypy
+	$(BIN)/mypy
+
+web-check: web-modules ## biome and tsc
+	cd web && npm run check
+
+coverage: dev web ## the Python tests with branch coverage; build/coverage/index.html
+	@scripts/need_tools.sh
+	$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html $(ARGS)
+
+coverage-wire: dev ## fail unless the tests of hawse/wire cover each of its branches
+	scripts/pytest.sh tests/wire -q --cov=hawse/wire --cov-report=term-missing:skip-covered --cov-fail-under=100
+
+bench: dev web ## run the benchmarks and compare with the project's targets
 	$(BIN)/python -m bench $(ARGS)
 
-build: dev web ## dist/: an sdist and a wheel, the browser client inside
+build: dev web ## dist/: an sdist and a wheel that contain the browser client
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 
-pins: ## write requirements/*.txt anew (UPGRADE=1: with the newest versions)
+release: dev web ## make a release: VERSION=1.2.3 (scripts/release.sh)
+	scripts/release.sh $(VERSION)
+
+pins: ## write requirements/*.txt again (UPGRADE=1: with the newest versions)
 	scripts/pins.sh
 
-clean: ## remove all that was built or installed here
-	rm -rf .venv build dist gateway/_web web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean: ## remove everything that was built or installed here
+	rm -rf .venv build dist gateway/_web web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# ---- what the above stand on
+# ---- prerequisites
 
 dev: .venv/.dev
 web: $(BUNDLE)

@@ -1,22 +1,23 @@
 #!/bin/sh
-# The programs that tests drive inside a terminal. Root on Debian gets them installed; others are told what to install.
+# Installs the packages of tests/debian-packages.txt whose programs are missing: root on Debian. On other systems, and
+# for other users, it says what to install and fails. scripts/find_chromium.sh looks for a Chromium.
 set -eu
 . "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/.."
 
 packages=
-need() { command -v "$1" >/dev/null 2>&1 || packages="$packages $2"; }
-need bwrap bubblewrap
-need curl curl
-need vim vim
-need less less
-need htop htop
-need ps procps
-need zsh zsh
+while read -r package programs _; do
+    case $package in '' | '#'* | chromium) continue ;; esac
+    [ "$programs" != - ] || continue
+    for program in $(echo "$programs" | tr , ' '); do
+        command -v "$program" >/dev/null 2>&1 || { packages="$packages $package"; break; }
+    done
+done <tests/debian-packages.txt
 
 [ -n "$packages" ] || exit 0
 if can_apt; then
-    # shellcheck disable=SC2086 # one word each
-    apt_install $packages || die "could not install what the tests drive:$packages"
+    # shellcheck disable=SC2086 # each word is a package
+    apt_install $packages || die "could not install packages that the tests need:$packages"
 else
-    die "the tests drive programs that this machine lacks. Install them, then try again: sudo apt-get install$packages"
+    die "the tests run programs that this machine lacks. Install these packages, then try again: sudo apt-get install$packages"
 fi

@@ -1,9 +1,9 @@
 #!/bin/sh
-# pytest, with a folder of its own for what tests write: what an earlier run left cannot fail this one, and nothing
-# stays. After a failure it is kept, to be looked at. Its name is short, since the paths of sockets have to be.
+# Runs pytest with a temporary directory of its own: files of an earlier run can't fail this one. The directory is removed
+# afterwards; after a failure it is kept. Its path is short, because the path of a Unix socket has at most 107 bytes.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
 own=$(mktemp -d "${TMPDIR:-/tmp}/hawse-tests.XXXXXX")
-.venv/bin/pytest --basetemp="$own/t" "$@" || { code=$?; say "what the tests left is in $own"; exit "$code"; }
+.venv/bin/pytest --basetemp="$own/t" "$@" || { code=$?; say "the files of the tests are in $own"; exit "$code"; }
 rm -rf "$own"

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 # The tests of the house itself. Every other test_*.py outside tests/integration/ belongs to one module.
-HOUSE = {TESTS / "test_arrows.py", TESTS / "test_map.py", TESTS / "test_house.py"}
+HOUSE = {TESTS / "test_arrows.py", TESTS / "test_map.py", TESTS / "test_house.py", TESTS / "test_isolation.py"}
 
 
 def test_file_of(module: Path) -> Path:

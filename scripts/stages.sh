@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# stages.sh TARGET...: runs `make TARGET` for each target, also after a failure, and ends with a summary of all of them.
+# Exits with 1 if a stage failed. A stage that calls stages.sh itself adds its rows to the same summary.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+outermost=
+if [ -z "${STAGES_SUMMARY:-}" ]; then
+    outermost=yes
+    STAGES_SUMMARY=$(mktemp)
+    export STAGES_SUMMARY
+fi
+log=$(mktemp)
+trap 'rm -f "$log" ${outermost:+"$STAGES_SUMMARY"}' EXIT
+
+# The last line in which a tool counts what it has done, without colours: "3496 passed in 412.33s".
+outcome() {
+    sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -E '[0-9]+ (passed|failed|error)|no issues found|Found [0-9]+ error|Checked [0-9]+|already formatted|would be reformatted|All checks passed' |
+        tail -n 1 | sed 's/^[= ]*//; s/[= ]*$//' | cut -c 1-100
+}
+
+failed=0
+for target in "$@"; do
+    echo "hawse: ---- $target"
+    start=$SECONDS
+    rows=$(wc -l <"$STAGES_SUMMARY")
+    if make --no-print-directory "$target" </dev/null 2>&1 | tee "$log"; then result=passed; else result=FAILED failed=1; fi
+    if [ "$(wc -l <"$STAGES_SUMMARY")" = "$rows" ]; then # a stage of stages has written rows of its own
+        printf '  %-14s %-7s %5d s  %s\n' "$target" "$result" $((SECONDS - start)) "$(outcome)" >>"$STAGES_SUMMARY"
+    fi
+done
+
+if [ -n "$outermost" ]; then
+    echo "hawse: ---- results"
+    cat "$STAGES_SUMMARY"
+    [ "$failed" = 0 ] && echo "hawse: all stages passed" || echo "hawse: a stage failed"
+fi
+exit "$failed"

@@ -1,0 +1,124 @@
+"""Isolate the tests from the machine: a HOME of their own, and no program that tests/debian-packages.txt doesn't name.
+
+A pytest plugin, loaded by conftest.py. It makes a folder with one link for each program of the list and sets PATH to
+that folder, so that a test, a shell in a terminal or a script finds nothing else. A program that is started by its path
+is not found through PATH: an audit hook (PEP 578) sees it, and the test fails.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LIST = ROOT / "tests" / "debian-packages.txt"
+
+# Settings of the developer's shell, editor and tools, which would change what the programs under test do.
+PERSONAL = ("BASH_", "GIT_", "HIST", "LESS", "PROMPT", "PS1", "PYENV", "TMUX", "VIM", "XDG_", "ZSH")
+PERSONAL_NAMES = {
+    "EDITOR",
+    "ENV",
+    "INPUTRC",
+    "MANPAGER",
+    "PAGER",
+    "VISUAL",
+    "ZDOTDIR",
+    "PYTHONSTARTUP",
+    "SHELL",
+    "OLDPWD",
+}
+STARTS = {"subprocess.Popen": 0, "os.posix_spawn": 0, "os.exec": 0}  # audit event: index of the program's path
+
+
+class Package(NamedTuple):
+    """A line of the list."""
+
+    name: str
+    programs: tuple[str, ...]
+    reason: str
+
+
+def read_list(text: str) -> list[Package]:
+    """Parse tests/debian-packages.txt."""
+    lines = [line.split(maxsplit=2) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [Package(name, () if programs == "-" else tuple(programs.split(",")), why) for name, programs, why in lines]
+
+
+def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
+    """Make a link in `folder` for each of `programs` that is found on `path`, and for Python."""
+    for name in programs:
+        if found := shutil.which(name, path=path):
+            (folder / name).symlink_to(found)
+    python = os.path.realpath(sys.executable)  # a link to .venv/bin/python would lose the virtual environment
+    for name in ("python", "python3"):
+        (folder / name).symlink_to(python)
+
+
+class Watch:
+    """Notes programs that are started by their path and are not on the list."""
+
+    def __init__(self, programs: Path) -> None:
+        self.found: list[str] = []
+        self._allowed = {os.path.realpath(entry) for entry in programs.iterdir()}
+        if chromium := os.environ.get("HAWSE_CHROMIUM"):
+            self._allowed.add(os.path.realpath(chromium))
+        # The repository with its .venv, Python itself, and what the tests write.
+        own = (ROOT, sys.prefix, sys.base_prefix, tempfile.gettempdir())
+        self._folders = tuple(os.path.realpath(folder) + "/" for folder in own)
+
+    def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An audit hook: called by the interpreter for each event (PEP 578)."""
+        if event in STARTS:
+            program = os.fsdecode(arguments[STARTS[event]])
+            if self.is_foreign(program):
+                self.found.append(program)
+
+    def is_foreign(self, program: str) -> bool:
+        """Whether `program` is the path of an executable file that is neither on the list nor the project's own."""
+        if "/" not in program:  # found through PATH
+            return False
+        real = os.path.realpath(program)
+        if real in self._allowed or real.startswith(self._folders):
+            return False
+        return os.path.isfile(real) and os.access(real, os.X_OK)
+
+
+_watch = pytest.StashKey[Watch]()
+_folder = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set HOME, PATH and the rest of the environment, before the first test module is imported."""
+    folder = config.stash[_folder] = Path(tempfile.mkdtemp(prefix="hawse-env-"))
+    home, programs = folder / "home", folder / "bin"
+    home.mkdir()
+    programs.mkdir()
+    for name in list(os.environ):
+        if name.startswith(PERSONAL) or name in PERSONAL_NAMES:
+            del os.environ[name]
+    # Playwright's own browsers are below the developer's HOME.
+    os.environ.setdefault("PLAYWRIGHT_BROWSERS_PATH", str(Path.home() / ".cache" / "ms-playwright"))
+    names = [program for package in read_list(LIST.read_text("utf-8")) for program in package.programs]
+    link_programs(programs, names, os.environ["PATH"])
+    os.environ |= {"HOME": str(home), "PATH": str(programs), "LANG": "C.UTF-8"}
+    watch = config.stash[_watch] = Watch(programs)
+    sys.addaudithook(watch.audit)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if folder := config.stash.get(_folder, None):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def only_listed_programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that has started a program which is not on the list."""
+    watch = request.config.stash[_watch]
+    watch.found.clear()
+    yield
+    assert not watch.found, f"programs that tests/debian-packages.txt does not name: {', '.join(watch.found)}"
