@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import VERSION
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.roles import VIEWER
+from gateway.auth.principals import VIEWER, role_of
 from gateway.auth.tickets import LIFETIME, Tickets
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
@@ -58,7 +58,7 @@ def create_app(
     tickets = Tickets(time.monotonic)
     methods = {
         "sandbox.list": lambda: {"sandboxes": provider.sandboxes()},
-        "share.token": lambda: {"token": doors.viewer_token, "role": VIEWER},
+        "share.token": lambda: {"token": doors.viewer_token, "role": role_of(VIEWER)},
         "preview.host": lambda: {"host": preview_host},
     }
     connect = ConnectEndpoint(doors, tickets, methods, limits or Limits(), max_connections)
@@ -73,8 +73,8 @@ def create_app(
     async def issue_ticket(request: Request) -> Response:
         headers = request.scope["headers"]
         try:
-            role = doors.admit(headers, request.scope["scheme"])
-            return json_response({"ticket": tickets.issue(role), "expires_in": int(LIFETIME)}, 201)
+            principal = doors.admit(headers, request.scope["scheme"])
+            return json_response({"ticket": tickets.issue(principal), "expires_in": int(LIFETIME)}, 201)
         except HawseError as error:
             return error_response(error)
 

@@ -10,8 +10,8 @@ import ipaddress
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from gateway.auth.roles import OWNER, VIEWER
-from hawse.wire import HawseError
+from gateway.auth.principals import OWNER, VIEWER
+from hawse.wire import HawseError, Principal
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -59,9 +59,9 @@ class AccessPolicy:
     ) -> None:
         """`token` makes an owner; `viewer_token`, if there is one, somebody who may only look."""
         self.viewer_token = viewer_token
-        self._tokens = {OWNER: token.encode()}
+        self._tokens = [(OWNER, token.encode())]
         if viewer_token is not None:
-            self._tokens[VIEWER] = viewer_token.encode()
+            self._tokens.append((VIEWER, viewer_token.encode()))
         self._hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
         self._origins = {split_origin(origin) for origin in origins}
 
@@ -86,21 +86,21 @@ class AccessPolicy:
             return False
         return origin == own or origin in self._origins
 
-    def admit(self, headers: Headers, scheme: str) -> str:
-        """The role of whoever makes a request. Raises `HawseError`: `origin_denied`, `unauthenticated`."""
+    def admit(self, headers: Headers, scheme: str) -> Principal:
+        """Return the principal that makes a request. Raises `HawseError`: `origin_denied`, `unauthenticated`."""
         if not self.origin_allowed(headers, scheme):
             raise HawseError("origin_denied", "this page is of a foreign origin")
-        role = self.role(headers)
-        if role is None:
+        principal = self.principal(headers)
+        if principal is None:
             raise HawseError("unauthenticated", "no token, or one that does not hold")
-        return role
+        return principal
 
-    def role(self, headers: Headers) -> str | None:
-        """Whose token `Authorization` bears, None if nobody's; compared in constant time."""
+    def principal(self, headers: Headers) -> Principal | None:
+        """Return the principal whose token `Authorization` bears, or None; tokens are compared in constant time."""
         try:
             kind, _, token = (header(headers, b"authorization") or "").partition(" ")
         except ValueError:
             return None
         given = token.strip().encode("latin-1")
-        found = [role for role, known in self._tokens.items() if hmac.compare_digest(given, known)]
+        found = [principal for principal, known in self._tokens if hmac.compare_digest(given, known)]
         return found[0] if found and kind.lower() == "bearer" else None

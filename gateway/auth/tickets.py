@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable
 from typing import Final
 
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 LIFETIME: Final = 30.0  # s
 OUTSTANDING: Final = 1024  # tickets not yet used: who has the token could otherwise fill our memory
@@ -21,21 +21,22 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._out: dict[bytes, tuple[float, str]] = {}  # by hash, with role; in order of expiry: all live equally long
+        # By hash: expiry and principal. In order of expiry, since all live equally long.
+        self._out: dict[bytes, tuple[float, Principal]] = {}
 
-    def issue(self, role: str) -> str:
-        """A new ticket for that role. Raises `HawseError` `limit_exceeded` when too many are out."""
+    def issue(self, principal: Principal) -> str:
+        """Return a new ticket for `principal`. Raises `HawseError` `limit_exceeded` when too many are out."""
         self._forget_expired()
         if len(self._out) >= OUTSTANDING:
             raise HawseError("limit_exceeded", f"{OUTSTANDING} tickets wait to be used")
         ticket = secrets.token_urlsafe(TICKET_BYTES)
-        self._out[_hash(ticket)] = self._clock() + LIFETIME, role
+        self._out[_hash(ticket)] = self._clock() + LIFETIME, principal
         return ticket
 
-    def take(self, ticket: str) -> str | None:
-        """Use a ticket up; the role of whoever got it, None if it was not good."""
-        expiry, role = self._out.pop(_hash(ticket), (float("-inf"), ""))
-        return role if self._clock() < expiry else None
+    def take(self, ticket: str) -> Principal | None:
+        """Use a ticket up; return the principal it was issued for, or None if it is unknown or has expired."""
+        expiry, principal = self._out.pop(_hash(ticket), (float("-inf"), None))
+        return principal if self._clock() < expiry else None
 
     def _forget_expired(self) -> None:
         now = self._clock()

@@ -10,7 +10,20 @@ from gateway.connection.credit_budget import CreditBudget
 from gateway.connection.output_queue import OutputQueue, send_message
 from gateway.upstream.input_queue import InputQueue, send
 from hawse.link import StreamLink
-from hawse.wire import Call, Cancel, Connection, Credit, Data, End, Error, Event, FairWriter, HawseError, Result
+from hawse.wire import (
+    Call,
+    Cancel,
+    Connection,
+    Credit,
+    Data,
+    End,
+    Error,
+    Event,
+    FairWriter,
+    HawseError,
+    Principal,
+    Result,
+)
 
 SECONDS_MIN: Final = 0.001  # of a timeout that is as good as over
 SECONDS_MAX: Final = 1e9  # of an age, as the wire has it
@@ -22,7 +35,7 @@ class BridgeHost(Protocol):
     connection: Connection
     writer: FairWriter
     budget: CreditBudget
-    role: str  # the client's
+    principal: Principal  # of the client
 
     def flush(self) -> None:
         """There is something to write."""
@@ -40,7 +53,7 @@ class ChannelBridge:
     def __init__(self, front: BridgeHost, call: Call) -> None:
         self.ch = call.ch
         self.call = call
-        self.role = front.role
+        self.principal = front.principal
         self.link: StreamLink | None = None  # from `start` until the last word from there
         self.link_ch = 0
         self.done = False  # the last word came, or nobody wants it any more
@@ -62,7 +75,7 @@ class ChannelBridge:
             key=call.key,
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
-            role=self.role,  # never what the client says
+            principal=self.principal,  # never the one that the client sends
             window=self._front.budget.more(self.ch, self._front.connection.window(self.ch)),
         )
         self.link = link

@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol
 
-from gateway.auth.roles import check
+from gateway.auth.principals import role_of
 from gateway.connection.channel_bridge import ChannelBridge
 from gateway.connection.credit_budget import CreditBudget
 from gateway.upstream.links import Links, SandboxLink
+from hawse.api import required
+from hawse.api.rights import check
 from hawse.wire import (
     Call,
     Cancel,
@@ -27,6 +29,7 @@ from hawse.wire import (
     Hello,
     Limits,
     Message,
+    Principal,
     RemoteProtocolError,
     Role,
 )
@@ -88,13 +91,20 @@ class ClientConnection:
     """Use `run` once. It is the `Front` of its bridges."""
 
     def __init__(
-        self, carrier: MessageTransport, links: Links, methods: dict[str, Method], limits: Limits, name: str, role: str
+        self,
+        carrier: MessageTransport,
+        links: Links,
+        methods: dict[str, Method],
+        limits: Limits,
+        name: str,
+        principal: Principal,
     ) -> None:
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
         self.budget = CreditBudget()
         self.name = name
-        self.role = role
+        self.principal = principal
+        self.role = role_of(principal)
         self._carrier = carrier
         self._links = links
         self._methods = methods
@@ -229,7 +239,7 @@ class ClientConnection:
                 except HawseError as error:
                     self.connection.send_error(event.ch, error)
             case Hello():
-                self.connection.send_welcome("hawse", identity="local", role=self.role)
+                self.connection.send_welcome("hawse", identity=self.principal.id, role=self.role)
 
     def _open(self, call: Call) -> None:
         self._calls += 1
@@ -240,7 +250,7 @@ class ClientConnection:
             self._used.add(link)
             link.open(bridge)
         elif call.method in self._methods:
-            check(self.role, call.method)
+            check(self.principal, required(call.method))
             self.connection.send_result(call.ch, self._methods[call.method]())
         else:
             raise HawseError("unknown_method", f"{call.method[:128]!r}, without `sandbox`")

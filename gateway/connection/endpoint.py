@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from starlette.types import Receive, Scope, Send
 
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.roles import VIEWER
+from gateway.auth.principals import VIEWER
 from gateway.auth.tickets import Tickets
 from gateway.connection.client_connection import (
     ClientConnection,
@@ -20,7 +20,7 @@ from gateway.connection.client_connection import (
 from gateway.http.responses import error_response
 from gateway.transport.uvicorn_websocket import SOCKET
 from gateway.upstream.links import Links
-from hawse.wire import HawseError, Limits
+from hawse.wire import HawseError, Limits, Principal
 from hawse.wire.limits import SUBPROTOCOL
 
 log = logging.getLogger(__name__)
@@ -83,17 +83,17 @@ class ConnectEndpoint:
     async def _serve(self, scope: Scope, carrier: MessageTransport) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
-        role = self._role(scope)
-        session = ClientConnection(carrier, self.links, self._methods, self._limits, name, role or VIEWER)
-        refused = self._refusal(role)
+        principal = self._principal(scope)
+        session = ClientConnection(carrier, self.links, self._methods, self._limits, name, principal or VIEWER)
+        refused = self._refusal(principal)
         if refused is not None:
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
             await session.say(refused)
             return
         self.open.add(session)
         self.let_in += 1
-        known = {"peer": name, "role": role}
-        log.info("< %s connected as %s, %d now", name, role, len(self.open), extra=known)
+        known = {"peer": name, "role": session.role}
+        log.info("< %s connected as %s, %d now", name, session.role, len(self.open), extra=known)
         try:
             closing = await session.run()
             code = closing.code or ""
@@ -102,14 +102,14 @@ class ConnectEndpoint:
             self.open.discard(session)
             self._gone = _sum([self._gone, session.counts])
 
-    def _role(self, scope: Scope) -> str | None:
-        """By token or ticket; None without one that holds."""
+    def _principal(self, scope: Scope) -> Principal | None:
+        """Return the principal of the token or ticket; None without a valid one."""
         tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
-        return self._doors.role(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
+        return self._doors.principal(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
 
-    def _refusal(self, role: str | None) -> ConnectionClose | None:
+    def _refusal(self, principal: Principal | None) -> ConnectionClose | None:
         """Said after the upgrade, so that a browser can tell it from a dead network."""
-        if role is None:
+        if principal is None:
             error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
             return ConnectionClose(4401, "unauthenticated", error)
         if len(self.open) >= self._max_connections:

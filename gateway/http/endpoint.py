@@ -13,13 +13,13 @@ from starlette.types import Message, Receive, Scope, Send
 from gateway.auth.access_policy import AccessPolicy
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
 
 PATIENT: Final = "hawse.patient"  # the server's: this answer may take as long as both sides want
 
-Handler = Callable[[HttpRequest, str, Send], Awaitable[Response | None]]
+Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
 T = TypeVar("T")
 
 
@@ -30,7 +30,7 @@ class ClientDisconnectedError(Exception):
 class HttpEndpoint:
     """An ASGI application around a handler: who may come in, what goes wrong, and what if the client goes away.
 
-    The handler gets the request, the caller's role, and `send`. It returns an answer, or None if it has sent one.
+    The handler gets the request, the caller's principal, and `send`. It returns an answer, or None if it has sent one.
     """
 
     def __init__(self, doors: AccessPolicy, handle: Handler) -> None:
@@ -46,8 +46,8 @@ class HttpEndpoint:
             await send(message)
 
         try:
-            role = self._doors.admit(scope["headers"], scope["scheme"])
-            response = await self._handle(HttpRequest(scope, receive), role, send_on)
+            principal = self._doors.admit(scope["headers"], scope["scheme"])
+            response = await self._handle(HttpRequest(scope, receive), principal, send_on)
         except HawseError as error:
             response = error_response(error)
         except ClientDisconnectedError:

@@ -23,7 +23,7 @@ from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.links import Links, SandboxLink
 from hawse.api.files import FileOpened, FileStatResult
 from hawse.api.paths import to_text
-from hawse.wire import Event, HawseError
+from hawse.wire import Event, HawseError, Principal
 
 FILES_PATH: Final = "/v1/sandboxes/{sandbox}/files/{path:path}"
 KEY_LIMIT: Final = 128  # characters
@@ -36,25 +36,25 @@ class FileEndpoint:
     def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
 
-    async def write(self, http: HttpRequest, role: str, _: Send) -> Response:
+    async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
         """The body becomes the file, at once and as a whole when all of it has come."""
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
         if "parents" in http.query_params:
             params["parents"] = http.query_params["parents"] != "false"
-        async with UpstreamCall(link, "file.write", params, role=role, key=idempotency_key(http)) as request:
+        async with UpstreamCall(link, "file.write", params, principal=principal, key=idempotency_key(http)) as request:
             return json_response(await while_there(http, request.result(), request))
 
-    async def read(self, http: HttpRequest, role: str, send: Send) -> Response | None:
+    async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
         """The file or a part of it. What is longer or shorter than it was when it was opened is cut short."""
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         wanted = http.headers.get("range")
         if http.method != "HEAD" and wanted is None:
-            await while_there(http, self._send_all(link, path, role, send))
+            await while_there(http, self._send_all(link, path, principal, send))
             return None
-        stat = await while_there(http, self._stat(link, path, role))
+        stat = await while_there(http, self._stat(link, path, principal))
         if http.headers.get("if-range", _tag(stat.version)) != _tag(stat.version):
             wanted = None
         part = part_of(stat.size, wanted)
@@ -63,18 +63,18 @@ class FileEndpoint:
         headers = _headers(path, stat.version, stat.mtime) | part.headers
         if http.method == "HEAD":
             return Response(None, 206 if part.asked else 200, headers, media_type=None)
-        await while_there(http, self._send_part(link, path, role, send, part, stat.version, headers))
+        await while_there(http, self._send_part(link, path, principal, send, part, stat.version, headers))
         return None
 
-    async def _stat(self, link: SandboxLink, path: str, role: str) -> FileStatResult:
-        async with UpstreamCall(link, "file.stat", {"path": path}, role=role) as request:
+    async def _stat(self, link: SandboxLink, path: str, principal: Principal) -> FileStatResult:
+        async with UpstreamCall(link, "file.stat", {"path": path}, principal=principal) as request:
             stat = msgspec.convert(await request.result(), FileStatResult)
         if stat.type == "directory":
             raise HawseError("is_directory", path)
         return stat
 
-    async def _send_all(self, link: SandboxLink, path: str, role: str, send: Send) -> None:
-        async with UpstreamCall(link, "file.read", {"path": path}, role=role) as request:
+    async def _send_all(self, link: SandboxLink, path: str, principal: Principal, send: Send) -> None:
+        async with UpstreamCall(link, "file.read", {"path": path}, principal=principal) as request:
             opened = await _opened(request)
             headers = _headers(path, opened.version, opened.mtime)
             if opened.size:  # what is in /proc has none, and bytes all the same
@@ -82,10 +82,17 @@ class FileEndpoint:
             await _send(request, send, 200, headers)
 
     async def _send_part(
-        self, link: SandboxLink, path: str, role: str, send: Send, part: ByteRange, version: str | None, headers: Any
+        self,
+        link: SandboxLink,
+        path: str,
+        principal: Principal,
+        send: Send,
+        part: ByteRange,
+        version: str | None,
+        headers: Any,
     ) -> None:
         params = {"path": path, "offset": part.start, "length": part.stop - part.start, "version": version}
-        async with UpstreamCall(link, "file.read", params, role=role) as request:
+        async with UpstreamCall(link, "file.read", params, principal=principal) as request:
             await _opened(request)
             await _send(request, send, 206 if part.asked else 200, headers)
 

@@ -16,7 +16,6 @@ from starlette.routing import Route
 from starlette.types import Send
 
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.roles import check
 from gateway.http import openapi
 from gateway.http.collect import gather
 from gateway.http.endpoint import HttpEndpoint, parts, while_there
@@ -25,8 +24,9 @@ from gateway.http.responses import json_response
 from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.links import Links
-from hawse.api import METHODS, Spec
-from hawse.wire import HawseError
+from hawse.api import METHODS, Spec, required
+from hawse.api.rights import check
+from hawse.wire import HawseError, Principal
 
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
 GATEWAY_PATH: Final = "/v1/{method}"
@@ -48,11 +48,11 @@ def routes(doors: AccessPolicy, methods: dict[str, Callable[[], Any]], links: Ca
     ]
 
 
-async def _nowhere(http: HttpRequest, role: str, send: Send) -> Response:
+async def _nowhere(http: HttpRequest, principal: Principal, send: Send) -> Response:
     raise HawseError("not_found", "nothing is here; methods are called with POST")
 
 
-async def _describe(http: HttpRequest, role: str, send: Send) -> Response:
+async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Response:
     return json_response(openapi.document())
 
 
@@ -63,15 +63,15 @@ class MethodEndpoint:
         self._methods = methods
         self._links = links
 
-    async def ask_gateway(self, http: HttpRequest, role: str, _: Send) -> Response:
+    async def ask_gateway(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
         method = http.path_params["method"]
         if method not in self._methods:
             raise HawseError("unknown_method", f"{method[:128]!r}, without a sandbox")
-        check(role, method)
+        check(principal, required(method))
         await _params(http)
         return json_response(self._methods[method]())
 
-    async def call(self, http: HttpRequest, role: str, send: Send) -> Response | None:
+    async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
         method = http.path_params["method"]
         link = self._links().get(http.path_params["sandbox"])
         spec = METHODS.get(method)
@@ -81,7 +81,7 @@ class MethodEndpoint:
         feeds = _content_type(http) == BYTES
         params = await self._parameters(http, spec, feeds=feeds)
         key, timeout = idempotency_key(http), _timeout(http)
-        async with UpstreamCall(link, method, params, role=role, key=key, timeout=timeout) as request:
+        async with UpstreamCall(link, method, params, principal=principal, key=key, timeout=timeout) as request:
             fed = request if feeds else None
             if not streamed:
                 return json_response(await while_there(http, gather(request, spec), fed))

@@ -14,7 +14,7 @@ from gateway.auth.tickets import Tickets
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
 from gateway.upstream.links import Links, SandboxLink
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 MEDIA_TYPE: Final = "application/x-asciicast"
 PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
@@ -80,25 +80,27 @@ class RecordingDownloads:
 
     async def __call__(self, http: HttpRequest) -> Response:
         try:
-            role = self._role(http)
+            principal = self._principal(http)
             name = http.path_params["name"]
             link = self._links().get(http.path_params["sandbox"])
-            return await self._answer(http, link, name, role)
+            return await self._answer(http, link, name, principal)
         except HawseError as error:
             return error_response(error)
 
-    def _role(self, http: HttpRequest) -> str:
+    def _principal(self, http: HttpRequest) -> Principal:
         headers = http.scope["headers"]
         if not self._doors.origin_allowed(headers, http.scope["scheme"]):
             raise HawseError("origin_denied", "this page is of a foreign origin")
         ticket = http.query_params.get("ticket")
-        role = self._doors.role(headers) or (self._tickets.take(ticket) if ticket else None)
-        if role is None:
+        principal = self._doors.principal(headers) or (self._tickets.take(ticket) if ticket else None)
+        if principal is None:
             raise HawseError("unauthenticated", "no token or ticket, or one that does not hold")
-        return role
+        return principal
 
-    async def _answer(self, http: HttpRequest, link: SandboxLink, name: str, role: str) -> Response:
-        async with UpstreamCall(link, "recording.get", {"id": name}, role=role, timeout=ANSWER_TIME) as request:
+    async def _answer(self, http: HttpRequest, link: SandboxLink, name: str, principal: Principal) -> Response:
+        async with UpstreamCall(
+            link, "recording.get", {"id": name}, principal=principal, timeout=ANSWER_TIME
+        ) as request:
             info: dict[str, Any] = await request.result()
         size = info["size"]
         part = part_of(size, http.headers.get("range"))
@@ -109,6 +111,6 @@ class RecordingDownloads:
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
         async with AsyncExitStack() as exits:
-            reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, role=role))
+            reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
             await reading.begun()  # who may not read it is told so, instead of an answer that is cut short
             return Download(reading, exits.pop_all(), part, headers)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from gateway.upstream.input_queue import InputQueue
 from gateway.upstream.links import SandboxLink
 from hawse.link import StreamLink
-from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Result
+from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Principal, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_raw, to_raw
 
@@ -37,12 +37,12 @@ class UpstreamCall:
         method: str,
         params: Any,
         *,
-        role: str,
+        principal: Principal,
         key: str | None = None,
         timeout: float | None = None,
     ) -> None:
         self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
-        self.role = role
+        self.principal = principal
         self.link_ch = 0
         self._sandbox = link
         self._link: StreamLink | None = None
@@ -133,7 +133,7 @@ class UpstreamCall:
         call = self.call
         timeout = None if call.timeout is None else max(call.timeout - waited, 0.001)
         self.link_ch = link.connection.call(
-            call.method, call.params, key=call.key, timeout=timeout, role=self.role, window=WINDOW
+            call.method, call.params, key=call.key, timeout=timeout, principal=self.principal, window=WINDOW
         )
         self._link = link
         if self._inbox:

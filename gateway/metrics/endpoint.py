@@ -17,13 +17,14 @@ from starlette.responses import Response
 
 from gateway import VERSION
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.roles import OWNER
+from gateway.auth.principals import GATEWAY
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
 from gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
 from gateway.providers.base import Provider
 from gateway.upstream.links import Links, SandboxLink
+from hawse.api.rights import OPERATE, check
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.wire import HawseError
 
@@ -74,9 +75,7 @@ class MetricsEndpoint:
 
     async def __call__(self, http: HttpRequest) -> Response:
         try:
-            role = self._doors.admit(http.scope["headers"], http.scope["scheme"])
-            if role != OWNER:
-                raise HawseError("forbidden", f"metrics are not for the role {role!r}")
+            check(self._doors.admit(http.scope["headers"], http.scope["scheme"]), OPERATE)
         except HawseError as error:
             return error_response(error)
         answers = await asyncio.gather(*map(ask, self._links().ready()))
@@ -123,7 +122,7 @@ async def ask(link: SandboxLink) -> RuntimeAnswer:
     try:
         async with asyncio.timeout(ANSWER_TIME):
             if link.ready:  # still: others were asked before
-                async with UpstreamCall(link, "runtime.metrics", {}, role=OWNER) as request:
+                async with UpstreamCall(link, "runtime.metrics", {}, principal=GATEWAY) as request:
                     said = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):
         pass  # it is stuck, lost, older than this method, or not one of ours

@@ -51,7 +51,7 @@ def request_headers(
     for name, value in given:
         if name in dropped or name.startswith(b"x-forwarded-"):
             continue
-        if name == b"authorization" and doors.role([(name, value)]) is not None:
+        if name == b"authorization" and doors.principal([(name, value)]) is not None:
             continue  # it is for us
         if name == b"cookie" and place.by_path:
             value = _own_cookies(value, place)

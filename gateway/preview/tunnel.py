@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from gateway.auth.principals import PREVIEW
 from gateway.upstream.links import SandboxLink
 from hawse.api.ports import PortConnectOpened
 from hawse.link import StreamLink
@@ -17,7 +18,6 @@ from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError,
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import to_raw
 
-ROLE: Final = "preview"  # may connect by a token, and nothing else: docs/wire.md section 10
 WINDOW: Final = 256 << 10  # bytes on their way to us: what a slow reader costs
 CONNECT_TIME: Final = 20.0  # s for the link (10 s) and the connection (10 s)
 GRANT_STEP: Final = 32 << 10  # bytes taken before they are granted anew: an eighth of the window
@@ -31,7 +31,7 @@ class PortTunnel:
 
     def __init__(self, link: SandboxLink, token: str) -> None:
         self.call = Call(ch=1, method="port.connect", params=to_raw({"token": token}))
-        self.role = ROLE
+        self.principal = PREVIEW
         self.link_ch = 0
         self.port = 0  # since it was entered
         self._sandbox = link
@@ -96,7 +96,7 @@ class PortTunnel:
     # ---- for the link
 
     def start(self, link: StreamLink, waited: float = 0.0) -> int:
-        self.link_ch = link.connection.call(self.call.method, self.call.params, role=self.role, window=WINDOW)
+        self.link_ch = link.connection.call(self.call.method, self.call.params, principal=self.principal, window=WINDOW)
         self._link = link
         link.attach(self.link_ch, self)
         return self.link_ch

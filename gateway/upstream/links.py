@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from gateway.auth.roles import check_link
+from gateway.auth.principals import check_link
 from gateway.providers.base import Provider
 from gateway.upstream.dial import RuntimeLink, dial, watch
 from hawse.link import StreamLink
@@ -22,6 +22,7 @@ from hawse.wire import (
     HawseError,
     LocalProtocolError,
     Message,
+    Principal,
     RemoteProtocolError,
     Result,
 )
@@ -38,7 +39,7 @@ class UpstreamCaller(Protocol):
     """Who makes a call on a link: a client's `Bridge`, or a `Request` of the gateway itself."""
 
     call: Call
-    role: str
+    principal: Principal
     link_ch: int
 
     def start(self, link: StreamLink, waited: float = 0.0) -> int: ...
@@ -191,7 +192,7 @@ class SandboxLink:
 
     def _start(self, bridge: UpstreamCaller, link: RuntimeLink, waited: float) -> None:
         try:
-            check_link(bridge.role, link.abilities)
+            check_link(bridge.principal, link.abilities)
             number = bridge.start(link, waited)
         except HawseError as error:
             bridge.fail(error)

@@ -18,6 +18,7 @@ from hawse.api import (
     terminals,
     watches,
 )
+from hawse.api.rights import OPERATE, PREVIEW, VIEW
 from hawse.api.spec import Nothing, Spec
 
 # In a sandbox.
@@ -38,4 +39,13 @@ METHODS: dict[str, Spec] = {
 # Without one: the gateway's own.
 GATEWAY: dict[str, Spec] = gateway.METHODS
 
-__all__ = ["GATEWAY", "METHODS", "Nothing", "Spec"]
+
+def required(method: str) -> str:
+    """Return the right that a call of `method` requires, of a sandbox or of the gateway; `OPERATE` if not listed."""
+    if method == "port.connect":
+        return PREVIEW
+    spec = METHODS.get(method) or GATEWAY.get(method)
+    return VIEW if spec is not None and spec.viewer else OPERATE
+
+
+__all__ = ["GATEWAY", "METHODS", "Nothing", "Spec", "required"]

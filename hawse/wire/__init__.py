@@ -21,6 +21,7 @@ from hawse.wire.messages import (
     Message,
     Ping,
     Pong,
+    Principal,
     Result,
     Welcome,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "Message",
     "Ping",
     "Pong",
+    "Principal",
     "RemoteProtocolError",
     "Result",
     "Role",

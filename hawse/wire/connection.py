@@ -17,6 +17,7 @@ from hawse.wire.errors import HawseError, LocalProtocolError, RemoteProtocolErro
 from hawse.wire.frames import OFFSET_MAX, SHARED, Data, Kind, decode_frame, decode_shared, encode_frame, encode_shared
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
 from hawse.wire.messages import (
+    ABILITY_SHARED,
     CHANNEL_MAX,
     EMPTY,
     GRANT_MAX,
@@ -31,6 +32,7 @@ from hawse.wire.messages import (
     Message,
     Ping,
     Pong,
+    Principal,
     Result,
     Welcome,
     encode,
@@ -38,8 +40,6 @@ from hawse.wire.messages import (
     from_server,
     to_raw,
 )
-
-ABILITY_SHARED = "shared"  # in `hello`
 
 
 class Role(Enum):
@@ -193,7 +193,7 @@ class Connection:
         key: str | None = None,
         timeout: float | None = None,
         age: float | None = None,
-        role: str | None = None,
+        principal: Principal | None = None,
         window: int | None = None,
     ) -> int:
         """Open a channel and return its number.
@@ -210,7 +210,16 @@ class Connection:
             raise LocalProtocolError("the channel numbers are used up: reconnect")
         raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
         ch = self._last + 1
-        message = Call(ch=ch, method=method, sandbox=sandbox, params=raw, key=key, timeout=timeout, age=age, role=role)
+        message = Call(
+            ch=ch,
+            method=method,
+            sandbox=sandbox,
+            params=raw,
+            key=key,
+            timeout=timeout,
+            age=age,
+            principal=principal,
+        )
         self._push_text(self._proven(message))
         self._open(ch)
         if window is not None and window > self._window:

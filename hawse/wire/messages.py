@@ -19,11 +19,30 @@ ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
-RoleName = Annotated[str, Meta(min_length=1, max_length=64)]
+Right = Annotated[str, Meta(min_length=1, max_length=64)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
+
+ABILITY_PRINCIPALS = "principals"  # in `welcome`: this runtime checks the rights of a call's principal
+ABILITY_SHARED = "shared"  # in `hello`: this client accepts frames for many channels
 
 NULL = Raw(b"null")
 EMPTY = Raw(b"{}")
+
+
+class Principal(msgspec.Struct, frozen=True, kw_only=True):
+    """The authenticated caller of a method, as a gateway describes it to a runtime.
+
+    Attributes:
+        id: identifies the caller; the same in every call of one caller.
+        name: what to show to people; may be empty.
+        kind: `owner`, `user`, `guest` or `service`. Readers must accept other values, which later versions may add.
+        rights: names defined in `hawse.api.rights`. `*` is every right; an unknown name grants nothing.
+    """
+
+    id: Annotated[str, Meta(min_length=1, max_length=128)]
+    name: Annotated[str, Meta(max_length=128)]
+    kind: Annotated[str, Meta(min_length=1, max_length=32)]
+    rights: Annotated[tuple[Right, ...], Meta(max_length=64)]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
@@ -55,7 +74,7 @@ class Welcome(Message, frozen=True, kw_only=True):
 class Call(Message, frozen=True, kw_only=True):
     """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out.
 
-    `role`: the caller's, as a gateway tells its runtime. A gateway believes no client that says one.
+    `principal`: the caller, as a gateway describes it to a runtime. A gateway ignores the one that a client sends.
     """
 
     ch: ChannelId
@@ -65,7 +84,7 @@ class Call(Message, frozen=True, kw_only=True):
     key: Key | None = None
     timeout: Seconds | None = None
     age: Age | None = None
-    role: RoleName | None = None
+    principal: Principal | None = None
 
 
 class Event(Message, frozen=True, kw_only=True):

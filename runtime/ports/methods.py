@@ -23,6 +23,7 @@ from hawse.api.ports import (
     PortUnexpose,
     PortWatch,
 )
+from hawse.api.rights import OPERATE, allows
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
@@ -30,7 +31,6 @@ from runtime.ports.tunnel import TunnelStream
 from runtime.ports.watch import PortPoller
 from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
-from runtime.rpc.roles import PREVIEW
 
 SECRET = 16  # bytes of a token that cannot be guessed
 TAG = 6  # characters of a token that name its runtime
@@ -141,7 +141,7 @@ class PortMethods:
     def _connect(self, call: RuntimeCall, params: PortConnect) -> None:
         if (params.port is None) == (params.token is None):
             raise HawseError("invalid_params", "either a port or a token")
-        if params.port is not None and call.role == PREVIEW:
+        if params.port is not None and not allows(call.principal.rights, OPERATE):
             raise HawseError("forbidden", "a preview is reached by its token")
         exposed = self._by_token(params.token) if params.token is not None else None
         port = exposed.port if exposed is not None else params.port

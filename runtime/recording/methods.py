@@ -19,6 +19,7 @@ from hawse.api.recordings import (
     RecordingStop,
     RecordingWatch,
 )
+from hawse.api.rights import OPERATE, allows
 from hawse.api.terminals import RecordOptions
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
@@ -33,7 +34,6 @@ from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.generator_stream import GeneratorStream
 from runtime.rpc.handle_checks import check_running
-from runtime.rpc.roles import OWNER
 from runtime.terminal.methods import TerminalMethods
 from runtime.terminal.terminal import Terminal
 
@@ -221,8 +221,8 @@ class RecordingMethods:
 
     def _read(self, call: RuntimeCall, params: RecordingRead) -> None:
         info = self.describe(params.id)
-        if info.input and call.role != OWNER:
-            raise HawseError("forbidden", "it holds what was typed: only an owner may read it")
+        if info.input and not allows(call.principal.rights, OPERATE):
+            raise HawseError("forbidden", "it holds what was typed: reading it requires the right 'operate'")
         end = {"cast": info.size, "screens": info.screens, "index": info.index}[params.part]
         offset = params.offset or 0
         if offset > end:

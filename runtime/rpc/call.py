@@ -7,13 +7,15 @@ from typing import Any, Protocol
 
 import msgspec
 
+from hawse.api.rights import ALL
 from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
-from hawse.wire import Connection, FrameSource, HawseError
-from runtime.rpc.roles import OWNER
+from hawse.wire import Connection, FrameSource, HawseError, Principal
 
 log = logging.getLogger(__name__)
 
+# The caller of a call without a principal: a process that reaches the runtime's socket without a gateway.
+DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL,))
 ACK_DELAY = 0.05  # seconds that applied input may wait to be told
 
 
@@ -43,7 +45,7 @@ class RuntimeCall:
         self.key = message.key
         self.age = message.age  # of a repeat: seconds since it first went out
         self.timeout = message.timeout
-        self.role = message.role or OWNER  # the caller's, as the gateway says
+        self.principal = message.principal or DIRECT
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once

@@ -7,12 +7,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+from hawse.api import required
+from hawse.api.rights import check
 from hawse.wire import HawseError
 from hawse.wire.messages import to_raw
 from runtime.core.tasks import Tasks
 from runtime.rpc.call import RuntimeCall, decode
 from runtime.rpc.idempotency import IdempotencyTable, fingerprint
-from runtime.rpc.roles import check
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class Dispatcher:
             method = self._methods.get(call.method)
             if method is None:
                 raise HawseError("unknown_method", call.method)
-            check(call.role, call.method)
+            check(call.principal, required(call.method))
             params = decode(call.params, method.shape)
             if call.timeout is not None:
                 call.timer = asyncio.get_running_loop().call_later(call.timeout, _expire, call)

@@ -21,6 +21,7 @@ from hawse.wire import (
     Role,
 )
 from hawse.wire.limits import LINK_CHANNELS
+from hawse.wire.messages import ABILITY_PRINCIPALS
 from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Dispatcher, typed
 
@@ -93,7 +94,7 @@ class Server:
             _refuse(link, HawseError("unauthenticated", "a wrong token"))
             return
         log.info("> welcome, %s", hello.client)
-        link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=["roles"])
+        link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])
 
     def _input(self, call: RuntimeCall | None, offset: int, payload: memoryview) -> None:
         if call is None:

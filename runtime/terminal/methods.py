@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hawse.api.people import TerminalLease, TerminalPresence
+from hawse.api.rights import OPERATE, allows
 from hawse.api.terminals import (
     RecordOptions,
     TerminalAttach,
@@ -26,7 +27,6 @@ from runtime.posix.spawn import default_shell
 from runtime.rpc.call import RuntimeCall
 from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_instance, check_running, signal_number
-from runtime.rpc.roles import OWNER
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.shell_integration import ShellLaunch, integrate
 from runtime.terminal.stats import TerminalStats
@@ -138,7 +138,8 @@ class TerminalMethods:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
-        guest = call.role != OWNER  # it may look, and nothing that it asks for may hold the program up
+        # It may look; nothing that it asks for may slow the program down.
+        guest = not allows(call.principal.rights, OPERATE)
         viewer = Viewer(
             terminal,
             call,

@@ -2,6 +2,7 @@ import httpx
 import pytest
 
 from gateway import VERSION
+from gateway.auth.principals import OWNER
 from gateway.auth.tickets import OUTSTANDING
 from tests.support.gateway import TOKEN, Gateway
 
@@ -46,7 +47,7 @@ async def test_a_ticket_is_refused_to_others(gateway: Gateway, headers: dict[str
 
 async def test_too_many_tickets_are_refused(gateway: Gateway) -> None:
     for _ in range(OUTSTANDING):
-        gateway.connect.tickets.issue("owner")
+        gateway.connect.tickets.issue(OWNER)
     answer = await request(gateway, "POST", "/v1/tickets", **BEARER)
     assert (answer.status_code, answer.json()["code"]) == (429, "limit_exceeded")
 

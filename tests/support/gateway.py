@@ -13,6 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_app
 from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.principals import VIEWER
 from gateway.server import GatewayServer
 from gateway.settings import Settings
 from gateway.transport.listener import listen
@@ -34,7 +35,7 @@ from hawse.wire import (
     Role,
 )
 from hawse.wire.limits import LINK_CHANNELS
-from hawse.wire.messages import from_raw
+from hawse.wire.messages import ABILITY_PRINCIPALS, from_raw
 
 TOKEN = "a token that only tests know"
 VIEWER_TOKEN = "a token to look only"
@@ -94,7 +95,7 @@ class FakeRuntime:
     def __init__(self, path: Path, **limits: Any) -> None:
         self.path = path
         self.limits = Limits(channels=LINK_CHANNELS, **limits)
-        self.abilities = ["roles"]
+        self.abilities = [ABILITY_PRINCIPALS]
         self.links: list[StreamLink] = []
         self.calls: dict[int, Call] = {}  # those that are open
         self.seen: list[Call] = []
@@ -188,7 +189,7 @@ class Recorded(FakeRuntime):
         params = from_raw(call.params)
         if call.method == "recording.get" and params["id"] == "r-1":
             link.connection.send_result(call.ch, {"id": "r-1", "size": self.size})
-        elif call.method == "recording.read" and call.role == "viewer":
+        elif call.method == "recording.read" and call.principal == VIEWER:
             link.connection.send_error(call.ch, HawseError("forbidden", "only an owner may read it"))
         elif call.method == "recording.read":
             flood = Flood(params["offset"] + params["length"])

@@ -3,6 +3,7 @@ its client."""
 
 from typing import Any
 
+from gateway.auth.principals import OWNER
 from gateway.connection.credit_budget import CreditBudget
 from hawse.wire import Connection, FairWriter, Limits, Role
 
@@ -43,7 +44,7 @@ class Pair:
 class Front:
     """The client's side of a bridge. What the client receives is taken with `read`."""
 
-    role = "owner"
+    principal = OWNER
 
     def __init__(self, pair: Pair, budget: CreditBudget) -> None:
         self.pair = pair

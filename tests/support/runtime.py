@@ -19,7 +19,7 @@ import msgspec
 import psutil
 
 from hawse.link import StreamLink
-from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Result, Role, Welcome
+from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Principal, Result, Role, Welcome
 from runtime.app import Runtime, running
 from tests.support.typed import mistake
 
@@ -247,13 +247,13 @@ class Client:
         *,
         key: str | None = None,
         timeout: float | None = None,
-        role: str | None = None,
+        principal: Principal | None = None,
         window: int | None = None,
         generous: bool = True,
     ) -> Channel:
         """Open a channel. Without `generous` nothing is granted beyond the first window."""
         params = {} if params is None else params
-        ch = self.connection.call(method, params, key=key, timeout=timeout, role=role, window=window)
+        ch = self.connection.call(method, params, key=key, timeout=timeout, principal=principal, window=window)
         input_id = params.get("input") if isinstance(params, dict) else None
         channel = self.channels[ch] = Channel(self, ch, method, generous=generous, input_id=input_id)
         self.link.flush()

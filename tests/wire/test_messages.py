@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw, UnsetType
 
-from hawse.wire import Connection, HawseError, Limits, Message, RemoteProtocolError, Role, messages
+from hawse.wire import Connection, HawseError, Limits, Message, Principal, RemoteProtocolError, Role, messages
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import EMPTY, NULL, Call, Error, Event, encode, from_client, from_raw, from_server, to_raw
 from tests.support import wire as kit
@@ -21,6 +22,8 @@ def made(entry: kit.Entry) -> Message:
     fields: dict[str, Any] = {name: to_raw(value) if name in RAW else value for name, value in entry["fields"].items()}
     if "limits" in fields:
         fields["limits"] = Limits(**fields["limits"])
+    if "principal" in fields:
+        fields["principal"] = msgspec.convert(fields["principal"], Principal)
     message: Message = TYPES[entry["type"]](**fields)
     return message
 

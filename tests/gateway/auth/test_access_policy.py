@@ -1,6 +1,7 @@
 import pytest
 
 from gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
+from gateway.auth.principals import OWNER, VIEWER
 
 TOKEN = "correct horse battery staple"
 
@@ -97,29 +98,29 @@ def test_two_origins_are_turned_away() -> None:
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Bearer   {TOKEN} "])
 def test_the_token_is_known(value: str) -> None:
-    assert AccessPolicy(TOKEN).role(headers(authorization=value))
+    assert AccessPolicy(TOKEN).principal(headers(authorization=value))
 
 
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ÿ"]
 )
 def test_anything_else_is_no_token(value: str) -> None:
-    assert not AccessPolicy(TOKEN).role(headers(authorization=value))
+    assert not AccessPolicy(TOKEN).principal(headers(authorization=value))
 
 
-def test_each_token_has_its_role_and_without_a_second_one_nobody_is_a_viewer() -> None:
+def test_each_token_has_its_principal_and_without_a_second_token_there_is_no_viewer() -> None:
     doors = AccessPolicy(TOKEN, viewer_token="only to look")
-    assert doors.role(headers(authorization=f"Bearer {TOKEN}")) == "owner"
-    assert doors.role(headers(authorization="Bearer only to look")) == "viewer"
+    assert doors.principal(headers(authorization=f"Bearer {TOKEN}")) == OWNER
+    assert doors.principal(headers(authorization="Bearer only to look")) == VIEWER
     for value in ("Bearer only to look", "Bearer ", "Bearer None"):
-        assert AccessPolicy(TOKEN).role(headers(authorization=value)) is None
+        assert AccessPolicy(TOKEN).principal(headers(authorization=value)) is None
 
 
 def test_no_authorization_or_two_of_them_is_no_token() -> None:
     doors = AccessPolicy(TOKEN)
     value = (b"authorization", f"Bearer {TOKEN}".encode())
-    assert not doors.role([])
-    assert not doors.role([value, value])
+    assert not doors.principal([])
+    assert not doors.principal([value, value])
 
 
 def test_a_host_is_split_with_the_port_of_its_scheme() -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from gateway.auth.principals import OWNER, VIEWER
 from gateway.auth.tickets import LIFETIME, OUTSTANDING, Tickets
 from hawse.wire import HawseError
 
@@ -13,20 +14,20 @@ class Clock:
 
 def test_a_ticket_works_once() -> None:
     tickets = Tickets(Clock())
-    ticket = tickets.issue("owner")
+    ticket = tickets.issue(OWNER)
     assert tickets.take(ticket)
     assert not tickets.take(ticket)
 
 
-def test_a_ticket_is_good_for_the_role_it_was_made_for() -> None:
+def test_a_ticket_is_valid_for_the_principal_it_was_issued_for() -> None:
     tickets = Tickets(Clock())
-    made = {role: tickets.issue(role) for role in ("owner", "viewer")}
-    assert {role: tickets.take(ticket) for role, ticket in made.items()} == {"owner": "owner", "viewer": "viewer"}
+    issued = [tickets.issue(principal) for principal in (OWNER, VIEWER)]
+    assert [tickets.take(ticket) for ticket in issued] == [OWNER, VIEWER]
 
 
 def test_a_made_up_ticket_does_not_work() -> None:
     tickets = Tickets(Clock())
-    tickets.issue("owner")
+    tickets.issue(OWNER)
     assert not tickets.take("")
     assert not tickets.take("x" * 43)
     assert not tickets.take("\udcff")
@@ -35,7 +36,7 @@ def test_a_made_up_ticket_does_not_work() -> None:
 def test_a_ticket_expires() -> None:
     clock = Clock()
     tickets = Tickets(clock)
-    early, late = tickets.issue("owner"), tickets.issue("owner")
+    early, late = tickets.issue(OWNER), tickets.issue(OWNER)
     clock.now += LIFETIME - 0.001
     assert tickets.take(early)
     clock.now += 0.001
@@ -44,7 +45,7 @@ def test_a_ticket_expires() -> None:
 
 def test_tickets_are_long_and_all_different() -> None:
     tickets = Tickets(Clock())
-    made = {tickets.issue("owner") for _ in range(100)}
+    made = {tickets.issue(OWNER) for _ in range(100)}
     assert len(made) == 100
     assert min(map(len, made)) >= 43
 
@@ -53,9 +54,9 @@ def test_outstanding_tickets_are_bounded_and_expired_ones_make_room() -> None:
     clock = Clock()
     tickets = Tickets(clock)
     for _ in range(OUTSTANDING):
-        tickets.issue("owner")
+        tickets.issue(OWNER)
     with pytest.raises(HawseError) as caught:
-        tickets.issue("owner")
+        tickets.issue(OWNER)
     assert caught.value.code == "limit_exceeded"
     clock.now += LIFETIME
-    assert tickets.take(tickets.issue("owner"))
+    assert tickets.take(tickets.issue(OWNER))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from gateway.auth.principals import OWNER
 from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
@@ -534,7 +535,7 @@ class Narrow:
 async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
     carrier = Narrow(room=1)
     assert gateway.connect.links is not None
-    session = ClientConnection(carrier, gateway.connect.links, {"ask": dict}, Limits(), "test", "owner")
+    session = ClientConnection(carrier, gateway.connect.links, {"ask": dict}, Limits(), "test", OWNER)
     running = asyncio.ensure_future(session.run())
 
     def ask(ch: int) -> None:

@@ -14,7 +14,7 @@ from starlette.types import Send
 
 from gateway.auth.access_policy import AccessPolicy
 from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, parts, while_there
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 TOKEN = "a token that only tests know"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -27,7 +27,7 @@ async def ask(handler: Any, **headers: str) -> httpx.Response:
 
 
 async def test_a_bug_says_nothing_of_itself_to_the_client(caplog: pytest.LogCaptureFixture) -> None:
-    async def broken(http: HttpRequest, role: str, send: Send) -> Response:
+    async def broken(http: HttpRequest, principal: Principal, send: Send) -> Response:
         raise ValueError("the secret of /etc/shadow")
 
     with caplog.at_level(logging.CRITICAL):
@@ -42,8 +42,8 @@ async def test_a_bug_says_nothing_of_itself_to_the_client(caplog: pytest.LogCapt
 
 
 async def test_an_error_has_its_status_and_its_details() -> None:
-    async def refuse(http: HttpRequest, role: str, send: Send) -> Response:
-        raise HawseError("conflict", f"not for {role}", details={"path": "/x"})
+    async def refuse(http: HttpRequest, principal: Principal, send: Send) -> Response:
+        raise HawseError("conflict", f"not for {principal.id}", details={"path": "/x"})
 
     answer = await ask(refuse)
     assert (answer.status_code, answer.json()["message"]) == (409, "not for owner")
@@ -58,7 +58,7 @@ async def test_an_error_has_its_status_and_its_details() -> None:
     ],
 )
 async def test_others_do_not_reach_the_handler(headers: dict[str, str], status: int, code: str) -> None:
-    async def reached(http: HttpRequest, role: str, send: Send) -> Response:
+    async def reached(http: HttpRequest, principal: Principal, send: Send) -> Response:
         raise AssertionError
 
     answer = await ask(reached, **headers)

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.auth.principals import OWNER, VIEWER
 from gateway.http import methods as rest
 from gateway.http.openapi import document
 from gateway.http.upstream_call import WINDOW
@@ -94,11 +95,11 @@ async def test_no_route_lets_others_in(
     assert runtime.seen == []
 
 
-async def test_the_runtime_is_told_the_role(http: httpx.AsyncClient, runtime: Played) -> None:
+async def test_the_runtime_receives_the_principal(http: httpx.AsyncClient, runtime: Played) -> None:
     viewer = {"Authorization": f"Bearer {VIEWER_TOKEN}"}
     await http.post(HERE + "terminal.get", headers=viewer)
     await http.post(HERE + "terminal.get", headers=BEARER)
-    assert [call.role for call in runtime.seen] == ["viewer", "owner"]
+    assert [call.principal for call in runtime.seen] == [VIEWER, OWNER]
     assert (await http.post("/v1/share.token", headers=viewer)).status_code == 403
     assert (await http.post("/v1/share.token", headers=BEARER)).json() == {"token": VIEWER_TOKEN, "role": "viewer"}
 

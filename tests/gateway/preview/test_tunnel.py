@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.preview.tunnel import ROLE, WINDOW, PortTunnel
+from gateway.auth.principals import PREVIEW
+from gateway.preview.tunnel import WINDOW, PortTunnel
 from gateway.upstream.links import Links
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
@@ -34,7 +35,7 @@ class Ported(FakeRuntime):
 
     def _call(self, link: StreamLink, call: Call) -> None:
         params = bytes(call.params)
-        assert call.role == ROLE
+        assert call.principal == PREVIEW
         if b"unknown" in params:
             link.connection.send_error(call.ch, HawseError("not_found", "no such preview"))
         elif b"mute" not in params:

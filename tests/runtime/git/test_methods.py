@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.git_server import GitServer, commit, git, repository
+from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, no_fd_leaked
 
 AUTHOR = {"name": "Ann", "email": "ann@example.com"}
@@ -261,7 +262,7 @@ async def test_a_revision_that_is_none_and_a_remote_that_is_nowhere(client: Clie
 
 async def test_a_viewer_may_nothing_of_it(client: Client, repo: Path) -> None:
     for method in ("git.status", "git.log", "git.clone"):
-        assert (await client.call(method, {"url": "http://x/y"}, role="viewer").refusal()).code == "forbidden"
+        assert (await client.call(method, {"url": "http://x/y"}, principal=VIEWER).refusal()).code == "forbidden"
 
 
 async def test_a_key_commits_once(client: Client, repo: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from runtime.ports.methods import EXPOSED_LIMIT, SECRET, TAG
 from tests.support.ports import connected, listening
+from tests.support.principals import PREVIEW, VIEWER
 from tests.support.runtime import Client, Served
 
 SECRET_LENGTH = 26  # characters that hold 128 bits in base 32
@@ -82,15 +83,15 @@ async def test_there_is_a_bound_to_previews(client: Client) -> None:
 
 async def test_a_viewer_learns_nothing(client: Client, served: Served) -> None:
     for method in ("port.list", "port.exposed", "port.watch"):
-        call = client.call(method, role="viewer")
+        call = client.call(method, principal=VIEWER)
         assert (await call.refusal()).code == "forbidden"
 
 
 async def test_a_gateways_stranger_gets_there_by_a_token_alone(client: Client) -> None:
     port = await listening(client, "echo")
     token = (await client.ask("port.expose", port=port))["token"]
-    by_port = client.call("port.connect", {"port": port}, role="preview")
+    by_port = client.call("port.connect", {"port": port}, principal=PREVIEW)
     assert (await by_port.refusal()).code == "forbidden"
-    by_token = client.call("port.connect", {"token": token}, role="preview")
+    by_token = client.call("port.connect", {"token": token}, principal=PREVIEW)
     await by_token.event("opened")
-    assert (await client.call("port.list", role="preview").refusal()).code == "forbidden"
+    assert (await client.call("port.list", principal=PREVIEW).refusal()).code == "forbidden"

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from hawse.api import Nothing
-from hawse.wire import HawseError
+from hawse.api import Nothing, required
+from hawse.api.rights import allows
+from hawse.wire import HawseError, Principal
 from runtime.rpc.dispatcher import Method, from_oserror, typed
 from tests.support.runtime import Client, Served
 
@@ -200,3 +201,19 @@ async def test_a_bug_at_the_end_of_input_ends_that_channel_alone(client: Client,
     call.end()
     assert (await call.refusal()).code == "internal"
     assert not other.closed
+
+
+@pytest.mark.parametrize("rights", [("view",), ("preview",), ("",), ("Operate", "admin"), ()])
+async def test_a_call_without_the_required_right_is_forbidden_before_its_params_are_read(
+    served: Served, client: Client, rights: tuple[str, ...]
+) -> None:
+    caller = Principal(id="someone", name="", kind="user", rights=tuple(filter(None, rights)))
+    refused = {name for name in served.runtime.server._dispatcher._methods if not allows(rights, required(name))}
+    assert len(refused) > 20
+    for method in refused:
+        error = await client.call(method, {"cols": "no number"}, principal=caller, key="k").refusal()
+        assert (method, error.code, error.admitted) == (method, "forbidden", "no")
+
+
+async def test_a_call_without_a_principal_has_every_right(client: Client) -> None:
+    assert (await client.call("terminal.create", {"id": "t", "argv": ["true"]}).result())["created"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.terminal import methods as terminals
+from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, alive, children, eventually
 
 
@@ -176,3 +177,34 @@ async def test_a_terminal_that_ends_while_it_is_killed_is_no_error(client: Clien
         for number in range(20):
             await client.ask("terminal.create", id=f"t{number}", argv=["true"])
             assert "exit" in await client.ask("terminal.kill", id=f"t{number}", grace=0)
+
+
+async def test_a_viewer_sees_everything_and_its_input_is_forbidden(client: Client) -> None:
+    owner = await client.terminal("echo ready; exec cat")
+    await owner.seen(b"ready")
+    looking = client.call("terminal.attach", {"id": "t", "input": "theirs", "emulator": True}, principal=VIEWER)
+    opened = await looking.event("opened")
+    assert (opened["read_only"], opened["answers"], opened["input_offset"]) == (True, False, 0)
+    await looking.seen(b"ready")
+    looking.send(b"rm -rf /\n")
+    assert (await looking.refusal()).code == "forbidden"
+    await owner.type(b"mine\n")
+    await owner.seen(b"mine")
+    assert b"rm" not in owner.output
+
+
+async def test_an_owner_may_attach_read_only(client: Client) -> None:
+    await client.terminal("exec cat")
+    looking = client.attach("t", input="i", read_only=True)
+    assert (await looking.event("opened"))["read_only"]
+    looking.send(b"x")
+    error = await looking.refusal()
+    assert (error.code, error.details) == ("forbidden", {"applied": 0})
+
+
+async def test_a_viewer_cannot_make_the_program_wait_for_it(served: Served, client: Client) -> None:
+    await client.terminal("exec cat")
+    looking = client.call("terminal.attach", {"id": "t", "input": "i", "lossless": True}, principal=VIEWER)
+    await looking.event("opened")
+    terminal = served.runtime._terminals.get("t")
+    assert [viewer.lossless for viewer in terminal.viewers] == [False, False]

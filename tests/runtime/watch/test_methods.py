@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from runtime.watch import methods as watches
+from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked, open_fds
 
 
@@ -179,7 +180,7 @@ async def test_a_question_about_a_directory_that_has_gone_says_so(client: Client
 
 async def test_a_viewer_may_not_watch(client: Client, root: Path) -> None:
     for method in ("watch.start", "watch.changes"):
-        assert (await client.call(method, {"path": "root"}, role="viewer").refusal()).code == "forbidden"
+        assert (await client.call(method, {"path": "root"}, principal=VIEWER).refusal()).code == "forbidden"
 
 
 async def test_lines_that_are_cut_at_every_step_leave_nothing(served: Served, root: Path) -> None:

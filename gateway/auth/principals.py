@@ -1,0 +1,28 @@
+"""The principals of this gateway: who presents the owner's token, the viewer's token, or a preview's address.
+
+The gateway puts the principal into each call that it forwards, and the runtime checks its rights. A runtime without
+`ABILITY_PRINCIPALS` does not check them, so only principals with every right may call it.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from hawse.api import rights
+from hawse.wire import HawseError, Principal
+from hawse.wire.messages import ABILITY_PRINCIPALS
+
+OWNER: Final = Principal(id="owner", name="owner", kind="owner", rights=(rights.ALL,))
+VIEWER: Final = Principal(id="viewer", name="viewer", kind="guest", rights=(rights.VIEW,))
+PREVIEW: Final = Principal(id="preview", name="preview", kind="guest", rights=(rights.PREVIEW,))
+GATEWAY: Final = Principal(id="gateway", name="gateway", kind="service", rights=(rights.ALL,))  # its own calls
+
+
+def role_of(principal: Principal) -> str:
+    """Return what `welcome.role` says: `owner` for a principal that may operate sandboxes, `viewer` for others."""
+    return "owner" if rights.allows(principal.rights, rights.OPERATE) else "viewer"
+
+
+def check_link(principal: Principal, abilities: Collection[str]) -> None:
+    """Raise `HawseError` (`forbidden`) unless a runtime with `abilities` can be trusted with calls of `principal`."""
+    if rights.ALL not in principal.rights and ABILITY_PRINCIPALS not in abilities:
+        raise HawseError("forbidden", "the sandbox's runtime is too old to check rights: only its owner may call it")
