@@ -16,7 +16,6 @@ from runtime.files.delete import delete
 from runtime.files.listing import listing
 from runtime.files.quota import Quota
 from runtime.files.read import read
-from runtime.files.ripgrep import Ripgrep
 from runtime.files.rooted_path import PathResolver, RootedPath
 from runtime.files.search import search
 from runtime.files.stat import fields, type_of, version_of
@@ -43,7 +42,6 @@ class FileMethods:
     ) -> None:
         """`root`: what nothing here leaves. `quota`: bytes that may be in it, or in the workspace."""
         self._beneath = PathResolver(environment, root)
-        self._environment = environment.build(None, cwd=str(environment.workspace))
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
@@ -63,7 +61,9 @@ class FileMethods:
             "file.archive": Method(
                 api.FileArchive, lambda call, p: self._serve(call, archive(self._place(p), p)), stream=True
             ),
-            "file.search": Method(api.FileSearch, self._search, stream=True),
+            "file.search": Method(
+                api.FileSearch, lambda call, p: self._serve(call, search(self._place(p), p)), stream=True
+            ),
             "file.delete": Method(api.FileDelete, lambda call, p: self._disk.finish(delete(self._place(p), p))),
             "file.rename": Method(api.FileRename, lambda call, p: self._disk.run(rename_, *self._two(p), p)),
             "file.move": Method(api.FileMove, lambda call, p: self._disk.finish(move(*self._two(p), p, self._quota))),
@@ -94,9 +94,6 @@ class FileMethods:
         offset = params.offset or 0
         work = read(self._place(params).open, offset=offset, length=params.length, version=params.version)
         self._serve(call, work, offset)
-
-    def _search(self, call: RuntimeCall, params: api.FileSearch) -> None:
-        self._serve(call, search(self._place(params), params, Ripgrep.find(self._environment)))
 
     def _write(self, call: RuntimeCall, params: api.FileWrite) -> None:
         self._uploads.serve(call, self._place(params), params)
