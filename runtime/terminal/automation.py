@@ -67,7 +67,7 @@ class AutomationMethods:
             timeout=params.timeout or DEFAULT_TIMEOUT,
         )
         call.serve(wait)
-        terminal.watch(wait)
+        terminal.subscribe(wait)
         wait.wake()
 
     def _send(self, params: TerminalSend) -> dict[str, int]:
@@ -88,7 +88,7 @@ class AutomationMethods:
         offset = terminal.journal.end
         terminal.write(data)
         if INTERRUPT in data:
-            terminal.interrupted()
+            terminal.viewers.skip_backlog()
         return {"offset": offset, "bytes": len(data)}
 
     def _history(self, params: TerminalHistory) -> dict[str, Any]:
