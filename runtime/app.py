@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hawse.api.runtime import RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
+from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.methods import FileMethods
@@ -28,8 +29,6 @@ from runtime.process.methods import ProcessMethods
 from runtime.process.process import ProcessContext
 from runtime.process.registry import Retention
 from runtime.recording.methods import RecordingMethods
-from runtime.rpc.dispatcher import Dispatcher, Method
-from runtime.rpc.idempotency import IdempotencyTable
 from runtime.rpc.server import Server
 from runtime.session.methods import SessionMethods
 from runtime.terminal.automation import AutomationMethods
@@ -80,19 +79,21 @@ class Runtime:
         )
         self._watches = WatchMethods(environment, tasks, self.id)
         self._gits = GitMethods(environment, tasks, outcomes)
-        dispatcher = Dispatcher(tasks, outcomes)
+        dispatcher = Dispatcher(tasks.start, outcomes)
         self._agents = AutomationMethods(self._terminals)
         ports = PortMethods(self.id, tasks)
         programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
-        for part in (*programs, self._files, self._recordings, ports, self._watches, self._gits):
-            dispatcher.add(part.methods())
-        dispatcher.add(
-            {
-                "runtime.info": Method(RuntimeInfo, lambda call, p: self.info()),
-                "runtime.metrics": Method(RuntimeMetrics, lambda call, p: self.metrics()),
-            }
-        )
+        for part in (self, *programs, self._files, self._recordings, ports, self._watches, self._gits):
+            dispatcher.add(part)
         self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
+
+    @handles(RuntimeInfo)
+    def _info(self, params: RuntimeInfo) -> dict[str, Any]:
+        return self.info()
+
+    @handles(RuntimeMetrics)
+    def _metrics(self, params: RuntimeMetrics) -> RuntimeMetricsResult:
+        return self.metrics()
 
     def info(self) -> dict[str, Any]:
         """What it is and what it holds; `memory` is the resident size in bytes."""

@@ -35,12 +35,11 @@ class Rule:
     lazily: tuple[str, ...] = ()  # our packages, inside a function only
 
 
-GROUND = ("runtime.core", "runtime.posix")
-
 # The most specific package decides.
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
     "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
+    "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.rpc"), others=("msgspec",)),
     "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
@@ -51,16 +50,8 @@ RULES = {
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
-    "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "runtime")),
-    "runtime.screen": Rule(ours=("hawse.wire", "hawse.api", *GROUND, "runtime.journal", "runtime.screen")),
-    "runtime.people": Rule(ours=("hawse.wire", "hawse.api", "runtime.core", "runtime.people")),
-    "runtime.terminal": Rule(
-        ours=(
-            *("hawse.wire", "hawse.api", *GROUND, "runtime.journal", "runtime.people", "runtime.rpc"),
-            *("runtime.screen", "runtime.terminal"),
-        )
-    ),
-    "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "gateway")),
+    "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "runtime")),
+    "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
 }
 
 

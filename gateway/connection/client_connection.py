@@ -15,7 +15,7 @@ from gateway.auth.principals import role_of
 from gateway.connection.channel_bridge import ChannelBridge
 from gateway.connection.credit_budget import CreditBudget
 from gateway.upstream.links import Links, SandboxLink
-from hawse.api import required
+from hawse.api import GATEWAY
 from hawse.api.rights import check
 from hawse.wire import (
     Call,
@@ -250,7 +250,7 @@ class ClientConnection:
             self._used.add(link)
             link.open(bridge)
         elif call.method in self._methods:
-            check(self.principal, required(call.method))
+            check(self.principal, GATEWAY[call.method].requires)
             self.connection.send_result(call.ch, self._methods[call.method]())
         else:
             raise HawseError("unknown_method", f"{call.method[:128]!r}, without `sandbox`")

@@ -24,7 +24,7 @@ from gateway.http.responses import json_response
 from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.links import Links
-from hawse.api import METHODS, Spec, required
+from hawse.api import GATEWAY, METHODS, Spec
 from hawse.api.rights import check
 from hawse.wire import HawseError, Principal
 
@@ -67,7 +67,7 @@ class MethodEndpoint:
         method = http.path_params["method"]
         if method not in self._methods:
             raise HawseError("unknown_method", f"{method[:128]!r}, without a sandbox")
-        check(principal, required(method))
+        check(principal, GATEWAY[method].requires)
         await _params(http)
         return json_response(self._methods[method]())
 

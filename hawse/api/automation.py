@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.people import ViewerKey
-from hawse.api.spec import Reply, Spec
+from hawse.api.rights import VIEW
+from hawse.api.spec import Params, Reply, method
 from hawse.api.types import Exit, Id, Offset, Pattern, WaitSeconds
 
 KEYS_LIMIT = 1024
@@ -16,57 +17,7 @@ ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class TerminalScreen(msgspec.Struct):
-    """A terminal's screen as text, ANSI or HTML, below up to `scrollback` rows of what has scrolled away."""
-
-    id: Id
-    instance: str | None = None
-    format: ScreenFormat | None = None
-    scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)] | None = None
-
-
-class TerminalSend(msgspec.Struct):
-    """Type into a terminal: `text` as it is, then `paste` as pasted text, then `keys` by name, in one piece.
-
-    With a key it is typed once. Keys are names such as "enter" or "ctrl+c". `viewer` is the key of who types: without
-    it, somebody else's lease is `lease_held`.
-    """
-
-    id: Id
-    instance: str | None = None
-    text: str | None = None
-    paste: str | None = None
-    keys: Annotated[list[KeyName], Meta(max_length=KEYS_LIMIT)] | None = None
-    viewer: ViewerKey | None = None
-
-
-class TerminalWait(msgspec.Struct):
-    """Wait for what comes first in a terminal's output: a match, silence, the end of a command, or of the program.
-
-    At least one of `pattern` (in RE2's syntax; `literal`: as it is), `silence` (seconds), `command` and `exit` is
-    needed. Output from `since` on counts, by default from now on. `on`: match against the output's text, or the visible
-    screen. After `timeout` seconds (30 by default) the result says `timeout`.
-    """
-
-    id: Id
-    instance: str | None = None
-    pattern: Pattern | None = None
-    literal: bool | None = None
-    on: Literal["output", "screen"] | None = None
-    silence: WaitSeconds | None = None
-    command: bool | None = None
-    exit: bool | None = None
-    since: Offset | None = None
-    timeout: WaitSeconds | None = None
-
-
-class TerminalHistory(msgspec.Struct):
-    """The commands that a terminal's shell told of: the latest `limit` with a number below `before`."""
-
-    id: Id
-    instance: str | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    before: Annotated[int, Meta(ge=1)] | None = None
+# ---- values
 
 
 class ScreenCursor(Reply, frozen=True, kw_only=True):
@@ -174,9 +125,61 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
     tells: bool
 
 
-METHODS = {
-    "terminal.screen": Spec(TerminalScreen, TerminalScreenResult, viewer=True),
-    "terminal.send": Spec(TerminalSend, TerminalSendResult),
-    "terminal.wait": Spec(TerminalWait, TerminalWaitResult, {"opened": TerminalWaitOpened}, viewer=True),
-    "terminal.history": Spec(TerminalHistory, TerminalHistoryResult, viewer=True),
-}
+# ---- methods
+
+
+@method("terminal.screen", requires=VIEW)
+class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
+    """A terminal's screen as text, ANSI or HTML, below up to `scrollback` rows of what has scrolled away."""
+
+    id: Id
+    instance: str | None = None
+    format: ScreenFormat | None = None
+    scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)] | None = None
+
+
+@method("terminal.send")
+class TerminalSend(Params[TerminalSendResult], kw_only=True):
+    """Type into a terminal: `text` as it is, then `paste` as pasted text, then `keys` by name, in one piece.
+
+    With a key it is typed once. Keys are names such as "enter" or "ctrl+c". `viewer` is the key of who types: without
+    it, somebody else's lease is `lease_held`.
+    """
+
+    id: Id
+    instance: str | None = None
+    text: str | None = None
+    paste: str | None = None
+    keys: Annotated[list[KeyName], Meta(max_length=KEYS_LIMIT)] | None = None
+    viewer: ViewerKey | None = None
+
+
+@method("terminal.wait", events={"opened": TerminalWaitOpened}, requires=VIEW)
+class TerminalWait(Params[TerminalWaitResult], kw_only=True):
+    """Wait for what comes first in a terminal's output: a match, silence, the end of a command, or of the program.
+
+    At least one of `pattern` (in RE2's syntax; `literal`: as it is), `silence` (seconds), `command` and `exit` is
+    needed. Output from `since` on counts, by default from now on. `on`: match against the output's text, or the visible
+    screen. After `timeout` seconds (30 by default) the result says `timeout`.
+    """
+
+    id: Id
+    instance: str | None = None
+    pattern: Pattern | None = None
+    literal: bool | None = None
+    on: Literal["output", "screen"] | None = None
+    silence: WaitSeconds | None = None
+    command: bool | None = None
+    exit: bool | None = None
+    since: Offset | None = None
+    timeout: WaitSeconds | None = None
+
+
+@method("terminal.history", requires=VIEW)
+class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
+    """The commands that a terminal's shell told of: the latest `limit` with a number below `before`."""
+
+    id: Id
+    instance: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    before: Annotated[int, Meta(ge=1)] | None = None

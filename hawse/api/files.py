@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Nothing, Spec
+from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import InputId, Length, Mode, Offset, Path, Pattern
 
 FileType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
@@ -16,136 +16,14 @@ Limit = Annotated[int, Meta(ge=1, le=100_000)]
 ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 
 
-# ---- what goes in
+# ---- values
 
 
-class FileTarget(msgspec.Struct, kw_only=True):
+class FileTarget(ParamsValue, kw_only=True):
     """Where: a relative `path` begins in the workspace, or in `root`, which then nothing leaves, symlinks included."""
 
     path: Path
     root: Path | None = None
-
-
-class FileRead(FileTarget, kw_only=True):
-    """Stream a file's bytes, or a part of them.
-
-    With a `version`, only of that one. A file that is changed while it is read is `conflict`.
-    """
-
-    offset: Offset | None = None
-    length: Length | None = None
-    version: str | None = None
-
-
-class FileWrite(FileTarget, kw_only=True):
-    """Replace a file, atomically, with the bytes that are sent.
-
-    It keeps its mode unless one is given, and its owner where that is allowed. Directories that are missing are made
-    unless `parents` is false.
-    """
-
-    input: InputId
-    mode: Mode | None = None
-    parents: bool | None = None
-
-
-class FileStat(FileTarget, kw_only=True):
-    """Describe a file, or with `follow: false` the symlink itself."""
-
-    follow: bool = True
-
-
-class FileExists(FileTarget, kw_only=True):
-    """Say whether there is something, and what. A symlink to nothing is nothing, unless `follow` is false."""
-
-    follow: bool = True
-
-
-class FileList(FileTarget, kw_only=True):
-    """List a directory, in batches, in the order of the disk.
-
-    `recursive` goes down, at most `depth` levels; symlinks are told and not followed.
-    """
-
-    recursive: bool = False
-    depth: Depth | None = None
-    hidden: bool = True
-    include: Globs | None = None
-    exclude: Globs | None = None
-
-
-class FileMkdir(FileTarget, kw_only=True):
-    """Make a directory. With `parents` also those above, and one that is there is fine."""
-
-    parents: bool = False
-    mode: Mode | None = None
-
-
-class FileChmod(FileTarget, kw_only=True):
-    """Set permission bits."""
-
-    mode: Mode
-
-
-class FileDelete(FileTarget, kw_only=True):
-    """Delete a file, a symlink, or with `recursive` a directory and all that is in it. Symlinks are not followed."""
-
-    recursive: bool = False
-
-
-class FileRename(FileTarget, kw_only=True):
-    """Rename within a file system, atomically. What is at `to` is `conflict` unless `overwrite`."""
-
-    to: Path
-    overwrite: bool = False
-
-
-class FileMove(FileTarget, kw_only=True):
-    """Rename, or across file systems copy and delete."""
-
-    to: Path
-    overwrite: bool = False
-
-
-class FileCopy(FileTarget, kw_only=True):
-    """Copy a file, a symlink, or with `recursive` a directory: modes and times are kept, symlinks stay symlinks.
-
-    It appears at `to` when it is whole. `overwrite` replaces a file, never a directory.
-    """
-
-    to: Path
-    recursive: bool = False
-    overwrite: bool = False
-
-
-class FileSearch(FileTarget, kw_only=True):
-    """Find files by name, or with `pattern` the lines in them that match.
-
-    `pattern` is in RE2's syntax, unless `literal`. At most `limit` matches; binary files are passed over.
-    """
-
-    pattern: Pattern | None = None
-    literal: bool = False
-    ignore_case: bool = False
-    hidden: bool = True
-    include: Globs | None = None
-    exclude: Globs | None = None
-    limit: Limit = 1000
-
-
-class FileArchive(FileTarget, kw_only=True):
-    """Stream a directory, or a file, as an archive. Symlinks stay symlinks."""
-
-    format: ArchiveFormat = "tar.gz"
-    include: Globs | None = None
-    exclude: Globs | None = None
-
-
-# ---- what comes out
-
-
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of an `event` or a `result`."""
 
 
 class FileOpened(Reply, frozen=True, kw_only=True):
@@ -243,7 +121,7 @@ class SearchMatch(Reply, frozen=True, kw_only=True):
     path: str
     line: int | None = None
     text: str | None = None
-    spans: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = msgspec.field(default_factory=list)
     truncated: bool = False
 
 
@@ -276,18 +154,132 @@ class FileArchiveResult(Reply, frozen=True, kw_only=True):
     skipped: int
 
 
-METHODS: dict[str, Spec] = {
-    "file.read": Spec(FileRead, FileTransferResult, events={"opened": FileOpened}, output=("content",)),
-    "file.write": Spec(FileWrite, FileTransferResult, events={"opened": FileWriteOpened}, input=True),
-    "file.stat": Spec(FileStat, FileStatResult),
-    "file.exists": Spec(FileExists, FileExistsResult),
-    "file.list": Spec(FileList, FileListResult, events={"entries": FileEntries, "failed": FileFailure}),
-    "file.mkdir": Spec(FileMkdir, FileMkdirResult),
-    "file.chmod": Spec(FileChmod, Nothing),
-    "file.delete": Spec(FileDelete, FileDeleteResult),
-    "file.rename": Spec(FileRename, Nothing),
-    "file.move": Spec(FileMove, Nothing),
-    "file.copy": Spec(FileCopy, FileCopyResult),
-    "file.search": Spec(FileSearch, FileSearchResult, events={"matches": SearchMatches, "failed": FileFailure}),
-    "file.archive": Spec(FileArchive, FileArchiveResult, events={"opened": FileArchiveOpened}, output=("content",)),
-}
+# ---- methods
+
+
+@method("file.read", events={"opened": FileOpened}, output=("content",))
+class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
+    """Stream a file's bytes, or a part of them.
+
+    With a `version`, only of that one. A file that is changed while it is read is `conflict`.
+    """
+
+    offset: Offset | None = None
+    length: Length | None = None
+    version: str | None = None
+
+
+@method("file.write", events={"opened": FileWriteOpened}, input=True)
+class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
+    """Replace a file, atomically, with the bytes that are sent.
+
+    It keeps its mode unless one is given, and its owner where that is allowed. Directories that are missing are made
+    unless `parents` is false.
+    """
+
+    input: InputId
+    mode: Mode | None = None
+    parents: bool | None = None
+
+
+@method("file.stat")
+class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
+    """Describe a file, or with `follow: false` the symlink itself."""
+
+    follow: bool = True
+
+
+@method("file.exists")
+class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
+    """Say whether there is something, and what. A symlink to nothing is nothing, unless `follow` is false."""
+
+    follow: bool = True
+
+
+@method("file.list", events={"entries": FileEntries, "failed": FileFailure})
+class FileList(FileTarget, Params[FileListResult], kw_only=True):
+    """List a directory, in batches, in the order of the disk.
+
+    `recursive` goes down, at most `depth` levels; symlinks are told and not followed.
+    """
+
+    recursive: bool = False
+    depth: Depth | None = None
+    hidden: bool = True
+    include: Globs | None = None
+    exclude: Globs | None = None
+
+
+@method("file.mkdir")
+class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
+    """Make a directory. With `parents` also those above, and one that is there is fine."""
+
+    parents: bool = False
+    mode: Mode | None = None
+
+
+@method("file.chmod")
+class FileChmod(FileTarget, Params[Nothing], kw_only=True):
+    """Set permission bits."""
+
+    mode: Mode
+
+
+@method("file.delete")
+class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
+    """Delete a file, a symlink, or with `recursive` a directory and all that is in it. Symlinks are not followed."""
+
+    recursive: bool = False
+
+
+@method("file.rename")
+class FileRename(FileTarget, Params[Nothing], kw_only=True):
+    """Rename within a file system, atomically. What is at `to` is `conflict` unless `overwrite`."""
+
+    to: Path
+    overwrite: bool = False
+
+
+@method("file.move")
+class FileMove(FileTarget, Params[Nothing], kw_only=True):
+    """Rename, or across file systems copy and delete."""
+
+    to: Path
+    overwrite: bool = False
+
+
+@method("file.copy")
+class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
+    """Copy a file, a symlink, or with `recursive` a directory: modes and times are kept, symlinks stay symlinks.
+
+    It appears at `to` when it is whole. `overwrite` replaces a file, never a directory.
+    """
+
+    to: Path
+    recursive: bool = False
+    overwrite: bool = False
+
+
+@method("file.search", events={"matches": SearchMatches, "failed": FileFailure})
+class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
+    """Find files by name, or with `pattern` the lines in them that match.
+
+    `pattern` is in RE2's syntax, unless `literal`. At most `limit` matches; binary files are passed over.
+    """
+
+    pattern: Pattern | None = None
+    literal: bool = False
+    ignore_case: bool = False
+    hidden: bool = True
+    include: Globs | None = None
+    exclude: Globs | None = None
+    limit: Limit = 1000
+
+
+@method("file.archive", events={"opened": FileArchiveOpened}, output=("content",))
+class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
+    """Stream a directory, or a file, as an archive. Symlinks stay symlinks."""
+
+    format: ArchiveFormat = "tar.gz"
+    include: Globs | None = None
+    exclude: Globs | None = None

@@ -2,24 +2,14 @@
 
 from typing import Literal
 
-import msgspec
-
-from hawse.api.spec import Reply, Spec
+from hawse.api.rights import VIEW
+from hawse.api.spec import Params, Reply, method
 
 SandboxState = Literal["running", "stopped", "failed"]
 Isolation = Literal["bubblewrap", "none"]
 
 
-class SandboxList(msgspec.Struct):
-    """All sandboxes of this gateway."""
-
-
-class ShareToken(msgspec.Struct):
-    """The token for those who may only look."""
-
-
-class PreviewHost(msgspec.Struct):
-    """The name below which previews have names of their own."""
+# ---- values
 
 
 class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
@@ -49,8 +39,19 @@ class PreviewHostResult(Reply, frozen=True, kw_only=True):
     host: str | None = None
 
 
-METHODS = {
-    "sandbox.list": Spec(SandboxList, SandboxListResult, viewer=True),
-    "share.token": Spec(ShareToken, ShareTokenResult),
-    "preview.host": Spec(PreviewHost, PreviewHostResult),
-}
+# ---- methods
+
+
+@method("sandbox.list", requires=VIEW, sandbox=False)
+class SandboxList(Params[SandboxListResult], kw_only=True):
+    """All sandboxes of this gateway."""
+
+
+@method("share.token", sandbox=False)
+class ShareToken(Params[ShareTokenResult], kw_only=True):
+    """The token for those who may only look."""
+
+
+@method("preview.host", sandbox=False)
+class PreviewHost(Params[PreviewHostResult], kw_only=True):
+    """The name below which previews have names of their own."""

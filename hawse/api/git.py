@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Nothing, Spec
+from hawse.api.spec import Nothing, Params, ParamsValue, method
 from hawse.api.types import Path
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -20,7 +20,10 @@ NETWORK_TIMEOUT = 600.0  # seconds that a clone, pull or push may take, unless t
 DIFF_LIMIT = 256 << 10  # bytes of a diff, unless the call says
 
 
-class GitCredentials(msgspec.Struct, kw_only=True):
+# ---- values
+
+
+class GitCredentials(ParamsValue, kw_only=True):
     """For http and https. A token is a password; the name that goes with it depends on the host."""
 
     username: Secret = ""
@@ -30,131 +33,17 @@ class GitCredentials(msgspec.Struct, kw_only=True):
         return "Credentials(…)"  # they belong into no log
 
 
-class GitAuthor(msgspec.Struct):
+class GitAuthor(ParamsValue):
     """Who a commit is by."""
 
     name: AuthorField
     email: AuthorField
 
 
-class GitRepository(msgspec.Struct, kw_only=True):
+class GitRepository(ParamsValue, kw_only=True):
     """`path`: a directory of the repository; by default the workspace."""
 
     path: Path = "."
-
-
-# ---- what goes in
-
-
-class GitClone(msgspec.Struct, kw_only=True):
-    """Clone a repository into a directory that is there as a whole, or not at all.
-
-    `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
-    """
-
-    url: Url
-    path: Path | None = None
-    depth: Annotated[int, Meta(ge=1)] | None = None
-    branch: RefName | None = None
-    filter: Annotated[str, Meta(pattern=r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)")] | None = (
-        None
-    )
-    credentials: GitCredentials | None = None
-    timeout: Timeout = NETWORK_TIMEOUT
-
-
-class GitCancel(msgspec.Struct, kw_only=True):
-    """End the clone that was called with this key. One that has ended, or never was, is no error."""
-
-    key: Annotated[str, Meta(min_length=1, max_length=128)]
-
-
-class GitStatus(GitRepository, kw_only=True):
-    """Say what differs from the last commit, and where the branch is."""
-
-    ignored: bool = False
-
-
-class GitDiff(GitRepository, kw_only=True):
-    """Show differences as a patch.
-
-    Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working
-    tree (or of `target`) from that. `limit`: bytes.
-    """
-
-    staged: bool = False
-    base: Revision | None = None
-    target: Revision | None = None
-    paths: Paths | None = None
-    limit: Annotated[int, Meta(ge=0, le=512 << 10)] = DIFF_LIMIT
-
-
-class GitAdd(GitRepository, kw_only=True):
-    """Stage files: those of `paths`, or with `all` everything that differs, deletions included."""
-
-    paths: Paths | None = None
-    all: bool = False
-
-
-class GitCommit(GitRepository, kw_only=True):
-    """Commit what is staged; with `all` what differs in tracked files too."""
-
-    message: Annotated[str, Meta(min_length=1, max_length=65_536)]
-    author: GitAuthor | None = None
-    all: bool = False
-    allow_empty: bool = False
-
-
-class GitBranch(GitRepository, kw_only=True):
-    """List the branches, after one was created (at `start`) or deleted, if that is asked."""
-
-    create: RefName | None = None
-    delete: RefName | None = None
-    start: Revision | None = None
-    force: bool = False
-
-
-class GitCheckout(GitRepository, kw_only=True):
-    """Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back."""
-
-    ref: Revision | None = None
-    create: bool = False
-    start: Revision | None = None
-    paths: Paths | None = None
-
-
-class GitLog(GitRepository, kw_only=True):
-    """List commits, the latest first."""
-
-    ref: Revision | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
-    skip: Annotated[int, Meta(ge=0, le=10**9)] = 0
-    paths: Paths | None = None
-
-
-class GitPull(GitRepository, kw_only=True):
-    """Fetch from a remote and merge, or rebase, or with `ff_only` refuse both."""
-
-    remote: RefName | None = None
-    branch: RefName | None = None
-    rebase: bool = False
-    ff_only: bool = False
-    credentials: GitCredentials | None = None
-    timeout: Timeout = NETWORK_TIMEOUT
-
-
-class GitPush(GitRepository, kw_only=True):
-    """Push a branch (by default the current one). `force` overwrites only what was known to be there."""
-
-    remote: RefName = "origin"
-    branch: RefName | None = None
-    force: bool = False
-    set_upstream: bool = False
-    credentials: GitCredentials | None = None
-    timeout: Timeout = NETWORK_TIMEOUT
-
-
-# ---- what comes out
 
 
 class GitProgress(msgspec.Struct, kw_only=True):
@@ -256,16 +145,123 @@ class GitPushResult(msgspec.Struct, kw_only=True):
     refs: list[GitPushedRef]
 
 
-METHODS: dict[str, Spec] = {
-    "git.clone": Spec(GitClone, GitHead, {"progress": GitProgress}),
-    "git.cancel": Spec(GitCancel, Nothing),
-    "git.status": Spec(GitStatus, GitStatusResult),
-    "git.diff": Spec(GitDiff, GitDiffResult),
-    "git.add": Spec(GitAdd, Nothing),
-    "git.commit": Spec(GitCommit, GitHead),
-    "git.branch": Spec(GitBranch, GitBranchResult),
-    "git.checkout": Spec(GitCheckout, GitHead),
-    "git.log": Spec(GitLog, GitLogResult),
-    "git.pull": Spec(GitPull, GitHead),
-    "git.push": Spec(GitPush, GitPushResult),
-}
+# ---- methods
+
+
+@method("git.clone", events={"progress": GitProgress})
+class GitClone(Params[GitHead], kw_only=True):
+    """Clone a repository into a directory that is there as a whole, or not at all.
+
+    `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
+    """
+
+    url: Url
+    path: Path | None = None
+    depth: Annotated[int, Meta(ge=1)] | None = None
+    branch: RefName | None = None
+    filter: Annotated[str, Meta(pattern=r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)")] | None = (
+        None
+    )
+    credentials: GitCredentials | None = None
+    timeout: Timeout = NETWORK_TIMEOUT
+
+
+@method("git.cancel")
+class GitCancel(Params[Nothing], kw_only=True):
+    """End the clone that was called with this key. One that has ended, or never was, is no error."""
+
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+@method("git.status")
+class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
+    """Say what differs from the last commit, and where the branch is."""
+
+    ignored: bool = False
+
+
+@method("git.diff")
+class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
+    """Show differences as a patch.
+
+    Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working
+    tree (or of `target`) from that. `limit`: bytes.
+    """
+
+    staged: bool = False
+    base: Revision | None = None
+    target: Revision | None = None
+    paths: Paths | None = None
+    limit: Annotated[int, Meta(ge=0, le=512 << 10)] = DIFF_LIMIT
+
+
+@method("git.add")
+class GitAdd(GitRepository, Params[Nothing], kw_only=True):
+    """Stage files: those of `paths`, or with `all` everything that differs, deletions included."""
+
+    paths: Paths | None = None
+    all: bool = False
+
+
+@method("git.commit")
+class GitCommit(GitRepository, Params[GitHead], kw_only=True):
+    """Commit what is staged; with `all` what differs in tracked files too."""
+
+    message: Annotated[str, Meta(min_length=1, max_length=65_536)]
+    author: GitAuthor | None = None
+    all: bool = False
+    allow_empty: bool = False
+
+
+@method("git.branch")
+class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
+    """List the branches, after one was created (at `start`) or deleted, if that is asked."""
+
+    create: RefName | None = None
+    delete: RefName | None = None
+    start: Revision | None = None
+    force: bool = False
+
+
+@method("git.checkout")
+class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
+    """Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back."""
+
+    ref: Revision | None = None
+    create: bool = False
+    start: Revision | None = None
+    paths: Paths | None = None
+
+
+@method("git.log")
+class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
+    """List commits, the latest first."""
+
+    ref: Revision | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 50
+    skip: Annotated[int, Meta(ge=0, le=10**9)] = 0
+    paths: Paths | None = None
+
+
+@method("git.pull")
+class GitPull(GitRepository, Params[GitHead], kw_only=True):
+    """Fetch from a remote and merge, or rebase, or with `ff_only` refuse both."""
+
+    remote: RefName | None = None
+    branch: RefName | None = None
+    rebase: bool = False
+    ff_only: bool = False
+    credentials: GitCredentials | None = None
+    timeout: Timeout = NETWORK_TIMEOUT
+
+
+@method("git.push")
+class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
+    """Push a branch (by default the current one). `force` overwrites only what was known to be there."""
+
+    remote: RefName = "origin"
+    branch: RefName | None = None
+    force: bool = False
+    set_upstream: bool = False
+    credentials: GitCredentials | None = None
+    timeout: Timeout = NETWORK_TIMEOUT

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from hawse.api.spec import Reply, Spec
+from hawse.api.rights import VIEW
+from hawse.api.spec import Params, ParamsValue, Reply, method
 
 ParticipantKind = Literal["person", "agent"]
 LeaseAction = Literal["take", "release", "free", "exclusive"]
@@ -15,7 +15,10 @@ ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
 
 
-class ViewerProfile(msgspec.Struct):
+# ---- values
+
+
+class ViewerProfile(ParamsValue):
     """How somebody introduces itself in `terminal.attach`. `key` (random, secret) names it across its reconnects."""
 
     key: ViewerKey | None = None
@@ -25,38 +28,11 @@ class ViewerProfile(msgspec.Struct):
     focus: bool | None = None
 
 
-class PointerPosition(msgspec.Struct):
+class PointerPosition(ParamsValue):
     """A place on the screen in cells, from 0."""
 
     x: Coordinate
     y: Coordinate
-
-
-class TerminalPresence(msgspec.Struct):
-    """Tell the others at a terminal what `viewer` (a key) is up to.
-
-    What is left out stays as it is; `at: null` hides the pointer.
-    """
-
-    id: str
-    viewer: ViewerKey
-    name: ParticipantName | None = None
-    color: str | None = None
-    focus: bool | None = None
-    at: PointerPosition | UnsetType | None = UNSET
-
-
-class TerminalLease(msgspec.Struct):
-    """Change who may type into a terminal.
-
-    `take` makes `viewer` (a key) the one who types, `exclusive` only if nobody else does; `release` lets everybody
-    type again, `free` whoever it was. With an `epoch` that is not the present one: `conflict`.
-    """
-
-    id: str
-    action: LeaseAction
-    viewer: ViewerKey | None = None
-    epoch: int | None = None
 
 
 class Participant(Reply, frozen=True, kw_only=True):
@@ -98,7 +74,33 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
     applied: int
 
 
-METHODS = {
-    "terminal.presence": Spec(TerminalPresence, ParticipantEvent, viewer=True),
-    "terminal.lease": Spec(TerminalLease, WriterLease),
-}
+# ---- methods
+
+
+@method("terminal.presence", requires=VIEW)
+class TerminalPresence(Params[ParticipantEvent], kw_only=True):
+    """Tell the others at a terminal what `viewer` (a key) is up to.
+
+    What is left out stays as it is; `at: null` hides the pointer.
+    """
+
+    id: str
+    viewer: ViewerKey
+    name: ParticipantName | None = None
+    color: str | None = None
+    focus: bool | None = None
+    at: PointerPosition | UnsetType | None = UNSET
+
+
+@method("terminal.lease")
+class TerminalLease(Params[WriterLease], kw_only=True):
+    """Change who may type into a terminal.
+
+    `take` makes `viewer` (a key) the one who types, `exclusive` only if nobody else does; `release` lets everybody
+    type again, `free` whoever it was. With an `epoch` that is not the present one: `conflict`.
+    """
+
+    id: str
+    action: LeaseAction
+    viewer: ViewerKey | None = None
+    epoch: int | None = None

@@ -5,43 +5,15 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Nothing, Spec
+from hawse.api.rights import PREVIEW
+from hawse.api.spec import Nothing, Params, method
 
 PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 PreviewName = Annotated[str, Meta(min_length=1, max_length=64)]
 PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class PortList(msgspec.Struct):
-    """The TCP ports that programs of the sandbox listen on."""
-
-
-class PortWatch(msgspec.Struct):
-    """Tells which ports are open, now and after every change, until it is cancelled."""
-
-
-class PortExpose(msgspec.Struct):
-    """Makes a preview of a port: whoever has its token gets there. Again, it gives the same token."""
-
-    port: PortNumber
-    name: PreviewName | None = None
-
-
-class PortUnexpose(msgspec.Struct):
-    """Takes a preview back, and cuts who is in it. Of a port that has none it does nothing."""
-
-    port: PortNumber
-
-
-class PortExposed(msgspec.Struct):
-    """The previews there are."""
-
-
-class PortConnect(msgspec.Struct):
-    """A TCP connection to a port: bytes both ways, each end closed on its own. Either `port` or a preview's `token`."""
-
-    port: PortNumber | None = None
-    token: PreviewToken | None = None
+# ---- values
 
 
 class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,17 +66,48 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
     sent: int
 
 
-METHODS: dict[str, Spec] = {
-    "port.list": Spec(PortList, PortListResult),
-    "port.watch": Spec(PortWatch, Nothing, events={"ports": PortListResult}),
-    "port.expose": Spec(PortExpose, ExposedPort),
-    "port.unexpose": Spec(PortUnexpose, Nothing),
-    "port.exposed": Spec(PortExposed, PortExposedResult),
-    "port.connect": Spec(
-        PortConnect,
-        PortConnectResult,
-        events={"opened": PortConnectOpened, "end": PortConnectEnd},
-        output=("output",),
-        input=True,
-    ),
-}
+# ---- methods
+
+
+@method("port.list")
+class PortList(Params[PortListResult], kw_only=True):
+    """The TCP ports that programs of the sandbox listen on."""
+
+
+@method("port.watch", events={"ports": PortListResult})
+class PortWatch(Params[Nothing], kw_only=True):
+    """Tells which ports are open, now and after every change, until it is cancelled."""
+
+
+@method("port.expose")
+class PortExpose(Params[ExposedPort], kw_only=True):
+    """Makes a preview of a port: whoever has its token gets there. Again, it gives the same token."""
+
+    port: PortNumber
+    name: PreviewName | None = None
+
+
+@method("port.unexpose")
+class PortUnexpose(Params[Nothing], kw_only=True):
+    """Takes a preview back, and cuts who is in it. Of a port that has none it does nothing."""
+
+    port: PortNumber
+
+
+@method("port.exposed")
+class PortExposed(Params[PortExposedResult], kw_only=True):
+    """The previews there are."""
+
+
+@method(
+    "port.connect",
+    requires=PREVIEW,
+    events={"opened": PortConnectOpened, "end": PortConnectEnd},
+    output=("output",),
+    input=True,
+)
+class PortConnect(Params[PortConnectResult], kw_only=True):
+    """A TCP connection to a port: bytes both ways, each end closed on its own. Either `port` or a preview's `token`."""
+
+    port: PortNumber | None = None
+    token: PreviewToken | None = None

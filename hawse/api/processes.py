@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Nothing, Spec
+from hawse.api.spec import Nothing, Params, ParamsValue, method
 from hawse.api.types import (
     Argv,
     Env,
@@ -25,10 +25,11 @@ from hawse.api.types import WaitSeconds as Patience
 
 HttpStatus = Annotated[int, Meta(ge=100, le=599)]
 
-# ---- what goes in
+
+# ---- values
 
 
-class Program(msgspec.Struct, kw_only=True):
+class Program(ParamsValue, kw_only=True):
     """What to run: `argv`, or `command` for a shell; exactly one of them. `timeout` kills its whole tree."""
 
     argv: Argv | None = None
@@ -39,71 +40,14 @@ class Program(msgspec.Struct, kw_only=True):
     timeout: Seconds | None = None
 
 
-class ProcessStart(Program, kw_only=True):
-    """Starts a process, which goes on whatever becomes of who started it."""
-
-    id: Id | None = None
-
-
-class Since(msgspec.Struct, kw_only=True):
+class Since(ParamsValue, kw_only=True):
     """Where to begin in each stream: the offset of the first byte that is wanted."""
 
     stdout: Offset | None = None
     stderr: Offset | None = None
 
 
-class ProcessAttach(msgspec.Struct, kw_only=True):
-    """Follows the output of a process to its end, and takes its input."""
-
-    id: Id
-    instance: str | None = None
-    since: Since | None = None
-    input: InputId | None = None
-    lossless: bool | None = None
-
-
-class Exec(Program, kw_only=True):
-    """Runs one command to its end. Of each stream at most `max_output` bytes are sent; it may print more."""
-
-    max_output: Length | None = None
-    since: Since | None = None
-    input: InputId | None = None
-
-
-class ProcessSignal(msgspec.Struct, kw_only=True):
-    """Sends a signal to the process group of a process."""
-
-    id: Id
-    instance: str | None = None
-    signal: Signal
-
-
-class ProcessKill(msgspec.Struct, kw_only=True):
-    """Ends a process with its whole tree: `signal` (TERM), then KILL after `grace` seconds (5)."""
-
-    id: Id
-    instance: str | None = None
-    signal: Signal | None = None
-    grace: Grace | None = None
-
-
-class ProcessGet(msgspec.Struct, kw_only=True):
-    """Describes one process."""
-
-    id: Id
-
-
-class ProcessList(msgspec.Struct, kw_only=True):
-    """Describes the processes that run and those whose record is kept, in the order of their start.
-
-    At most `limit` (1,000), of those that come after the one with the id `after`.
-    """
-
-    after: Id | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
-
-
-class LogCondition(msgspec.Struct, kw_only=True):
+class LogCondition(ParamsValue, kw_only=True):
     """What to look for: `text` as it is, or `pattern` in RE2's syntax; in what was printed from `since` on as well."""
 
     text: Pattern | None = None
@@ -112,26 +56,12 @@ class LogCondition(msgspec.Struct, kw_only=True):
     since: Since | None = None
 
 
-class PortCondition(msgspec.Struct, kw_only=True):
+class PortCondition(ParamsValue, kw_only=True):
     """A port of this machine. With `path` it has to answer HTTP, with a status from `status[0]` to `status[1]`."""
 
     port: Annotated[int, Meta(ge=1, le=65_535)]
     path: Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"^/[!-~]*$(?!\n)")] | None = None
     status: tuple[HttpStatus, HttpStatus] = (200, 399)
-
-
-class ProcessWait(msgspec.Struct, kw_only=True):
-    """Waits for whichever comes first: the end of a process, a line of its output, an open port, `timeout` seconds."""
-
-    id: Id
-    instance: str | None = None
-    exit: bool | None = None
-    log: LogCondition | None = None
-    port: PortCondition | None = None
-    timeout: Patience | None = None
-
-
-# ---- what comes out
 
 
 class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,25 +163,85 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
     status: int | None = None
 
 
-METHODS: dict[str, Spec] = {
-    "exec": Spec(
-        Exec,
-        ExecResult,
-        events={"opened": ProcessOpened, "truncated": StreamTruncated},
-        output=("stdout", "stderr"),
-        input=True,
-    ),
-    "process.start": Spec(ProcessStart, ProcessInfo),
-    "process.attach": Spec(
-        ProcessAttach,
-        ProcessAttachResult,
-        events={"opened": ProcessOpened, "truncated": StreamTruncated, "exit": Exit},
-        output=("stdout", "stderr"),
-        input=True,
-    ),
-    "process.wait": Spec(ProcessWait, ProcessWaitResult, events={"opened": ProcessWaitOpened}),
-    "process.signal": Spec(ProcessSignal, Nothing),
-    "process.kill": Spec(ProcessKill, ProcessKillResult),
-    "process.list": Spec(ProcessList, ProcessListResult),
-    "process.get": Spec(ProcessGet, ProcessInfo),
-}
+# ---- methods
+
+
+@method("process.start")
+class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
+    """Starts a process, which goes on whatever becomes of who started it."""
+
+    id: Id | None = None
+
+
+@method(
+    "process.attach",
+    events={"opened": ProcessOpened, "truncated": StreamTruncated, "exit": Exit},
+    output=("stdout", "stderr"),
+    input=True,
+)
+class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
+    """Follows the output of a process to its end, and takes its input."""
+
+    id: Id
+    instance: str | None = None
+    since: Since | None = None
+    input: InputId | None = None
+    lossless: bool | None = None
+
+
+@method("exec", events={"opened": ProcessOpened, "truncated": StreamTruncated}, output=("stdout", "stderr"), input=True)
+class Exec(Program, Params[ExecResult], kw_only=True):
+    """Runs one command to its end. Of each stream at most `max_output` bytes are sent; it may print more."""
+
+    max_output: Length | None = None
+    since: Since | None = None
+    input: InputId | None = None
+
+
+@method("process.signal")
+class ProcessSignal(Params[Nothing], kw_only=True):
+    """Sends a signal to the process group of a process."""
+
+    id: Id
+    instance: str | None = None
+    signal: Signal
+
+
+@method("process.kill")
+class ProcessKill(Params[ProcessKillResult], kw_only=True):
+    """Ends a process with its whole tree: `signal` (TERM), then KILL after `grace` seconds (5)."""
+
+    id: Id
+    instance: str | None = None
+    signal: Signal | None = None
+    grace: Grace | None = None
+
+
+@method("process.get")
+class ProcessGet(Params[ProcessInfo], kw_only=True):
+    """Describes one process."""
+
+    id: Id
+
+
+@method("process.list")
+class ProcessList(Params[ProcessListResult], kw_only=True):
+    """Describes the processes that run and those whose record is kept, in the order of their start.
+
+    At most `limit` (1,000), of those that come after the one with the id `after`.
+    """
+
+    after: Id | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+
+
+@method("process.wait", events={"opened": ProcessWaitOpened})
+class ProcessWait(Params[ProcessWaitResult], kw_only=True):
+    """Waits for whichever comes first: the end of a process, a line of its output, an open port, `timeout` seconds."""
+
+    id: Id
+    instance: str | None = None
+    exit: bool | None = None
+    log: LogCondition | None = None
+    port: PortCondition | None = None
+    timeout: Patience | None = None

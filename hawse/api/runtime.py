@@ -2,15 +2,12 @@
 
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Reply, Spec
+from hawse.api.spec import Params, Reply, method
 from hawse.wire.frames import OFFSET_MAX
 
-
-class RuntimeInfo(msgspec.Struct):
-    """What the runtime is, and what it holds."""
+# ---- values
 
 
 class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
@@ -31,12 +28,11 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
 # s, of the classes of a histogram: the first holds what took no longer than the first bound, and so on.
 ECHO_BOUNDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
+
 Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
+
+
 Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_length=len(ECHO_BOUNDS) + 1)]
-
-
-class RuntimeMetrics(msgspec.Struct):
-    """What the runtime counts, for a gateway's `/metrics`."""
 
 
 class EchoHistogram(Reply, frozen=True, kw_only=True):
@@ -76,7 +72,14 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
     echo: EchoHistogram
 
 
-METHODS = {
-    "runtime.info": Spec(RuntimeInfo, RuntimeInfoResult),
-    "runtime.metrics": Spec(RuntimeMetrics, RuntimeMetricsResult),
-}
+# ---- methods
+
+
+@method("runtime.info")
+class RuntimeInfo(Params[RuntimeInfoResult], kw_only=True):
+    """What the runtime is, and what it holds."""
+
+
+@method("runtime.metrics")
+class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
+    """What the runtime counts, for a gateway's `/metrics`."""

@@ -7,84 +7,10 @@ from msgspec import Meta
 
 from hawse.api import processes
 from hawse.api.processes import ProcessInfo, Since, StreamOffsets, StreamTruncated
-from hawse.api.spec import Nothing, Spec
+from hawse.api.spec import Nothing, Params, method
 from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
 
-# ---- what goes in
-
-
-class SessionCreate(msgspec.Struct, kw_only=True):
-    """Starts a session: a shell of its own, bash unless `shell` is the path of another, or there is none."""
-
-    id: Id | None = None
-    cwd: Path | None = None
-    env: Env | None = None
-    shell: Path | None = None
-
-
-class SessionExec(msgspec.Struct, kw_only=True):
-    """Runs a command in the session's shell, after those that came before it.
-
-    `cwd` and `env` are for this command alone; a relative `cwd` begins at the session's. `timeout` counts from when
-    the command begins, and kills it, not the session. Of each stream at most `max_output` bytes are sent.
-    """
-
-    id: Id
-    instance: str | None = None
-    command: Annotated[str, Meta(max_length=1 << 20)]
-    cwd: Path | None = None
-    env: Env | None = None
-    stdin: bool | None = None
-    timeout: Seconds | None = None
-    max_output: Length | None = None
-    since: Since | None = None
-    input: InputId | None = None
-
-
-class SessionProcess(msgspec.Struct, kw_only=True):
-    """Starts a process from what the session is when its turn comes; what it changes is its own.
-
-    `session` gives the working directory, the exported environment and, for a `command`, functions, aliases and
-    options; the rest is as in `process.start`.
-    """
-
-    session: Id
-    instance: str | None = None
-    id: Id | None = None
-    argv: Argv | None = None
-    command: str | None = None
-    cwd: Path | None = None
-    env: Env | None = None
-    stdin: bool | None = None
-    timeout: Seconds | None = None
-
-
-class SessionGet(msgspec.Struct, kw_only=True):
-    """Describes one session."""
-
-    id: Id
-
-
-class SessionList(msgspec.Struct, kw_only=True):
-    """Describes the sessions that live, and those that have ended and whose record is kept."""
-
-
-class SessionWatch(msgspec.Struct, kw_only=True):
-    """Waits for the end of a session."""
-
-    id: Id
-    instance: str | None = None
-
-
-class SessionDelete(msgspec.Struct, kw_only=True):
-    """Ends a session with all that it started, and forgets it: TERM, then KILL after `grace` seconds (5)."""
-
-    id: Id
-    instance: str | None = None
-    grace: Grace | None = None
-
-
-# ---- what comes out
+# ---- values
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,18 +64,87 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
     sessions: list[SessionInfo]
 
 
-METHODS: dict[str, Spec] = {
-    "session.create": Spec(SessionCreate, SessionInfo),
-    "session.exec": Spec(
-        SessionExec,
-        SessionExecResult,
-        events={"waiting": SessionExecWaiting, "opened": SessionExecOpened, "truncated": StreamTruncated},
-        output=("stdout", "stderr"),
-        input=True,
-    ),
-    "session.process": Spec(SessionProcess, ProcessInfo),
-    "session.get": Spec(SessionGet, SessionInfo),
-    "session.list": Spec(SessionList, SessionListResult),
-    "session.watch": Spec(SessionWatch, SessionWatchResult, events={"opened": SessionInfo}),
-    "session.delete": Spec(SessionDelete, Nothing),
-}
+# ---- methods
+
+
+@method("session.create")
+class SessionCreate(Params[SessionInfo], kw_only=True):
+    """Starts a session: a shell of its own, bash unless `shell` is the path of another, or there is none."""
+
+    id: Id | None = None
+    cwd: Path | None = None
+    env: Env | None = None
+    shell: Path | None = None
+
+
+@method(
+    "session.exec",
+    events={"waiting": SessionExecWaiting, "opened": SessionExecOpened, "truncated": StreamTruncated},
+    output=("stdout", "stderr"),
+    input=True,
+)
+class SessionExec(Params[SessionExecResult], kw_only=True):
+    """Runs a command in the session's shell, after those that came before it.
+
+    `cwd` and `env` are for this command alone; a relative `cwd` begins at the session's. `timeout` counts from when
+    the command begins, and kills it, not the session. Of each stream at most `max_output` bytes are sent.
+    """
+
+    id: Id
+    instance: str | None = None
+    command: Annotated[str, Meta(max_length=1 << 20)]
+    cwd: Path | None = None
+    env: Env | None = None
+    stdin: bool | None = None
+    timeout: Seconds | None = None
+    max_output: Length | None = None
+    since: Since | None = None
+    input: InputId | None = None
+
+
+@method("session.process")
+class SessionProcess(Params[ProcessInfo], kw_only=True):
+    """Starts a process from what the session is when its turn comes; what it changes is its own.
+
+    `session` gives the working directory, the exported environment and, for a `command`, functions, aliases and
+    options; the rest is as in `process.start`.
+    """
+
+    session: Id
+    instance: str | None = None
+    id: Id | None = None
+    argv: Argv | None = None
+    command: str | None = None
+    cwd: Path | None = None
+    env: Env | None = None
+    stdin: bool | None = None
+    timeout: Seconds | None = None
+
+
+@method("session.get")
+class SessionGet(Params[SessionInfo], kw_only=True):
+    """Describes one session."""
+
+    id: Id
+
+
+@method("session.list")
+class SessionList(Params[SessionListResult], kw_only=True):
+    """Describes the sessions that live, and those that have ended and whose record is kept."""
+
+
+@method("session.watch", events={"opened": SessionInfo})
+class SessionWatch(Params[SessionWatchResult], kw_only=True):
+    """Waits for the end of a session."""
+
+    id: Id
+    instance: str | None = None
+
+
+@method("session.delete")
+class SessionDelete(Params[Nothing], kw_only=True):
+    """Ends a session with all that it started, and forgets it: TERM, then KILL after `grace` seconds (5)."""
+
+    id: Id
+    instance: str | None = None
+    grace: Grace | None = None

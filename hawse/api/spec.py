@@ -1,31 +1,51 @@
-"""What a method is: the types of what goes in and comes out, for whoever serves, calls or documents it."""
+"""How a method is declared: one parameter struct carries its name, types, required right and errors.
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+Everything else about a method derives from its `Spec`: the dispatcher of the servers, the client, the HTTP API, the
+generated TypeScript types and the generated reference.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 
+from hawse.api.rights import OPERATE
+from hawse.wire.errors import ERRORS
+
+R = TypeVar("R")
+P = TypeVar("P", bound="Params[Any]")
+
 
 class Nothing(msgspec.Struct):
-    """No parameters, or an answer that only says: done."""
+    """An empty result: the call succeeded."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server says. Fields that are not known are ignored; one that is added later has a default."""
+    """A value that a server sends. Unknown fields are ignored; a field that is added later has a default."""
+
+
+class ParamsValue(msgspec.Struct, forbid_unknown_fields=True):
+    """A value inside of parameters, or fields that several parameter structs share."""
+
+
+class Params(ParamsValue, Generic[R], kw_only=True):
+    """The parameters of a method whose result is an `R`. A field that is not declared is refused."""
 
 
 class Spec(NamedTuple):
-    """One method of `docs/wire.md` section 9. What the wire says in words, this says in types.
+    """One method.
 
-    A *stream* keeps its channel open: it has events, sends bytes, or takes some. Everything else is one answer.
+    A *stream* keeps its channel open: it has events, sends bytes or takes bytes. Every other method has one result.
     """
 
-    params: Any  # a msgspec struct: its docstring says what the method does
-    result: Any  # what the `result` carries
-    events: Mapping[str, Any] = {}  # by name: what an `event` carries
-    output: tuple[str, ...] = ()  # names of the byte streams it sends, by frame kind from 1 on
-    input: bool = False  # it takes bytes
-    viewer: bool = False  # the role `viewer` may call it (section 10)
+    name: str
+    params: Any  # a subclass of `Params`; its docstring says what the method does
+    result: Any  # the type of the `result`
+    events: Mapping[str, Any] = {}  # the type of each event's value, by the event's name
+    output: tuple[str, ...] = ()  # the names of the byte streams it sends, by frame kind from 1 on
+    input: bool = False  # whether it takes bytes
+    requires: str = OPERATE  # the right that a caller needs
+    raises: tuple[str, ...] = ()  # codes of the errors that are its own, beside those of every call
 
     @property
     def stream(self) -> bool:
@@ -35,3 +55,60 @@ class Spec(NamedTuple):
     def summary(self) -> str:
         """The first line of what the method does."""
         return (self.params.__doc__ or "").strip().partition("\n")[0]
+
+
+METHODS: Final[dict[str, Spec]] = {}  # the methods of a sandbox, by name
+GATEWAY: Final[dict[str, Spec]] = {}  # the methods of the gateway itself, which name no sandbox
+_SPECS: Final[dict[type, Spec]] = {}  # all of them, by parameter struct
+
+
+def method(
+    name: str,
+    *,
+    events: Mapping[str, Any] | None = None,
+    output: tuple[str, ...] = (),
+    input: bool = False,
+    requires: str = OPERATE,
+    raises: tuple[str, ...] = (),
+    sandbox: bool = True,
+) -> Callable[[type[P]], type[P]]:
+    """Declare the decorated `Params[R]` as the parameters of a method with the result `R`.
+
+    Args:
+        name: The method's name on the wire, such as `file.chmod`; the struct is named after it, `FileChmod`.
+        events: The types of the events' values, by the events' names.
+        output: The names of the byte streams that the method sends, in the order of their frame kinds (1, 2, 3).
+        input: Whether the method takes bytes.
+        requires: The right that a caller needs.
+        raises: The codes of the method's own errors.
+        sandbox: False for a method of the gateway itself.
+
+    Raises:
+        ValueError: The name is taken, the struct's name does not follow from it, or an error code is unknown.
+    """
+
+    def declare(params: type[P]) -> type[P]:
+        if name in METHODS or name in GATEWAY:
+            raise ValueError(f"method {name} is declared twice")
+        expected = "".join(part.capitalize() for part in name.split("."))
+        if params.__name__ != expected:
+            raise ValueError(f"the parameters of {name} are named {params.__name__}, not {expected}")
+        if unknown := set(raises) - ERRORS.keys():
+            raise ValueError(f"{name} raises unknown errors: {sorted(unknown)}")
+        spec = Spec(name, params, _result_of(params), events or {}, output, input, requires, raises)
+        (METHODS if sandbox else GATEWAY)[name] = _SPECS[params] = spec
+        return params
+
+    return declare
+
+
+def spec_of(params: type) -> Spec:
+    """Return the method that is declared by the struct `params`. Raises `KeyError` for any other type."""
+    return _SPECS[params]
+
+
+def _result_of(params: type) -> Any:
+    for base in getattr(params, "__orig_bases__", ()):
+        if get_origin(base) is Params:
+            return get_args(base)[0]
+    raise ValueError(f"{params.__name__} is not derived from Params[...]")

@@ -13,86 +13,20 @@ from hawse.api.people import (
     WriterLease,
     WriterLeaseEvent,
 )
-from hawse.api.spec import Nothing, Reply, Spec
+from hawse.api.rights import VIEW
+from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 
 StartAt = Literal["start", "resume", "snapshot"]
 
 
-class RecordOptions(msgspec.Struct):
+# ---- values
+
+
+class RecordOptions(ParamsValue):
     """How a terminal is recorded from its start. `input`: what is typed as well, passwords included."""
 
     input: bool = False
-
-
-class TerminalCreate(msgspec.Struct):
-    """Start a terminal, unless one of that id runs.
-
-    A running terminal of `id` is returned as it is; an exited one is replaced by a new instance. `argv` defaults to the
-    user's shell, which is started so that it tells its directory and commands unless `integration` is false.
-    80 columns and 24 rows by default.
-    """
-
-    id: Id | None = None
-    argv: Argv | None = None
-    cwd: Path | None = None
-    env: Env | None = None
-    cols: Size | None = None
-    rows: Size | None = None
-    record: RecordOptions | bool | None = None
-    integration: bool | None = None
-
-
-class TerminalAttach(msgspec.Struct):
-    """Follow a terminal: its output from an offset on, or its screen where that is no longer kept; and type into it.
-
-    `since`: the offset after the last byte that is known. `input` names the stream of what is typed. `viewer`, `cols`
-    and `rows` say who looks and what would fit. `lossless` asks never to be outrun by the program.
-    """
-
-    id: Id
-    instance: str | None = None
-    since: Offset | None = None
-    input: InputId | None = None
-    lossless: bool | None = None
-    emulator: bool | None = None
-    read_only: bool | None = None
-    viewer: ViewerProfile | None = None
-    cols: Size | None = None
-    rows: Size | None = None
-
-
-class TerminalResize(msgspec.Struct):
-    """Give a terminal another size; with `viewer` (a key), say what fits that viewer."""
-
-    id: Id
-    cols: Size
-    rows: Size
-    viewer: ViewerKey | None = None
-
-
-class TerminalSignal(msgspec.Struct):
-    """Send a signal to a terminal's foreground process group: a name with or without SIG, or a number."""
-
-    id: Id
-    signal: Signal
-
-
-class TerminalKill(msgspec.Struct):
-    """End everything in a terminal: HUP and CONT, and KILL after `grace` seconds (2 by default)."""
-
-    id: Id
-    grace: Grace | None = None
-
-
-class TerminalList(msgspec.Struct):
-    """All terminals, running and exited."""
-
-
-class TerminalGet(msgspec.Struct):
-    """One terminal as it is now."""
-
-    id: Id
 
 
 class TerminalInfo(Reply, frozen=True, kw_only=True):
@@ -205,12 +139,82 @@ ATTACH_EVENTS = {
     "exit": Exit,
 }
 
-METHODS = {
-    "terminal.create": Spec(TerminalCreate, TerminalCreateResult),
-    "terminal.attach": Spec(TerminalAttach, TerminalAttachResult, ATTACH_EVENTS, ("output", "", "screen"), True, True),
-    "terminal.resize": Spec(TerminalResize, TerminalSize),
-    "terminal.signal": Spec(TerminalSignal, Nothing),
-    "terminal.kill": Spec(TerminalKill, TerminalKillResult),
-    "terminal.list": Spec(TerminalList, TerminalListResult, viewer=True),
-    "terminal.get": Spec(TerminalGet, TerminalInfo, viewer=True),
-}
+
+# ---- methods
+
+
+@method("terminal.create")
+class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
+    """Start a terminal, unless one of that id runs.
+
+    A running terminal of `id` is returned as it is; an exited one is replaced by a new instance. `argv` defaults to the
+    user's shell, which is started so that it tells its directory and commands unless `integration` is false.
+    80 columns and 24 rows by default.
+    """
+
+    id: Id | None = None
+    argv: Argv | None = None
+    cwd: Path | None = None
+    env: Env | None = None
+    cols: Size | None = None
+    rows: Size | None = None
+    record: RecordOptions | bool | None = None
+    integration: bool | None = None
+
+
+@method("terminal.attach", events=ATTACH_EVENTS, output=("output", "", "screen"), input=True, requires=VIEW)
+class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
+    """Follow a terminal: its output from an offset on, or its screen where that is no longer kept; and type into it.
+
+    `since`: the offset after the last byte that is known. `input` names the stream of what is typed. `viewer`, `cols`
+    and `rows` say who looks and what would fit. `lossless` asks never to be outrun by the program.
+    """
+
+    id: Id
+    instance: str | None = None
+    since: Offset | None = None
+    input: InputId | None = None
+    lossless: bool | None = None
+    emulator: bool | None = None
+    read_only: bool | None = None
+    viewer: ViewerProfile | None = None
+    cols: Size | None = None
+    rows: Size | None = None
+
+
+@method("terminal.resize")
+class TerminalResize(Params[TerminalSize], kw_only=True):
+    """Give a terminal another size; with `viewer` (a key), say what fits that viewer."""
+
+    id: Id
+    cols: Size
+    rows: Size
+    viewer: ViewerKey | None = None
+
+
+@method("terminal.signal")
+class TerminalSignal(Params[Nothing], kw_only=True):
+    """Send a signal to a terminal's foreground process group: a name with or without SIG, or a number."""
+
+    id: Id
+    signal: Signal
+
+
+@method("terminal.kill")
+class TerminalKill(Params[TerminalKillResult], kw_only=True):
+    """End everything in a terminal: HUP and CONT, and KILL after `grace` seconds (2 by default)."""
+
+    id: Id
+    grace: Grace | None = None
+
+
+@method("terminal.list", requires=VIEW)
+class TerminalList(Params[TerminalListResult], kw_only=True):
+    """All terminals, running and exited."""
+
+
+@method("terminal.get", requires=VIEW)
+class TerminalGet(Params[TerminalInfo], kw_only=True):
+    """One terminal as it is now."""
+
+    id: Id

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Nothing, Spec
+from hawse.api.spec import Nothing, Params, ParamsValue, method
 from hawse.api.types import Id, Path
 
 Glob = Annotated[str, Meta(min_length=1, max_length=1000)]
@@ -17,37 +17,16 @@ RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's own files, and ours: recordings, uploads under way
 
 
-class WatchTarget(msgspec.Struct, kw_only=True):
+# ---- values
+
+
+class WatchTarget(ParamsValue, kw_only=True):
     """What is watched. The same again is the same watch."""
 
     path: Path
     recursive: bool = True
     include: Globs | None = None  # none: everything
     exclude: Globs | None = None  # none: DEFAULT_EXCLUDE
-
-
-class WatchStart(WatchTarget, kw_only=True):
-    """Tells the changes in a directory, as they happen.
-
-    `since`: a version that this or another call gave; what has changed since then comes first.
-    """
-
-    since: Version | None = None
-
-
-class WatchChanges(WatchTarget, kw_only=True):
-    """Answers what has changed in a directory since a version.
-
-    Without `since` it begins to watch. A watch that nobody asks is kept for 10 minutes.
-    """
-
-    since: Version | None = None
-
-
-class WatchStop(msgspec.Struct):
-    """Ends a watch for everybody. One that is gone already is no error."""
-
-    id: Id
 
 
 class WatchStarted(msgspec.Struct, kw_only=True):
@@ -97,10 +76,31 @@ class WatchChangesResult(msgspec.Struct, kw_only=True):
     reason: RescanReason | None = None  # of `rescan`
 
 
-METHODS: dict[str, Spec] = {
-    "watch.start": Spec(
-        WatchStart, WatchStartResult, {"watching": WatchStarted, "changes": WatchedChanges, "rescan": WatchRescan}
-    ),
-    "watch.changes": Spec(WatchChanges, WatchChangesResult),
-    "watch.stop": Spec(WatchStop, Nothing),
-}
+# ---- methods
+
+
+@method("watch.start", events={"watching": WatchStarted, "changes": WatchedChanges, "rescan": WatchRescan})
+class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
+    """Tells the changes in a directory, as they happen.
+
+    `since`: a version that this or another call gave; what has changed since then comes first.
+    """
+
+    since: Version | None = None
+
+
+@method("watch.changes")
+class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
+    """Answers what has changed in a directory since a version.
+
+    Without `since` it begins to watch. A watch that nobody asks is kept for 10 minutes.
+    """
+
+    since: Version | None = None
+
+
+@method("watch.stop")
+class WatchStop(Params[Nothing], kw_only=True):
+    """Ends a watch for everybody. One that is gone already is no error."""
+
+    id: Id

@@ -1,12 +1,11 @@
 """The `file.*` methods (docs/wire.md section 9): which work each of them is, and where it may work."""
 
 import os
-from collections.abc import Callable
-from typing import Any
 
 from hawse.api import Nothing
 from hawse.api import files as api
 from hawse.api.paths import to_text
+from hawse.rpc import IdempotencyTable, handles, serves
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.archive import archive
@@ -16,15 +15,14 @@ from runtime.files.delete import delete
 from runtime.files.listing import listing
 from runtime.files.quota import Quota
 from runtime.files.read import read
+from runtime.files.ripgrep import Ripgrep
 from runtime.files.rooted_path import PathResolver, RootedPath
 from runtime.files.search import search
 from runtime.files.stat import fields, type_of, version_of
 from runtime.files.write import Uploads
 from runtime.posix.environment import Environment
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.rpc.generator_stream import GeneratorStream, Work
-from runtime.rpc.idempotency import IdempotencyTable
 
 
 class FileMethods:
@@ -42,44 +40,54 @@ class FileMethods:
     ) -> None:
         """`root`: what nothing here leaves. `quota`: bytes that may be in it, or in the workspace."""
         self._beneath = PathResolver(environment, root)
+        self._environment = environment.build(None, cwd=str(environment.workspace))
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
         self._uploads = Uploads(disk, tasks, outcomes, self._quota)
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "file.read": Method(api.FileRead, self._read, stream=True),
-            "file.write": Method(api.FileWrite, self._write, stream=True),
-            "file.stat": self._quick(api.FileStat, stat_),
-            "file.exists": self._quick(api.FileExists, exists),
-            "file.mkdir": self._quick(api.FileMkdir, mkdir),
-            "file.chmod": self._quick(api.FileChmod, chmod),
-            "file.list": Method(
-                api.FileList, lambda call, p: self._serve(call, listing(self._place(p), p)), stream=True
-            ),
-            "file.archive": Method(
-                api.FileArchive, lambda call, p: self._serve(call, archive(self._place(p), p)), stream=True
-            ),
-            "file.search": Method(
-                api.FileSearch, lambda call, p: self._serve(call, search(self._place(p), p)), stream=True
-            ),
-            "file.delete": Method(api.FileDelete, lambda call, p: self._disk.finish(delete(self._place(p), p))),
-            "file.rename": Method(api.FileRename, lambda call, p: self._disk.run(rename_, *self._two(p), p)),
-            "file.move": Method(api.FileMove, lambda call, p: self._disk.finish(move(*self._two(p), p, self._quota))),
-            "file.copy": Method(api.FileCopy, lambda call, p: self._disk.finish(copy(*self._two(p), p, self._quota))),
-        }
-
     def close(self) -> None:
         self._uploads.close()
 
-    def _quick(self, shape: type[api.FileTarget], work: Callable[[RootedPath, Any], Any]) -> Method:
-        """A method that is done in one turn of a thread."""
+    @handles(api.FileStat)
+    async def _stat(self, params: api.FileStat) -> api.FileStatResult:
+        return await self._disk.run(stat_, self._place(params), params)
 
-        async def handle(call: RuntimeCall, params: api.FileTarget) -> Any:
-            return await self._disk.run(work, self._place(params), params)
+    @handles(api.FileExists)
+    async def _exists(self, params: api.FileExists) -> api.FileExistsResult:
+        return await self._disk.run(exists, self._place(params), params)
 
-        return Method(shape, handle)
+    @handles(api.FileMkdir)
+    async def _mkdir(self, params: api.FileMkdir) -> api.FileMkdirResult:
+        return await self._disk.run(mkdir, self._place(params), params)
+
+    @handles(api.FileChmod)
+    async def _chmod(self, params: api.FileChmod) -> Nothing:
+        return await self._disk.run(chmod, self._place(params), params)
+
+    @serves(api.FileList)
+    def _list(self, call: RuntimeCall, params: api.FileList) -> None:
+        self._serve(call, listing(self._place(params), params))
+
+    @serves(api.FileArchive)
+    def _archive(self, call: RuntimeCall, params: api.FileArchive) -> None:
+        self._serve(call, archive(self._place(params), params))
+
+    @handles(api.FileDelete)
+    async def _delete(self, params: api.FileDelete) -> api.FileDeleteResult:
+        return await self._disk.finish(delete(self._place(params), params))
+
+    @handles(api.FileRename)
+    async def _rename(self, params: api.FileRename) -> Nothing:
+        return await self._disk.run(rename_, *self._two(params), params)
+
+    @handles(api.FileMove)
+    async def _move(self, params: api.FileMove) -> Nothing:
+        return await self._disk.finish(move(*self._two(params), params, self._quota))
+
+    @handles(api.FileCopy)
+    async def _copy(self, params: api.FileCopy) -> api.FileCopyResult:
+        return await self._disk.finish(copy(*self._two(params), params, self._quota))
 
     def _place(self, params: api.FileTarget) -> RootedPath:
         return self._beneath.place(params.path, params.root)
@@ -90,11 +98,17 @@ class FileMethods:
     def _serve(self, call: RuntimeCall, work: Work, offset: int = 0) -> None:
         call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
 
+    @serves(api.FileRead)
     def _read(self, call: RuntimeCall, params: api.FileRead) -> None:
         offset = params.offset or 0
         work = read(self._place(params).open, offset=offset, length=params.length, version=params.version)
         self._serve(call, work, offset)
 
+    @serves(api.FileSearch)
+    def _search(self, call: RuntimeCall, params: api.FileSearch) -> None:
+        self._serve(call, search(self._place(params), params, Ripgrep.find(self._environment)))
+
+    @serves(api.FileWrite)
     def _write(self, call: RuntimeCall, params: api.FileWrite) -> None:
         self._uploads.serve(call, self._place(params), params)
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Generator
 from typing import NamedTuple
 
+from hawse.rpc import from_oserror
 from hawse.wire import HawseError
-from runtime.rpc.dispatcher import from_oserror
 
 DEPTH_LIMIT = 128  # directories within each other that are entered: each costs two descriptors
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
+from hawse.rpc import IdempotencyTable, Outcome, fingerprint, typed
 from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -16,8 +17,6 @@ from runtime.files.quota import Quota
 from runtime.files.rooted_path import RootedPath
 from runtime.files.stat import version_of
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import typed
-from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from hawse.api import git as api
 from hawse.api.paths import to_text
+from hawse.rpc import IdempotencyTable, fingerprint, handles, serves
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
@@ -16,8 +17,6 @@ from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, push
 from runtime.git.runner import Access, Git, GitResult
 from runtime.posix.environment import Environment
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
-from runtime.rpc.idempotency import IdempotencyTable, fingerprint
 
 PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control message
 
@@ -32,26 +31,12 @@ class GitMethods:
         self._git = Git(environment)
         self._cloning: dict[str, CloneTask] = {}  # those with a key that go on
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "git.clone": Method(api.GitClone, self._clone, stream=True),
-            "git.cancel": Method(api.GitCancel, lambda call, p: self._cancel(p.key)),
-            "git.status": Method(api.GitStatus, lambda call, p: self._status(p)),
-            "git.diff": Method(api.GitDiff, lambda call, p: self._diff(p)),
-            "git.add": Method(api.GitAdd, lambda call, p: self._add(p)),
-            "git.commit": Method(api.GitCommit, lambda call, p: self._commit(p)),
-            "git.branch": Method(api.GitBranch, lambda call, p: self._branch(p)),
-            "git.checkout": Method(api.GitCheckout, lambda call, p: self._checkout(p)),
-            "git.log": Method(api.GitLog, lambda call, p: self._log(p)),
-            "git.pull": Method(api.GitPull, lambda call, p: self._pull(p)),
-            "git.push": Method(api.GitPush, lambda call, p: self._push(p)),
-        }
-
     async def close(self) -> None:
         await self._git.close()
 
     # ---- clone
 
+    @serves(api.GitClone)
     def _clone(self, call: RuntimeCall, params: api.GitClone) -> None:
         mark = fingerprint("git.clone", msgspec.json.encode(params))
         known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
@@ -78,19 +63,23 @@ class GitMethods:
             if key is not None:
                 del self._cloning[key]
 
-    async def _cancel(self, key: str) -> dict[str, Any]:
+    @handles(api.GitCancel)
+    async def _cancel(self, params: api.GitCancel) -> dict[str, Any]:
+        key = params.key
         if key in self._cloning:
             await self._cloning[key].cancel()
         return {}
 
     # ---- what is there
 
+    @handles(api.GitStatus)
     async def _status(self, params: api.GitStatus) -> api.GitStatusResult:
         words = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all"]
         if params.ignored:
             words.append("--ignored")
         return status((await self._run(params, *words)).stdout)
 
+    @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
         await self._head(await self._where(params))  # where there is no repository, `git diff` would compare any files
         words = ["diff", "--no-ext-diff", "--no-textconv"]
@@ -103,6 +92,7 @@ class GitMethods:
         ran = await self._run(params, *words, *paths(params.paths), limit=params.limit)
         return _patch(ran)
 
+    @handles(api.GitLog)
     async def _log(self, params: api.GitLog) -> api.GitLogResult:
         where = await self._where(params)
         if params.ref is None and (await self._head(where)).commit is None:
@@ -121,12 +111,14 @@ class GitMethods:
 
     # ---- what changes it
 
+    @handles(api.GitAdd)
     async def _add(self, params: api.GitAdd) -> dict[str, Any]:
         if params.all == (params.paths is not None):
             raise HawseError("invalid_params", "give either `paths` or `all`", details={"path": "$.paths"})
         await self._run(params, "add", *(["--all"] if params.all else paths(params.paths)))
         return {}
 
+    @handles(api.GitCommit)
     async def _commit(self, params: api.GitCommit) -> api.GitHead:
         words = ["commit", "--quiet", "--file=-"]
         if params.all:
@@ -143,6 +135,7 @@ class GitMethods:
         await self._run(params, *words, stdin=params.message.encode(), env=env)
         return await self._head(await self._where(params))
 
+    @handles(api.GitBranch)
     async def _branch(self, params: api.GitBranch) -> api.GitBranchResult:
         if params.create is not None:
             start = [revision(params.start, "$.start")] if params.start is not None else []
@@ -156,6 +149,7 @@ class GitMethods:
         head = await self._head(await self._where(params))
         return api.GitBranchResult(current=head.branch, branches=found, truncated=truncated or ran.truncated)
 
+    @handles(api.GitCheckout)
     async def _checkout(self, params: api.GitCheckout) -> api.GitHead:
         words = ["checkout", "--quiet"]
         ref = None if params.ref is None else revision(params.ref, "$.ref")
@@ -173,6 +167,7 @@ class GitMethods:
 
     # ---- the network
 
+    @handles(api.GitPull)
     async def _pull(self, params: api.GitPull) -> api.GitHead:
         words = ["pull", "--quiet", "--no-edit"]
         if params.rebase and params.ff_only:
@@ -185,6 +180,7 @@ class GitMethods:
         await self._run(params, *words, access=access, timeout=params.timeout)
         return await self._head(await self._where(params))
 
+    @handles(api.GitPush)
     async def _push(self, params: api.GitPush) -> api.GitPushResult:
         words = ["push", "--porcelain"]
         if params.force:

@@ -24,13 +24,13 @@ from hawse.api.ports import (
     PortWatch,
 )
 from hawse.api.rights import OPERATE, allows
+from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
 from runtime.ports.tunnel import TunnelStream
 from runtime.ports.watch import PortPoller
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 
 SECRET = 16  # bytes of a token that cannot be guessed
 TAG = 6  # characters of a token that name its runtime
@@ -57,19 +57,19 @@ class PortMethods:
         self._watches = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "port.list": Method(PortList, lambda call, p: self._look()),
-            "port.watch": Method(PortWatch, lambda call, p: self._watches.serve(call), stream=True),
-            "port.expose": Method(PortExpose, lambda call, p: self._expose(p)),
-            "port.unexpose": Method(PortUnexpose, lambda call, p: self._unexpose(p.port)),
-            "port.exposed": Method(
-                PortExposed, lambda call, p: PortExposedResult(exposed=list(self._exposed.values()))
-            ),
-            "port.connect": Method(PortConnect, self._connect, stream=True),
-        }
-
     # ---- what is open
+
+    @handles(PortList)
+    async def _list(self, params: PortList) -> PortListResult:
+        return await self._look()
+
+    @serves(PortWatch)
+    def _watch(self, call: RuntimeCall, params: PortWatch) -> None:
+        self._watches.serve(call)
+
+    @handles(PortExposed)
+    def _list_exposed(self, params: PortExposed) -> PortExposedResult:
+        return PortExposedResult(exposed=list(self._exposed.values()))
 
     async def _look(self) -> PortListResult:
         listening, ours, _ = await asyncio.to_thread(self._scan)
@@ -101,6 +101,7 @@ class PortMethods:
 
     # ---- previews
 
+    @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
         """A port on which nobody listens yet may be exposed; one on which somebody else does may not."""
         await asyncio.to_thread(self._places, params.port)
@@ -115,7 +116,9 @@ class PortMethods:
         self._watches.kick()
         return exposed
 
-    def _unexpose(self, port: int) -> dict[str, str]:
+    @handles(PortUnexpose)
+    def _unexpose(self, params: PortUnexpose) -> dict[str, str]:
+        port = params.port
         exposed = self._exposed.pop(port, None)
         if exposed is not None:
             del self._tokens[_hash(exposed.token)]
@@ -138,6 +141,7 @@ class PortMethods:
 
     # ---- connections
 
+    @serves(PortConnect)
     def _connect(self, call: RuntimeCall, params: PortConnect) -> None:
         if (params.port is None) == (params.token is None):
             raise HawseError("invalid_params", "either a port or a token")

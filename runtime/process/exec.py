@@ -5,13 +5,12 @@ from collections import deque
 import msgspec
 
 from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
+from hawse.rpc import IdempotencyTable, Outcome, fingerprint, serves
 from hawse.wire import HawseError
 from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.launcher import Launcher
 from runtime.process.process import Process
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
-from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
 
 STDIN_PATIENCE = 300.0  # seconds a keyed command waits for its caller to come back with more input
 ENDED_KEPT = 256  # keyed ones that keep their whole output
@@ -29,9 +28,7 @@ class ExecMethods:
     def __len__(self) -> int:
         return len(self.running)
 
-    def methods(self) -> dict[str, Method]:
-        return {"exec": Method(Exec, self._exec, stream=True)}
-
+    @serves(Exec)
     def _exec(self, call: RuntimeCall, params: Exec) -> None:
         process = self._execution(call, params)
         reader = ProcessAttachStream(

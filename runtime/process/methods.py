@@ -20,6 +20,7 @@ from hawse.api.processes import (
     ProcessStart,
     ProcessWait,
 )
+from hawse.rpc import handles, serves
 from runtime.journal.spill import SpillStore
 from runtime.posix import process_tree as tree
 from runtime.process.attach import ProcessAttachStream, beginning
@@ -29,7 +30,6 @@ from runtime.process.process import KILL_GRACE, Process
 from runtime.process.registry import ProcessRegistry, Retention
 from runtime.process.wait import ProcessWaitStream
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_running, signal_number
 
 log = logging.getLogger(__name__)
@@ -53,17 +53,6 @@ class ProcessMethods:
     def __len__(self) -> int:
         return len(self.records)
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "process.start": Method(ProcessStart, lambda call, p: self.start(p)),
-            "process.attach": Method(ProcessAttach, self._attach, stream=True),
-            "process.wait": Method(ProcessWait, self._wait, stream=True),
-            "process.signal": Method(ProcessSignal, lambda call, p: self._signal(p)),
-            "process.kill": Method(ProcessKill, lambda call, p: self._kill(p)),
-            "process.list": Method(ProcessList, lambda call, p: self._list(p)),
-            "process.get": Method(ProcessGet, lambda call, p: self.records.get(p.id).describe()),
-        }
-
     async def close(self) -> None:
         """End every process with its tree, and what was left behind by those that have ended."""
         running = [p for p in (*self.records, *self._execs.running) if p.exit is None]
@@ -78,6 +67,7 @@ class ProcessMethods:
     async def _end_the_rest(self) -> None:
         await tree.end(tree.NOBODY, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark)
 
+    @handles(ProcessStart)
     def start(self, params: ProcessStart) -> ProcessInfo:
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         self.records.check_free(process_id)
@@ -85,6 +75,11 @@ class ProcessMethods:
         self.records.add(process)
         return process.describe()
 
+    @handles(ProcessGet)
+    def _get(self, params: ProcessGet) -> ProcessInfo:
+        return self.records.get(params.id).describe()
+
+    @serves(ProcessAttach)
     def _attach(self, call: RuntimeCall, params: ProcessAttach) -> None:
         process = self.records.get(params.id, params.instance)
         reader = ProcessAttachStream(
@@ -98,12 +93,14 @@ class ProcessMethods:
         )
         call.serve(reader)
 
+    @serves(ProcessWait)
     def _wait(self, call: RuntimeCall, params: ProcessWait) -> None:
         process = self.records.get(params.id, params.instance)
         wait = ProcessWaitStream(process, call, params, self._threads, self._launcher.ground.tasks)
         call.serve(wait)
         wait.begin()
 
+    @handles(ProcessSignal)
     def _signal(self, params: ProcessSignal) -> Nothing:
         process = self.records.get(params.id, params.instance)
         signum = signal_number(params.signal)
@@ -111,6 +108,7 @@ class ProcessMethods:
         process.signal(signum)
         return Nothing()
 
+    @handles(ProcessKill)
     async def _kill(self, params: ProcessKill) -> ProcessKillResult:
         process = self.records.get(params.id, params.instance)
         grace = KILL_GRACE if params.grace is None else params.grace
@@ -118,6 +116,7 @@ class ProcessMethods:
         assert process.exit is not None
         return ProcessKillResult(exit=process.exit)
 
+    @handles(ProcessList)
     def _list(self, params: ProcessList) -> ProcessListResult:
         return self.records.list(params.after, params.limit or LISTED)
 

@@ -21,6 +21,7 @@ from hawse.api.recordings import (
 )
 from hawse.api.rights import OPERATE, allows
 from hawse.api.terminals import RecordOptions
+from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -31,7 +32,6 @@ from runtime.recording.recorder import Recorder
 from runtime.recording.storage import EACH, RecordingFile, RecordingQuota, RecordingStore
 from runtime.recording.watch import RecordingWatchStream
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.rpc.generator_stream import GeneratorStream
 from runtime.rpc.handle_checks import check_running
 from runtime.terminal.methods import TerminalMethods
@@ -75,18 +75,6 @@ class RecordingMethods:
         """How many go on."""
         return len(self._active)
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "recording.start": Method(RecordingStart, lambda call, p: self._start(p)),
-            "recording.stop": Method(RecordingStop, lambda call, p: self._stop(p.id)),
-            "recording.mark": Method(RecordingMark, lambda call, p: self._mark(p)),
-            "recording.list": Method(RecordingList, lambda call, p: self._list(p.terminal)),
-            "recording.get": Method(RecordingGet, lambda call, p: self.describe(p.id)),
-            "recording.delete": Method(RecordingDelete, lambda call, p: self._delete(p.id)),
-            "recording.read": Method(RecordingRead, self._read, stream=True),
-            "recording.watch": Method(RecordingWatch, self._watch, stream=True),
-        }
-
     def describe(self, name: str) -> RecordingFile:
         """The recording as it is now. Raises `not_found`."""
         info = self._infos.get(name)
@@ -96,6 +84,10 @@ class RecordingMethods:
         if recorder is not None:
             _take_stock(info, recorder)
         return info
+
+    @handles(RecordingGet)
+    def _get(self, params: RecordingGet) -> RecordingFile:
+        return self.describe(params.id)
 
     async def close(self) -> None:
         """End what still goes on."""
@@ -114,6 +106,7 @@ class RecordingMethods:
 
         return begin
 
+    @handles(RecordingStart)
     async def _start(self, params: RecordingStart) -> RecordingFile:
         terminal = self._terminals.get(params.terminal)
         check_running("terminal", terminal)
@@ -125,7 +118,7 @@ class RecordingMethods:
         try:
             await asyncio.shield(recorder.opened)
         except (OSError, QuotaError) as error:
-            await self._delete(name)
+            await self._discard(name)
             if isinstance(error, OSError):
                 raise
             raise HawseError("no_space", "the recordings of this sandbox have no room left") from None
@@ -185,7 +178,11 @@ class RecordingMethods:
         except OSError as error:
             log.warning("! the recording %s: %s", info.id, error)
 
-    async def _stop(self, name: str) -> RecordingFile:
+    @handles(RecordingStop)
+    async def _stop(self, params: RecordingStop) -> RecordingFile:
+        return await self._end(params.id)
+
+    async def _end(self, name: str) -> RecordingFile:
         """Again, it does nothing."""
         self.describe(name)
         recorder = self._active.get(name)
@@ -194,16 +191,21 @@ class RecordingMethods:
             await recorder.done.wait()
         return self.describe(name)
 
-    async def _delete(self, name: str) -> dict[str, Any]:
-        info = await self._stop(name)
+    @handles(RecordingDelete)
+    async def _delete(self, params: RecordingDelete) -> dict[str, Any]:
+        await self._discard(params.id)
+        return {}
+
+    async def _discard(self, name: str) -> None:
+        info = await self._end(name)
         if self._infos.pop(name, None) is not None:
             await asyncio.to_thread(self._archive.delete, name)
             self._room.count(-(info.size + info.screens + info.index))
             self._changed()
-        return {}
 
     # ---- what one asks
 
+    @handles(RecordingMark)
     def _mark(self, params: RecordingMark) -> RecordingFile:
         info = self.describe(params.id)
         recorder = self._active.get(params.id)
@@ -214,11 +216,14 @@ class RecordingMethods:
         recorder.mark(params.label)
         return info
 
-    def _list(self, terminal: str | None) -> dict[str, Any]:
+    @handles(RecordingList)
+    def _list(self, params: RecordingList) -> dict[str, Any]:
+        terminal = params.terminal
         """The newest first."""
         infos = [self.describe(name) for name in reversed(self._infos)]
         return {"recordings": [info for info in infos if terminal is None or info.terminal == terminal]}
 
+    @serves(RecordingRead)
     def _read(self, call: RuntimeCall, params: RecordingRead) -> None:
         info = self.describe(params.id)
         if info.input and not allows(call.principal.rights, OPERATE):
@@ -232,6 +237,7 @@ class RecordingMethods:
         work = read(lambda flags: os.open(path, flags), offset=offset, length=length)
         call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
 
+    @serves(RecordingWatch)
     def _watch(self, call: RuntimeCall, params: RecordingWatch) -> None:
         watch = RecordingWatchStream(call, lambda: self._going_on(params.terminal), self._forget)
         self._watches[watch] = None

@@ -5,8 +5,6 @@ import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import msgspec
-
 from hawse.api.rights import ALL
 from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
@@ -129,13 +127,3 @@ class RuntimeCall:
             self._link.writer.detach(self.ch)
             stream.detach()
         self._link.flush()
-
-
-def decode(params: msgspec.Raw, shape: Any) -> Any:
-    """Decode a call's params; raise `invalid_params` that says where they are wrong."""
-    try:
-        return msgspec.json.decode(params, type=shape)
-    except (ValueError, RecursionError) as error:
-        text = str(error)
-        _, _, path = text.partition(" - at ")
-        raise HawseError("invalid_params", text, details={"path": path.strip("`") or None}) from None

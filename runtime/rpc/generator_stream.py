@@ -3,11 +3,11 @@
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
+from hawse.rpc import typed
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import typed
 
 
 class StreamEvent(NamedTuple):

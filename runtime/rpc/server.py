@@ -5,6 +5,7 @@ import hmac
 import logging
 
 from hawse.link import StreamLink
+from hawse.rpc import Dispatcher, typed
 from hawse.wire import (
     Call as CallMessage,
 )
@@ -23,7 +24,6 @@ from hawse.wire import (
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Dispatcher, typed
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Server:
 
     def __init__(self, dispatcher: Dispatcher, *, name: str, token: str | None = None) -> None:
         """`token`: what `hello` must carry; None where the socket itself is the guard."""
-        self._dispatcher = dispatcher
+        self.dispatcher = dispatcher
         self._name = name
         self._token = token
         self._calls: dict[StreamLink, dict[int, RuntimeCall]] = {}
@@ -71,7 +71,7 @@ class Server:
                 call = RuntimeCall(link, event)
                 calls[event.ch] = call
                 call.on_finish = lambda ch: calls.pop(ch, None)
-                self._dispatcher.dispatch(call)
+                self.dispatcher.dispatch(call)
             case Cancel(ch=ch):
                 if ch in calls:
                     calls[ch].error(HawseError("cancelled", "as asked", admitted="yes"))

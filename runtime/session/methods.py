@@ -24,6 +24,7 @@ from hawse.api.sessions import (
     SessionProcess,
     SessionWatch,
 )
+from hawse.rpc import IdempotencyTable, Outcome, fingerprint, handles, serves, typed
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
@@ -34,8 +35,6 @@ from runtime.process.launcher import SHELLS
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import KILL_GRACE
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method, typed
-from runtime.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
 from runtime.session.command import SessionCommand, SessionCommandStream
 from runtime.session.private_tempdir import PrivateTempDir
 from runtime.session.session import Session
@@ -76,17 +75,6 @@ class SessionMethods:
     def __len__(self) -> int:
         return sum(session.exit is None for session in self._sessions.values())
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "session.create": Method(SessionCreate, lambda call, p: self._create(p)),
-            "session.exec": Method(SessionExec, self._exec, stream=True),
-            "session.process": Method(SessionProcess, lambda call, p: self._process(p)),
-            "session.get": Method(SessionGet, lambda call, p: self.get(p.id).describe()),
-            "session.list": Method(SessionList, lambda call, p: self._list()),
-            "session.watch": Method(SessionWatch, self._watch, stream=True),
-            "session.delete": Method(SessionDelete, lambda call, p: self._delete(p)),
-        }
-
     def get(self, session_id: str, instance: str | None = None) -> Session:
         session = self._sessions.get(session_id)
         if session is None:
@@ -106,6 +94,7 @@ class SessionMethods:
 
     # ---- the life of a session
 
+    @handles(SessionCreate)
     async def _create(self, params: SessionCreate) -> SessionInfo:
         session_id = params.id or f"s-{secrets.token_hex(4)}"
         existing = self._sessions.get(session_id)
@@ -134,12 +123,19 @@ class SessionMethods:
             raise
         return session.describe()
 
-    def _list(self) -> SessionListResult:
+    @handles(SessionList)
+    def _list(self, params: SessionList) -> SessionListResult:
         return SessionListResult(sessions=[session.describe() for session in self._sessions.values()])
 
+    @handles(SessionGet)
+    def _get(self, params: SessionGet) -> SessionInfo:
+        return self.get(params.id).describe()
+
+    @serves(SessionWatch)
     def _watch(self, call: RuntimeCall, params: SessionWatch) -> None:
         call.serve(SessionWatchStream(self.get(params.id, params.instance), call))
 
+    @handles(SessionDelete)
     async def _delete(self, params: SessionDelete) -> Nothing:
         session = self.get(params.id, params.instance)
         await session.end(KILL_GRACE if params.grace is None else params.grace)
@@ -158,6 +154,7 @@ class SessionMethods:
 
     # ---- commands
 
+    @serves(SessionExec)
     def _exec(self, call: RuntimeCall, params: SessionExec) -> None:
         run = self._run_of(call, params)
         call.serve(SessionCommandStream(run, call, params, self._gone))
@@ -215,6 +212,7 @@ class SessionMethods:
 
     # ---- processes
 
+    @handles(SessionProcess)
     async def _process(self, params: SessionProcess) -> ProcessInfo:
         session = self.get(params.session, params.instance)
         folder = self._new_folder()

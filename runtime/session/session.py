@@ -13,12 +13,12 @@ from pathlib import Path
 from hawse.api.paths import from_text
 from hawse.api.sessions import SessionInfo
 from hawse.api.types import Exit
+from hawse.rpc import typed
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
 from runtime.posix import process_tree as tree
 from runtime.process.process import TIMED_OUT
-from runtime.rpc.dispatcher import typed
 from runtime.session.command import SessionCommand
 from runtime.session.interrupt import Before, settle, stop
 from runtime.session.shell import Shell

@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalWait
+from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.core.output_matcher import Matcher
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_running
 from runtime.screen.formats import view
 from runtime.screen.key_encoder import encode_keys, encode_paste
@@ -28,20 +28,13 @@ class AutomationMethods:
         self._terminals = terminals
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="patterns")
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "terminal.screen": Method(TerminalScreen, lambda call, p: self._screen(p)),
-            "terminal.wait": Method(TerminalWait, self._wait, stream=True),
-            "terminal.send": Method(TerminalSend, lambda call, p: self._send(p)),
-            "terminal.history": Method(TerminalHistory, lambda call, p: self._history(p)),
-        }
-
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
         return self._terminals.get(params.id, params.instance)
 
+    @handles(TerminalScreen)
     def _screen(self, params: TerminalScreen) -> dict[str, Any]:
         terminal = self._get(params)
         screen = terminal.current_screen()
@@ -49,6 +42,7 @@ class AutomationMethods:
         observer = terminal.observer
         return shown | {"title": observer.title, "cwd": observer.cwd, "offset": screen.fed}
 
+    @serves(TerminalWait)
     def _wait(self, call: RuntimeCall, params: TerminalWait) -> None:
         terminal = self._get(params)
         if not (params.pattern or params.silence or params.command or params.exit):
@@ -67,9 +61,10 @@ class AutomationMethods:
             timeout=params.timeout or DEFAULT_TIMEOUT,
         )
         call.serve(wait)
-        terminal.subscribe(wait)
+        terminal.watch(wait)
         wait.wake()
 
+    @handles(TerminalSend)
     def _send(self, params: TerminalSend) -> dict[str, int]:
         terminal = self._get(params)
         check_running("terminal", terminal)
@@ -88,9 +83,10 @@ class AutomationMethods:
         offset = terminal.journal.end
         terminal.write(data)
         if INTERRUPT in data:
-            terminal.viewers.skip_backlog()
+            terminal.interrupted()
         return {"offset": offset, "bytes": len(data)}
 
+    @handles(TerminalHistory)
     def _history(self, params: TerminalHistory) -> dict[str, Any]:
         observer = self._get(params).observer
         return observer.commands.list(params.limit or HISTORY, params.before) | {"tells": observer.tells_commands}

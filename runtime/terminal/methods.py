@@ -19,13 +19,13 @@ from hawse.api.terminals import (
     TerminalResize,
     TerminalSignal,
 )
+from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.journal.journal import JournalPool
 from runtime.posix import process_tree as tree
 from runtime.posix.environment import Environment
 from runtime.posix.spawn import default_shell
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.rpc.handle_checks import check_instance, check_running, signal_number
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.shell_integration import ShellLaunch, integrate
@@ -64,19 +64,6 @@ class TerminalMethods:
         """Bytes that the programs of all terminals there ever were have printed."""
         return self.tally.output + sum(terminal.journal.end for terminal in self)
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "terminal.create": Method(TerminalCreate, lambda call, p: self.create(p)),
-            "terminal.attach": Method(TerminalAttach, self._attach, stream=True),
-            "terminal.resize": Method(TerminalResize, lambda call, p: self._resize(p)),
-            "terminal.signal": Method(TerminalSignal, lambda call, p: self._signal(p)),
-            "terminal.kill": Method(TerminalKill, lambda call, p: self._kill(p)),
-            "terminal.list": Method(TerminalList, lambda call, p: self._list()),
-            "terminal.get": Method(TerminalGet, lambda call, p: self.get(p.id).describe()),
-            "terminal.presence": Method(TerminalPresence, lambda call, p: self.get(p.id).company.set_presence(p)),
-            "terminal.lease": Method(TerminalLease, lambda call, p: self.get(p.id).company.set_lease(p)),
-        }
-
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
         """Raises `not_found` and `stale_handle`."""
         terminal = self._terminals.get(terminal_id)
@@ -85,6 +72,7 @@ class TerminalMethods:
         check_instance("terminal", terminal, instance)
         return terminal
 
+    @handles(TerminalCreate)
     def create(self, params: TerminalCreate) -> dict[str, Any]:
         """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
@@ -134,6 +122,7 @@ class TerminalMethods:
         for terminal in self._terminals.values():
             terminal.retire()
 
+    @serves(TerminalAttach)
     def _attach(self, call: RuntimeCall, params: TerminalAttach) -> None:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
@@ -151,9 +140,10 @@ class TerminalMethods:
             guest=params.viewer,
             fit=(params.cols, params.rows) if params.cols and params.rows else None,
         )
-        viewer.attach()
+        terminal.add(viewer)
         call.serve(viewer)
 
+    @handles(TerminalResize)
     def _resize(self, params: TerminalResize) -> dict[str, int]:
         terminal = self.get(params.id)
         if params.viewer is None:
@@ -163,6 +153,7 @@ class TerminalMethods:
         cols, rows = terminal.size
         return {"cols": cols, "rows": rows}
 
+    @handles(TerminalSignal)
     def _signal(self, params: TerminalSignal) -> dict[str, Any]:
         terminal = self.get(params.id)
         signum = signal_number(params.signal)
@@ -170,13 +161,27 @@ class TerminalMethods:
         terminal.signal(signum)
         return {}
 
+    @handles(TerminalKill)
     async def _kill(self, params: TerminalKill) -> dict[str, Any]:
         terminal = self.get(params.id)
         await _end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         return {"exit": terminal.exit}
 
-    def _list(self) -> dict[str, Any]:
+    @handles(TerminalList)
+    def _list(self, params: TerminalList) -> dict[str, Any]:
         return {"terminals": [terminal.describe() for terminal in self._terminals.values()]}
+
+    @handles(TerminalGet)
+    def _get(self, params: TerminalGet) -> dict[str, Any]:
+        return self.get(params.id).describe()
+
+    @handles(TerminalPresence)
+    def _presence(self, params: TerminalPresence) -> dict[str, Any]:
+        return self.get(params.id).company.set_presence(params)
+
+    @handles(TerminalLease)
+    def _lease(self, params: TerminalLease) -> dict[str, Any]:
+        return self.get(params.id).company.set_lease(params)
 
     def _trim(self, _: Terminal) -> None:
         exited = [t for t in self._terminals.values() if t.exit is not None]

@@ -17,12 +17,12 @@ from hawse.api.watches import (
     WatchStop,
     WatchTarget,
 )
+from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.core.tasks import Tasks
 from runtime.posix.environment import Environment
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.watch.directory_tree import DirectoryTree
 from runtime.watch.watch import DirectoryWatch, WatchStream
 
@@ -63,19 +63,13 @@ class WatchMethods:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def methods(self) -> dict[str, Method]:
-        return {
-            "watch.start": Method(WatchStart, self._start, stream=True),
-            "watch.changes": Method(WatchChanges, lambda call, p: self._changes(p)),
-            "watch.stop": Method(WatchStop, lambda call, p: self._stop(p.id)),
-        }
-
     def close(self) -> None:
         for entry in list(self._entries.values()):
             self._drop(entry)
 
     # ---- the methods
 
+    @serves(WatchStart)
     def _start(self, call: RuntimeCall, params: WatchStart) -> None:
         entry, place = self._obtain(params, params.since)
         reader = WatchStream(entry.watch, call, place.cursor, place.reason)
@@ -83,6 +77,7 @@ class WatchMethods:
         self._use(entry)
         call.serve(reader)
 
+    @handles(WatchChanges)
     async def _changes(self, params: WatchChanges) -> WatchChangesResult:
         entry, place = self._obtain(params, params.since)
         watch = entry.watch
@@ -101,7 +96,9 @@ class WatchMethods:
             more=cursor < watch.log.end,
         )
 
-    def _stop(self, watch_id: str) -> dict[str, Any]:
+    @handles(WatchStop)
+    def _stop(self, params: WatchStop) -> dict[str, Any]:
+        watch_id = params.id
         for entry in list(self._entries.values()):
             if entry.watch.id == watch_id:
                 self._drop(entry)

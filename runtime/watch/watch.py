@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 from hawse.api.watches import RescanReason, WatchedChange, WatchedChanges, WatchRescan, WatchStarted, WatchStartResult
+from hawse.rpc import typed
 from hawse.wire import Connection, HawseError
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import typed
 from runtime.watch.change_log import KEPT, ChangeLog, merge
 from runtime.watch.directory_tree import DirectoryTree, OverflowedError
 

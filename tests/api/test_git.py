@@ -3,7 +3,11 @@
 import msgspec
 import pytest
 
-from hawse.api.git import METHODS, GitClone, GitCredentials, GitStatus
+from hawse.api import METHODS
+from hawse.api.git import GitClone, GitCredentials, GitStatus
+from hawse.api.rights import VIEW
+
+OURS = {name: spec for name, spec in METHODS.items() if name.startswith("git.")}
 
 
 def test_credentials_do_not_show_when_they_are_printed() -> None:
@@ -14,8 +18,8 @@ def test_credentials_do_not_show_when_they_are_printed() -> None:
 
 
 def test_only_a_clone_is_a_stream_and_nothing_is_for_viewers() -> None:
-    assert [name for name, spec in METHODS.items() if spec.stream] == ["git.clone"]
-    assert not any(spec.viewer for spec in METHODS.values())
+    assert [name for name, spec in OURS.items() if spec.stream] == ["git.clone"]
+    assert not any(spec.requires == VIEW for spec in OURS.values())
 
 
 @pytest.mark.parametrize("filter", ["blob:none", "blob:limit=10k", "tree:0"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hawse.api import GATEWAY, METHODS, required
+from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import ALL, OPERATE, PREVIEW, VIEW, allows, check
 from hawse.wire import HawseError
 from tests.support.principals import VIEWER
@@ -24,14 +24,10 @@ VIEWING = {
 
 
 def test_each_method_requires_the_right_that_was_decided() -> None:
-    names = {*METHODS, *GATEWAY}
-    assert {name for name in names if required(name) == VIEW} == VIEWING
-    assert {name for name in names if required(name) == PREVIEW} == {"port.connect"}
-    assert {required(name) for name in names - VIEWING - {"port.connect"}} == {OPERATE}
-
-
-def test_a_method_that_is_not_listed_requires_the_right_to_operate() -> None:
-    assert required("no.such.method") == OPERATE
+    required = {name: spec.requires for name, spec in (METHODS | GATEWAY).items()}
+    assert {name for name, right in required.items() if right == VIEW} == VIEWING
+    assert {name for name, right in required.items() if right == PREVIEW} == {"port.connect"}
+    assert {required[name] for name in required.keys() - VIEWING - {"port.connect"}} == {OPERATE}
 
 
 @pytest.mark.parametrize("right", [VIEW, OPERATE, PREVIEW, ALL, "a right of a later version"])

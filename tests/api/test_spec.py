@@ -4,8 +4,11 @@ import re
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from hawse.api import GATEWAY, METHODS, Nothing, Spec
+from hawse.api import GATEWAY, METHODS, Nothing, Params, Spec, method, spec_of
+from hawse.api.files import FileChmod
+from hawse.api.rights import VIEW
 
 WIRE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text("utf-8")
 ALL = METHODS | GATEWAY
@@ -15,7 +18,7 @@ def section(number: int) -> str:
     return WIRE.partition(f"\n## {number}. ")[2].partition("\n## ")[0]
 
 
-class Ask(msgspec.Struct):
+class Ask(Params[Nothing]):
     """Asks for something.
 
     And says more of it.
@@ -23,14 +26,14 @@ class Ask(msgspec.Struct):
 
 
 def test_the_summary_is_the_first_line_of_what_the_parameters_say() -> None:
-    assert Spec(Ask, Nothing).summary == "Asks for something."
+    assert Spec("ask", Ask, Nothing).summary == "Asks for something."
 
 
 def test_what_has_events_or_bytes_is_a_stream() -> None:
-    assert not Spec(Ask, Nothing).stream
-    assert Spec(Ask, Nothing, events={"opened": Nothing}).stream
-    assert Spec(Ask, Nothing, output=("stdout",)).stream
-    assert Spec(Ask, Nothing, input=True).stream
+    assert not Spec("ask", Ask, Nothing).stream
+    assert Spec("ask", Ask, Nothing, events={"opened": Nothing}).stream
+    assert Spec("ask", Ask, Nothing, output=("stdout",)).stream
+    assert Spec("ask", Ask, Nothing, input=True).stream
 
 
 def test_every_method_says_what_it_does() -> None:
@@ -51,4 +54,28 @@ def test_the_wire_describes_every_method() -> None:
 def test_the_wire_names_what_a_viewer_may() -> None:
     row = next(line for line in section(10).splitlines() if line.startswith("| `viewer`"))
     named = set(re.findall(r"`([a-z]+(?:\.[a-z]+)?)`", row)) - {"viewer"}
-    assert named == {name for name, spec in ALL.items() if spec.viewer}
+    assert named == {name for name, spec in ALL.items() if spec.requires == VIEW}
+
+
+def test_a_parameter_struct_is_its_method() -> None:
+    spec = spec_of(FileChmod)
+    assert spec is METHODS["file.chmod"]
+    assert (spec.params, spec.result) == (FileChmod, Nothing)
+    with pytest.raises(KeyError):
+        spec_of(Ask)
+
+
+def test_a_declaration_that_contradicts_itself_is_refused() -> None:
+    with pytest.raises(ValueError, match="declared twice"):
+        method("file.chmod")(Ask)
+    with pytest.raises(ValueError, match="named Ask, not FileAsk"):
+        method("file.ask")(Ask)
+    with pytest.raises(ValueError, match="unknown errors: \\['no_such_code'\\]"):
+        method("ask", raises=("no_such_code",))(Ask)
+    with pytest.raises(ValueError, match="not derived from Params"):
+        method("plain")(Plain)  # type: ignore[type-var]
+    assert not {"file.ask", "ask", "plain"} & ALL.keys()
+
+
+class Plain(msgspec.Struct):
+    """No parameters of a method."""

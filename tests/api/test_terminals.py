@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from hawse.api.terminals import METHODS, TerminalCreate, TerminalOpened, TerminalResize
+from hawse.api import METHODS
+from hawse.api.terminals import TerminalCreate, TerminalOpened, TerminalResize
 from tests.support.examples import OPENED, PERSON
 
 

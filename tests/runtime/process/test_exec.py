@@ -2,10 +2,10 @@
 
 import pytest
 
+from hawse.rpc import idempotency as outcomes
 from runtime.journal import backpressure as pace
 from runtime.journal.journal import LEAST_CAPACITY
 from runtime.process import exec as execs
-from runtime.rpc import idempotency as outcomes
 from tests.support.runtime import Client, Served, eventually
 
 

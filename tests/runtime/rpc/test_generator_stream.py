@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from hawse.api import Nothing, Spec
 from runtime.rpc.call import RuntimeCall
-from runtime.rpc.dispatcher import Method
 from runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
 from tests.support.runtime import Client, Served, eventually
 
@@ -27,12 +27,12 @@ class Bench:
         self.client = client
         self.make: Callable[[], Work]
         runtime: Any = served.runtime
-        dispatcher = runtime.server._dispatcher
+        dispatcher = runtime.server.dispatcher
 
         def serve(call: RuntimeCall, params: Anything) -> None:
             call.serve(GeneratorStream(call, self.make(), runtime._files._disk, runtime._files._tasks, offset=7))
 
-        dispatcher.add({"make": Method(Anything, serve, stream=True)})
+        dispatcher.register(Spec("make", Anything, Nothing, output=("output",)), serve)
 
 
 @pytest.fixture

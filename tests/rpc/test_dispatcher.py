@@ -1,19 +1,28 @@
 """Every call gets one answer, with a code that says what was wrong and nothing of what is inside."""
 
 import asyncio
-import os
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
-from hawse.api import Nothing, required
+from hawse.api import Spec
+from hawse.api.files import FileChmod, FileRead
+from hawse.api.processes import ProcessAttach
 from hawse.api.rights import allows
+from hawse.api.terminals import TerminalCreate
+from hawse.rpc import handles, serves
+from hawse.rpc.dispatcher import decode
 from hawse.wire import HawseError, Principal
-from runtime.rpc.dispatcher import Method, from_oserror, typed
+from hawse.wire.messages import to_raw
 from tests.support.runtime import Client, Served
 
 BUGS = ["test.bug", "test.late_bug", "test.unspeakable", "test.unspeakable_later", "test.stream"]
+
+
+class Anything(msgspec.Struct):
+    """Parameters that are ignored."""
 
 
 class Broken:
@@ -42,36 +51,39 @@ class Bench:
     def __init__(self, served: Served) -> None:
         self.runs = 0
         self.go = asyncio.Event()
-        served.runtime.server._dispatcher.add(
-            {
-                "test.bug": Method(Nothing, self._bug),
-                "test.late_bug": Method(Nothing, self._late_bug),
-                "test.unspeakable": Method(Nothing, lambda call, p: {"value": object()}),
-                "test.unspeakable_later": Method(Nothing, self._unspeakable_later),
-                "test.count": Method(Nothing, self._count),
-                "test.slow": Method(Nothing, self._slow),
-                "test.stream": Method(Nothing, lambda call, p: call.serve(Broken()), stream=True),
-                "test.deaf": Method(Nothing, lambda call, p: call.serve(Deaf()), stream=True),
-                "test.huge": Method(Nothing, lambda call, p: "x" * (2 << 20)),
-            }
-        )
+        handlers: dict[str, Callable[..., Any]] = {
+            "test.bug": self._bug,
+            "test.late_bug": self._late_bug,
+            "test.unspeakable": lambda params: {"value": object()},
+            "test.unspeakable_later": self._unspeakable_later,
+            "test.count": self._count,
+            "test.slow": self._slow,
+            "test.huge": lambda params: "x" * (2 << 20),
+        }
+        dispatcher = served.runtime.server.dispatcher
+        for name, handler in handlers.items():
+            dispatcher.register(Spec(name, Anything, Any), handler)
+        for name, stream in (("test.stream", Broken), ("test.deaf", Deaf)):
+            dispatcher.register(
+                Spec(name, Anything, Any, input=True), lambda call, params, stream=stream: call.serve(stream())
+            )
 
-    def _bug(self, call: Any, params: Any) -> None:
+    def _bug(self, params: Any) -> None:
         raise KeyError("a secret")
 
-    async def _late_bug(self, call: Any, params: Any) -> None:
+    async def _late_bug(self, params: Any) -> None:
         await asyncio.sleep(0)
         raise KeyError("a secret")
 
-    async def _unspeakable_later(self, call: Any, params: Any) -> Any:
+    async def _unspeakable_later(self, params: Any) -> Any:
         await asyncio.sleep(0)
         return object()
 
-    def _count(self, call: Any, params: Any) -> int:
+    def _count(self, params: Any) -> int:
         self.runs += 1
         return self.runs
 
-    async def _slow(self, call: Any, params: Any) -> int:
+    async def _slow(self, params: Any) -> int:
         self.runs += 1
         await self.go.wait()
         return self.runs
@@ -165,35 +177,11 @@ async def test_input_for_a_call_that_takes_none_ends_it(client: Client, bench: B
     bench.go.set()
 
 
-@pytest.mark.parametrize(
-    ("number", "code"),
-    [
-        (2, "not_found"),
-        (13, "permission_denied"),
-        (1, "permission_denied"),
-        (21, "is_directory"),
-        (20, "not_directory"),
-        (17, "conflict"),
-        (28, "no_space"),
-        (122, "no_space"),
-        (5, "io_error"),
-        (36, "io_error"),
-    ],
-)
-def test_an_error_of_the_system_is_typed(number: int, code: str) -> None:
-    error = typed(OSError(number, os.strerror(number)))
-    assert error.code == code == from_oserror(OSError(number, "x")).code
-    assert error.details == {"errno": number}
-    assert error.retryable is (code == "no_space")
-
-
-def test_a_typed_error_stays_as_it_is() -> None:
-    error = HawseError("conflict", "x")
-    assert typed(error) is error
-
-
-def test_methods_say_what_they_take() -> None:
-    assert msgspec.json.decode(b"{}", type=Nothing) == Nothing()
+def test_a_stream_is_served_and_any_other_method_is_handled() -> None:
+    with pytest.raises(ValueError, match=r"file\.chmod is not a stream"):
+        serves(FileChmod)
+    with pytest.raises(ValueError, match=r"file\.read is a stream"):
+        handles(FileRead)
 
 
 async def test_a_bug_at_the_end_of_input_ends_that_channel_alone(client: Client, bench: Bench) -> None:
@@ -208,7 +196,8 @@ async def test_a_call_without_the_required_right_is_forbidden_before_its_params_
     served: Served, client: Client, rights: tuple[str, ...]
 ) -> None:
     caller = Principal(id="someone", name="", kind="user", rights=tuple(filter(None, rights)))
-    refused = {name for name in served.runtime.server._dispatcher._methods if not allows(rights, required(name))}
+    methods = served.runtime.server.dispatcher.methods
+    refused = {name for name, spec in methods.items() if not allows(rights, spec.requires)}
     assert len(refused) > 20
     for method in refused:
         error = await client.call(method, {"cols": "no number"}, principal=caller, key="k").refusal()
@@ -217,3 +206,63 @@ async def test_a_call_without_the_required_right_is_forbidden_before_its_params_
 
 async def test_a_call_without_a_principal_has_every_right(client: Client) -> None:
     assert (await client.call("terminal.create", {"id": "t", "argv": ["true"]}).result())["created"]
+
+
+# ---- parameters
+
+
+def test_params_become_their_shape() -> None:
+    create = decode(to_raw({"id": "a", "cols": 100, "env": {"A": "1", "B": None}}), TerminalCreate)
+    assert (create.id, create.cols, create.env) == ("a", 100, {"A": "1", "B": None})
+    assert decode(msgspec.Raw(b"{}"), TerminalCreate) == TerminalCreate()
+
+
+def test_what_may_be_left_out_may_be_null() -> None:
+    nothing = dict.fromkeys(("id", "argv", "cwd", "env", "cols", "rows"))
+    assert decode(to_raw(nothing), TerminalCreate) == TerminalCreate()
+    attach = decode(to_raw({"id": "a", "since": {"stdout": None}, "lossless": None}), ProcessAttach)
+    assert attach.since is not None
+    assert attach.since.stdout is None
+
+
+@pytest.mark.parametrize(
+    ("params", "path"),
+    [
+        ({"cols": 0}, "$.cols"),
+        ({"cols": -1}, "$.cols"),
+        ({"cols": 10**9}, "$.cols"),
+        ({"cols": 10**30}, "$.cols"),
+        ({"cols": "80"}, "$.cols"),
+        ({"cols": 80.5}, "$.cols"),
+        ({"cols": True}, "$.cols"),
+        ({"rows": [24]}, "$.rows"),
+        ({"argv": []}, "$.argv"),
+        ({"argv": ["sh", 1]}, "$.argv[1]"),
+        ({"env": {"A": 1}}, "$.env[...]"),
+        ({"id": ""}, "$.id"),
+        ({"id": "../../etc"}, "$.id"),
+        ({"id": "x" * 65}, "$.id"),
+        ([], None),
+        ("text", None),
+    ],
+)
+def test_wrong_params_say_where(params: Any, path: str | None) -> None:
+    with pytest.raises(HawseError) as refused:
+        decode(to_raw(params), TerminalCreate)
+    assert refused.value.code == "invalid_params"
+    assert refused.value.details == {"path": path}
+
+
+def test_params_nested_a_million_deep_are_refused() -> None:
+    with pytest.raises(HawseError, match="invalid_params"):
+        decode(msgspec.Raw(b'{"x":' + b"[" * 500_000), TerminalCreate)
+
+
+@pytest.mark.parametrize(
+    ("params", "path"),
+    [({"id": "t", "colls": 80}, "$.colls"), ({"id": "t", "record": {"inputs": True}}, "$.record.inputs")],
+)
+def test_an_unknown_parameter_is_refused_by_its_path(params: Any, path: str) -> None:
+    with pytest.raises(HawseError) as refused:
+        decode(to_raw(params), TerminalCreate)
+    assert (refused.value.code, refused.value.details) == ("invalid_params", {"path": path})

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from hawse.rpc import IdempotencyTable, fingerprint
+from hawse.rpc import idempotency as outcomes
 from hawse.wire import HawseError
-from runtime.rpc import idempotency as outcomes
-from runtime.rpc.idempotency import IdempotencyTable, fingerprint
 
 MARK = fingerprint("m", b"{}")
 

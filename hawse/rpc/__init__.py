@@ -1,0 +1,19 @@
+"""How servers run calls: the dispatcher with keys, deadlines and typed errors. The runtime and the gateway use it.
+
+It knows no transport: a call is given to it as an object that takes a result or an error.
+"""
+
+from hawse.rpc.dispatcher import Dispatcher, handles, serves
+from hawse.rpc.errors import from_oserror, typed
+from hawse.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
+
+__all__ = [
+    "Dispatcher",
+    "IdempotencyTable",
+    "Outcome",
+    "fingerprint",
+    "from_oserror",
+    "handles",
+    "serves",
+    "typed",
+]

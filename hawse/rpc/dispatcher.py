@@ -1,0 +1,214 @@
+"""From a call to its handler: the table of methods, rights, parameters, keyed calls, deadlines, errors."""
+
+import asyncio
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from hawse.api import Params, Spec, spec_of
+from hawse.api.rights import check
+from hawse.rpc.errors import typed
+from hawse.rpc.idempotency import IdempotencyTable, fingerprint
+from hawse.wire import HawseError, Principal
+from hawse.wire.messages import to_raw
+
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # how msgspec says it
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ServedCall(Protocol):
+    """What the dispatcher needs of a call."""
+
+    @property
+    def principal(self) -> Principal:
+        """The caller and its rights."""
+        ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def params(self) -> msgspec.Raw: ...
+
+    @property
+    def key(self) -> str | None:
+        """Of a call that must run once."""
+        ...
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since a repeated call was first sent."""
+        ...
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds after which the call ends with `deadline_exceeded`."""
+        ...
+
+    timer: asyncio.TimerHandle | None  # of the deadline; the call cancels it when it ends
+
+    def result(self, value: Any) -> None:
+        """End the call with a result. Once it has ended, this does nothing."""
+        ...
+
+    def error(self, error: HawseError) -> None:
+        """End the call with an error. Once it has ended, this does nothing."""
+        ...
+
+
+class Handler(NamedTuple):
+    """A method as this server runs it."""
+
+    spec: Spec
+    run: Callable[..., Any]  # of (params), or for a stream of (call, params)
+
+
+def handles(params: type[Params[Any]]) -> Callable[[F], F]:
+    """Mark a function of a method object as the handler of the method that `params` declares.
+
+    It is called with the decoded parameters. It returns the result, or is a coroutine function that does, and raises
+    `HawseError` or `OSError`.
+
+    Raises:
+        ValueError: The method is a stream.
+    """
+    return _mark(params, stream=False)
+
+
+def serves(params: type[Params[Any]]) -> Callable[[F], F]:
+    """Mark a function of a method object as what serves the stream that `params` declares.
+
+    It is called with the call and the decoded parameters, gives the call a stream, and handles the call's key itself.
+
+    Raises:
+        ValueError: The method is not a stream.
+    """
+    return _mark(params, stream=True)
+
+
+def _mark(params: type[Params[Any]], *, stream: bool) -> Callable[[F], F]:
+    spec = spec_of(params)
+    if spec.stream is not stream:
+        raise ValueError(f"{spec.name} is {'a' if spec.stream else 'not a'} stream")
+
+    def mark(function: F) -> F:
+        function.hawse_spec = spec  # type: ignore[attr-defined]  # read by `Dispatcher.add`
+        return function
+
+    return mark
+
+
+class Dispatcher:
+    """Runs calls. Their work belongs to the server, not to a connection: a lost connection ends no work."""
+
+    def __init__(
+        self,
+        spawn: Callable[[Coroutine[Any, Any, None]], Any],
+        outcomes: IdempotencyTable,
+    ) -> None:
+        """Create a dispatcher without methods.
+
+        Args:
+            spawn: Starts a task that belongs to the server.
+            outcomes: The outcomes of keyed calls.
+        """
+        self._handlers: dict[str, Handler] = {}
+        self._spawn = spawn
+        self._outcomes = outcomes
+
+    @property
+    def methods(self) -> dict[str, Spec]:
+        """The methods that have a handler, by name."""
+        return {name: handler.spec for name, handler in self._handlers.items()}
+
+    def add(self, surface: object) -> None:
+        """Add every function of `surface` that `handles` or `serves` marks."""
+        for name in dir(type(surface)):
+            spec = getattr(getattr(type(surface), name, None), "hawse_spec", None)
+            if spec is not None:
+                self.register(spec, getattr(surface, name))
+
+    def register(self, spec: Spec, run: Callable[..., Any]) -> None:
+        """Add one method: `run(params)` handles it, or `run(call, params)` serves it if it is a stream."""
+        self._handlers[spec.name] = Handler(spec, run)
+
+    def dispatch(self, call: ServedCall) -> None:
+        """Begin to serve `call`. It never raises: every failure becomes the call's error."""
+        try:
+            handler = self._handlers.get(call.method)
+            if handler is None:
+                raise HawseError("unknown_method", call.method)
+            spec = handler.spec
+            check(call.principal, spec.requires)
+            params = decode(call.params, spec.params)
+            if call.timeout is not None:
+                call.timer = asyncio.get_running_loop().call_later(call.timeout, _expire, call)
+            if spec.stream:
+                handler.run(call, params)
+            elif call.key is not None:
+                self._run_once(call, call.key, handler, params)
+            else:
+                self._run(handler, params, call.result, call.error)
+        except Exception as error:
+            call.error(typed(error))
+
+    def _run_once(self, call: ServedCall, key: str, handler: Handler, params: Any) -> None:
+        """Run a keyed call, or let it join the one that runs or ran with that key."""
+        mark = fingerprint(call.method, bytes(call.params))
+        outcome = self._outcomes.join(key, mark, call.age)
+        if outcome is not None:
+            outcome.tell(call.result, call.error)
+            return
+        outcome = self._outcomes.begin(key, mark)
+        outcome.tell(call.result, call.error)
+        try:
+            self._run(handler, params, outcome.succeed, outcome.fail)
+        except Exception as error:
+            outcome.fail(typed(error))
+
+    def _run(
+        self,
+        handler: Handler,
+        params: Any,
+        succeed: Callable[[Any], None],
+        fail: Callable[[HawseError], None],
+    ) -> None:
+        value = handler.run(params)
+        if inspect.isawaitable(value):
+            self._spawn(_finish(value, succeed, fail))
+        else:
+            succeed(to_raw(value))
+
+
+async def _finish(work: Awaitable[Any], succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
+    try:
+        value = to_raw(await work)
+    except Exception as error:
+        fail(typed(error))
+    else:
+        succeed(value)
+
+
+def decode(params: msgspec.Raw, shape: Any) -> Any:
+    """Decode the parameters of a call as the type `shape`.
+
+    Raises:
+        HawseError: `invalid_params`; `details.path` is where they are wrong, such as `$.since.stdout`.
+    """
+    try:
+        return msgspec.json.decode(params, type=shape)
+    except (ValueError, RecursionError) as error:
+        text = str(error)
+        _, _, path = text.partition(" - at ")
+        path = path.strip("`")
+        if (unknown := _UNKNOWN_FIELD.match(text)) is not None:
+            path = f"{path or '$'}.{unknown[1]}"
+        raise HawseError("invalid_params", text, details={"path": path or None}) from None
+
+
+def _expire(call: ServedCall) -> None:
+    call.error(HawseError("deadline_exceeded", f"after {call.timeout} s", admitted="yes"))

@@ -1,0 +1,44 @@
+"""Exceptions of handlers as typed errors that may be sent to a client."""
+
+import errno
+import logging
+
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+_CODES: dict[type[OSError], str] = {
+    FileNotFoundError: "not_found",
+    PermissionError: "permission_denied",
+    IsADirectoryError: "is_directory",
+    NotADirectoryError: "not_directory",
+    FileExistsError: "conflict",
+}
+_CODES_BY_ERRNO = {
+    errno.ENOSPC: "no_space",
+    errno.EDQUOT: "no_space",
+    errno.EFBIG: "too_large",
+    errno.EROFS: "permission_denied",
+    errno.ENOTEMPTY: "conflict",
+}
+
+
+def typed(error: Exception) -> HawseError:
+    """Turn any exception into an error that may be sent.
+
+    An exception that is neither a `HawseError` nor an `OSError` is a bug: it is logged, and the client gets `internal`
+    without its text.
+    """
+    if isinstance(error, HawseError):
+        return error
+    if isinstance(error, OSError):
+        return from_oserror(error)
+    log.error("! a handler failed", exc_info=error)
+    return HawseError("internal", "a bug in the server", admitted="unknown")
+
+
+def from_oserror(error: OSError) -> HawseError:
+    """Turn an `OSError` into the error code that fits; the number is in `details`."""
+    code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), "io_error")
+    code = _CODES_BY_ERRNO.get(error.errno or 0, code)
+    return HawseError(code, error.strerror or str(error), admitted="yes", details={"errno": error.errno})

@@ -1,0 +1,35 @@
+"""Every exception becomes an error that may be sent, with a code that fits."""
+
+import os
+
+import pytest
+
+from hawse.rpc import from_oserror, typed
+from hawse.wire import HawseError
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (2, "not_found"),
+        (13, "permission_denied"),
+        (1, "permission_denied"),
+        (21, "is_directory"),
+        (20, "not_directory"),
+        (17, "conflict"),
+        (28, "no_space"),
+        (122, "no_space"),
+        (5, "io_error"),
+        (36, "io_error"),
+    ],
+)
+def test_an_error_of_the_system_is_typed(number: int, code: str) -> None:
+    error = typed(OSError(number, os.strerror(number)))
+    assert error.code == code == from_oserror(OSError(number, "x")).code
+    assert error.details == {"errno": number}
+    assert error.retryable is (code == "no_space")
+
+
+def test_a_typed_error_stays_as_it_is() -> None:
+    error = HawseError("conflict", "x")
+    assert typed(error) is error
