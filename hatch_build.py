@@ -1,7 +1,7 @@
-"""Build hook: a wheel without the browser client is a broken wheel, so refuse to build one.
+"""Build hook: refuse to build a distribution that lacks the browser client.
 
-`gateway/_web/` is built from `web/` by `make build` (or `npm run build` in `web/`) and is no part of the
-repository. An editable install works without it: whoever runs from a checkout may want only the Python side.
+`gateway/_web/` is built from `web/` by `make build` (or by `npm run build` in `web/`) and is not in the repository. An
+editable install works without it.
 """
 
 from pathlib import Path
@@ -11,12 +11,12 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class WebBundleHook(BuildHookInterface):  # type: ignore[type-arg]  # its parameter is hatchling's own
-    """Checks, before a wheel or an sdist is made, that `gateway/_web/index.html` is there to go in."""
+    """Check that `gateway/_web/index.html` exists before a wheel or an sdist is built."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Raises RuntimeError when a distribution would lack the bundle; an editable install may."""
+        """Raises RuntimeError if the browser client is missing, except for an editable install."""
         if version == "editable":
             return
         index = Path(self.root, "gateway", "_web", "index.html")

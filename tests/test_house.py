@@ -1,6 +1,7 @@
-"""The repository keeps to its own rules: no package index is named, no wheel lacks the browser client."""
+"""Rules of the repository: no file names a package index, each distribution holds the browser client, one version."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from hawse import __version__
+
 ROOT = Path(__file__).resolve().parent.parent
 
-# Whoever builds this chooses where packages come from. In halves, so that this file keeps to its own rule.
+# The machine that installs packages chooses their index. The names are split so that this file doesn't contain them.
 INDEX_HOSTS = [
     "py" + "pi.org",
     "python" + "hosted.org",
@@ -49,7 +52,7 @@ def test_the_web_lockfile_pins_by_hash_and_not_by_address() -> None:
     installed = {name: entry for name, entry in packages.items() if name and not entry.get("link")}
     assert installed
     assert [name for name, entry in installed.items() if "resolved" in entry] == []
-    # What is carried inside another package's archive has that archive's hash.
+    # A bundled package is part of another package's archive and covered by its hash.
     assert [name for name, entry in installed.items() if not entry.get("integrity") and not entry.get("inBundle")] == []
 
 
@@ -67,7 +70,7 @@ def test_a_distribution_without_the_browser_client_is_refused(kind: str, tmp_pat
         shutil.copy(ROOT / name, tmp_path)
     for package in ("hawse", "runtime", "gateway"):
         (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").write_text("")
+        shutil.copy(ROOT / package / "__init__.py", tmp_path / package)
     command = [sys.executable, "-m", "hatchling", "build", "--target", kind]
 
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -80,3 +83,52 @@ def test_a_distribution_without_the_browser_client_is_refused(kind: str, tmp_pat
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert len(list(tmp_path.glob("dist/hawse-*"))) == 1
+
+
+def test_every_package_has_the_one_version() -> None:
+    web = ROOT / "web"
+    lock = json.loads((web / "package-lock.json").read_text("utf-8"))
+    versions = {json.loads((web / "package.json").read_text("utf-8"))["version"], lock["version"]}
+    assert versions | {lock["packages"][""]["version"]} == {__version__}
+
+
+def test_a_release_sets_the_version_everywhere_and_tags_it(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    versioned = ("hawse/__init__.py", "web/package.json", "web/package-lock.json", "CHANGELOG.md")
+    for name in (*versioned, "scripts/lib.sh", "scripts/release.sh"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, repository / name)
+    (repository / "Makefile").write_text("build: ; @grep -q 9.8.7 hawse/__init__.py\n")
+
+    def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+        author = {
+            f"GIT_{role}_{what}": "ann@hawse.test" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+        }
+        environment = os.environ | author
+        return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False)
+
+    def release(version: str) -> subprocess.CompletedProcess[str]:
+        return run(repository / "scripts" / "release.sh", version)
+
+    run("git", "init", "-q")
+    assert "uncommitted changes" in release("9.8.7").stderr
+    run("git", "add", ".")
+    run("git", "commit", "-qm", "x")
+    assert "is not a version" in release("1.2").stderr
+    assert release("9.8.6").returncode != 0  # the build fails
+    assert run("git", "status", "--porcelain").stdout == ""
+
+    made = release("9.8.7")
+    assert made.returncode == 0, made.stderr
+    assert run("git", "describe").stdout == "v9.8.7\n"
+    assert run("git", "status", "--porcelain").stdout == ""
+    assert '__version__ = "9.8.7"' in (repository / "hawse" / "__init__.py").read_text("utf-8")
+    for name in ("package.json", "package-lock.json"):
+        before, after = ((base / "web" / name).read_text("utf-8") for base in (ROOT, repository))
+        assert after.replace("9.8.7", __version__) == before
+    assert re.search(
+        r"^## \[Unreleased\]\n\n## \[9\.8\.7\] - \d{4}-\d\d-\d\d\n",
+        (repository / "CHANGELOG.md").read_text("utf-8"),
+        re.M,
+    )
+    assert "lists no change" in release("9.8.8").stderr

@@ -168,6 +168,7 @@ def test_the_library_gives_its_names_when_they_are_asked_for() -> None:
         hawse.nonsense  # noqa: B018
 
 
-def test_the_version_is_the_distributions() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert hawse.__version__ == project["version"]
+def test_the_distribution_has_the_version_of_the_library() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert settings["project"]["dynamic"] == ["version"]
+    assert ROOT / settings["tool"]["hatch"]["version"]["path"] == Path(hawse.__file__)

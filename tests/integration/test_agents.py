@@ -83,6 +83,7 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
         await reading
 
 
+@pytest.mark.soak
 async def test_a_command_is_run_once_and_told_whole_over_a_line_that_keeps_breaking(stack: Stack) -> None:
     async with (
         CuttingProxy(stack.port, seed=3, cut_after=(20_000, 200_000), cuts_left=20) as proxy,

@@ -140,6 +140,7 @@ CASES = st.builds(
 )
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 async def test_commands_are_what_bash_itself_makes_of_them(stack: Stack, tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
@@ -167,6 +168,7 @@ async def test_commands_are_what_bash_itself_makes_of_them(stack: Stack, tmp_pat
             await asyncio.to_thread(compare)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(180)
 async def test_a_thousand_commands_at_once_on_one_socket_each_get_their_own(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
@@ -182,6 +184,7 @@ async def test_a_thousand_commands_at_once_on_one_socket_each_get_their_own(stac
             await asyncio.gather(*(one(number) for number in range(AT_ONCE)))
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(120)
 async def test_a_storm_of_cancels_ends_interest_and_nothing_else(stack: Stack, tmp_path: Path) -> None:
     """Waits, reads and commands are given up at every age; the process that all of it is about does not notice."""
@@ -222,6 +225,7 @@ async def test_a_storm_of_cancels_ends_interest_and_nothing_else(stack: Stack, t
             process.close()
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(180)
 async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack) -> None:
     """The process that a client cuts off with its socket goes on, and is found and ended by the next."""

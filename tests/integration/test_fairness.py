@@ -57,6 +57,7 @@ async def type_and_see(term: Terminal, count: int) -> None:
                 seen = seen[-64:] + item.data
 
 
+@pytest.mark.soak
 async def test_beside_a_flood_a_thousand_calls_and_typing_complete_in_bounded_memory(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()

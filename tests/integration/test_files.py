@@ -70,6 +70,7 @@ async def test_a_person_works_with_files(stack: Stack) -> None:
         await settles(hw, before)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(120)
 async def test_uploads_and_downloads_survive_a_line_that_breaks_anywhere(stack: Stack, tmp_path: Path) -> None:
     (tmp_path / "local").write_bytes(CONTENT)

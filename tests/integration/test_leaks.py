@@ -54,6 +54,7 @@ async def cycle(sb: Sandbox, numbers: range) -> None:
             tasks.create_task(work())
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 async def test_10_000_terminals_leave_no_process_descriptor_task_or_memory_behind(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:

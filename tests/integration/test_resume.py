@@ -42,6 +42,7 @@ async def type_numbers(term: Terminal, done: asyncio.Event) -> bytes:
     return bytes(typed + END)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(180)
 async def test_a_line_cut_200_times_loses_and_doubles_nothing_in_either_direction(stack: Stack, make_flood) -> None:
     flood = make_flood(burst=500)
@@ -61,6 +62,7 @@ async def test_a_line_cut_200_times_loses_and_doubles_nothing_in_either_directio
     assert flood.typed() == typed
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(120)
 async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack: Stack, make_flood) -> None:
     flood = make_flood()
@@ -112,6 +114,7 @@ async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_un
         assert await hw.sandbox().read_file("runs") == b"begun\n"
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(120)
 async def test_a_file_goes_up_and_comes_down_whole_over_a_line_that_keeps_breaking(stack: Stack) -> None:
     content = b"".join(b"%015d\n" % n for n in range(500_000))  # 8 MB

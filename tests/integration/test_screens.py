@@ -14,6 +14,7 @@ OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
 pytestmark = pytest.mark.timeout(300)
 
 
+@pytest.mark.soak
 def test_xterm_shows_the_same_after_a_snapshot_wherever_a_recording_is_cut() -> None:
     assert len({program_of(path) for path in RECORDINGS}) >= 12
     found = [

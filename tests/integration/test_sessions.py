@@ -95,6 +95,7 @@ def as_bash(commands: list[str], cwd: Path, env: dict[str, str]) -> list[tuple[i
     return [(int(code), out) for out, code in zip(parts[0::2], parts[1::2], strict=False)]
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(commands=st.lists(COMMANDS, min_size=1, max_size=12))
@@ -164,6 +165,7 @@ async def held(stack: Stack, box: Sandbox) -> tuple[int, int, int, int]:
     return info["open_fds"], info["tasks"], info["sessions"], len(runtime.children(recursive=True))
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(180)
 async def test_storms_of_cancels_and_clients_that_vanish_leave_nothing_behind(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:

@@ -16,6 +16,7 @@ import pytest
 
 from hawse.api import METHODS
 from tests.support.runtime import Client, Served, alive, children
+from tests.support.stack import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -195,9 +196,3 @@ async def test_tcp_is_served_to_who_has_the_token(folder: Path) -> None:
 def bind(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import re
 import signal
 import socket
@@ -14,10 +15,19 @@ import psutil
 START_SECONDS = 30
 
 
+# Below the ports that the kernel gives to outgoing connections (ip_local_port_range starts at 32768): a port of that
+# range could be taken by a connection of another test before the server of this one listens on it.
+PORTS = range(10_240, 32_768)
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A TCP port of 127.0.0.1 that nothing listens on. Random, so that tests in other processes choose others."""
+    chance = random.SystemRandom()  # hypothesis seeds the module's own generator alike in each process
+    while True:
+        port = chance.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Stack:

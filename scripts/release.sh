@@ -1,0 +1,26 @@
+#!/bin/sh
+# release.sh VERSION: makes a release of the current commit. Sets the version, moves the CHANGELOG's "Unreleased" under it,
+# builds dist/, commits and tags. Pushes nothing: it prints the command that does. VERSION is like 1.2.3 or 1.2.3rc1.
+set -eu
+. "$(dirname "$0")/lib.sh"
+cd "$(dirname "$0")/.."
+version=${1:-}
+
+echo "$version" | grep -Eqx '[0-9]+\.[0-9]+\.[0-9]+((a|b|rc)[0-9]+)?' ||
+    die "'$version' is not a version. Give one like 1.2.3 or 1.2.3rc1: make release VERSION=1.2.3"
+[ -z "$(git status --porcelain)" ] || die "the working tree has uncommitted changes. Commit or stash them first."
+! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "the tag v$version exists already."
+changes=$(sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -c '^- ') || die "CHANGELOG.md lists no change under [Unreleased]."
+
+# If a later step fails, the files are as before; the commit comes last.
+trap 'git checkout -q -- hawse/__init__.py web/package.json web/package-lock.json CHANGELOG.md' EXIT
+sed -i "s/^__version__ = .*/__version__ = \"$version\"/" hawse/__init__.py
+sed -i "1,/\"version\"/s/\"version\": \"[^\"]*\"/\"version\": \"$version\"/" web/package.json
+sed -i "1,10s/\"version\": \"[^\"]*\"/\"version\": \"$version\"/" web/package-lock.json # the package itself, named twice
+sed -i "s/^## \[Unreleased\]/&\n\n## [$version] - $(date -u +%Y-%m-%d)/" CHANGELOG.md
+
+make build
+git commit -qam "Release $version"
+trap - EXIT
+git tag -a "v$version" -m "hawse $version"
+say "made v$version with $changes changes; dist/ holds the distributions. To publish: git push --follow-tags"
