@@ -1,4 +1,4 @@
-"""What the browser tests stand on: a real gateway, a real Chromium, pages on real terminals."""
+"""Fixtures of the browser tests: a real gateway, a real Chromium, pages on real terminals."""
 
 import os
 import subprocess
@@ -39,13 +39,13 @@ async def browser(chromium_path: str) -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    """A gateway of its own, with the isolation a user of this machine would get."""
+    """A gateway for this test, with the isolation that this machine supports."""
     async with Stack(tmp_path / "state", isolation="auto") as stack:
         yield stack
 
 
 class Open:
-    """Opens pages on terminals, each in a browser context of its own, as another person would."""
+    """Opens pages on terminals, each in its own browser context, as if by another user."""
 
     def __init__(self, browser: Browser, stack: Stack, exits: AsyncExitStack) -> None:
         self._browser = browser
@@ -63,7 +63,17 @@ class Open:
         address: str | None = None,
         touch: bool = False,
     ) -> View:
-        """`port`: of a proxy to come by. `token`: other than the owner's. `address`: all of it. `touch`: fingers."""
+        """Open a page and wait until its terminal is live.
+
+        Args:
+            terminal: The terminal's id.
+            port: The port of a proxy to connect through; default: the gateway's.
+            width: Width of the viewport in CSS pixels.
+            height: Height of the viewport in CSS pixels.
+            token: Default: the owner's token.
+            address: The complete URL; overrides `terminal`, `port` and `token`.
+            touch: Whether the browser has touch input.
+        """
         context = await self._browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
         self._exits.push_async_callback(context.close)
         page = await context.new_page()

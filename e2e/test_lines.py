@@ -1,4 +1,4 @@
-"""The browser's line is cut, its gateway killed, its network gone: nothing is lost or doubled, the screen is right."""
+"""Lost connections, a killed gateway, a missing network: no byte is lost or duplicated, and the screen is right."""
 
 import asyncio
 import base64
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CUTS = 200
 
-# Notes all bytes that xterm.js is given from now on, and types numbered words until told to stop.
+# Records all bytes written to xterm.js from now on; `_TYPE` types numbered words until `stop` is set.
 _RECORD = """() => {
   const { terminal, channel } = window.hawse;
   const write = terminal.write.bind(terminal);
@@ -65,7 +65,7 @@ async def start_flood(view: View, stack: Stack, *, burst: int, pause: float) -> 
 
 
 async def finish_flood(view: View, stack: Stack) -> int:
-    """Stop typing, let the flood end, and compare every byte in both directions. Returns the number of lines."""
+    """Stop typing, wait for the end of the flood, and compare all bytes both ways. Return the number of lines."""
     await view.page.evaluate("() => { window.record.stop = true; }")
     await view.until_text("done ")
     await view.settled()
@@ -79,7 +79,7 @@ async def finish_flood(view: View, stack: Stack) -> int:
 
 
 @pytest.mark.timeout(300)
-async def test_a_line_cut_200_times_under_a_flood_and_typing_loses_and_doubles_nothing(
+async def test_200_lost_connections_under_a_flood_and_typing_lose_and_duplicate_nothing(
     open_page: Open, stack: Stack
 ) -> None:
     async with CuttingProxy(stack.port, seed=11) as proxy:
@@ -97,7 +97,7 @@ async def test_a_line_cut_200_times_under_a_flood_and_typing_loses_and_doubles_n
 
 
 @pytest.mark.timeout(120)
-async def test_a_gateway_killed_under_a_flood_and_typing_costs_nothing(open_page: Open, stack: Stack) -> None:
+async def test_a_gateway_killed_under_a_flood_and_typing_loses_nothing(open_page: Open, stack: Stack) -> None:
     view = await open_page()
     before = await view.state()
     await start_flood(view, stack, burst=100, pause=0.002)
@@ -105,7 +105,7 @@ async def test_a_gateway_killed_under_a_flood_and_typing_costs_nothing(open_page
     offset = (await view.state())["offset"]
     await view.until("offset => window.hawse.state().offset > offset + 1000000", offset)
     await stack.kill()
-    await view.until("() => window.hawse.state().line !== 'up'")
+    await view.until("() => window.hawse.state().line !== 'live'")
     await stack.start()
     await view.until_live()
     await view.until("offset => window.hawse.state().offset > offset + 3000000", offset)
@@ -119,7 +119,7 @@ async def test_a_gateway_killed_under_a_flood_and_typing_costs_nothing(open_page
 
 
 @pytest.mark.timeout(120)
-async def test_after_10_s_offline_under_a_flood_the_screen_is_that_of_a_browser_that_never_left(
+async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_connected_browser(
     open_page: Open, stack: Stack
 ) -> None:
     async with CuttingProxy(stack.port) as proxy:
@@ -131,10 +131,10 @@ async def test_after_10_s_offline_under_a_flood_the_screen_is_that_of_a_browser_
         offset = (await stayed.state())["offset"]
         await left.page.get_by_text("Reconnecting").first.wait_for()
         await asyncio.get_running_loop().run_in_executor(None, _ten_seconds)
-        await stayed.until("offset => window.hawse.state().offset > offset + 9000000", offset)  # past the journal
+        await stayed.until("offset => window.hawse.state().offset > offset + 9000000", offset)  # beyond the journal
         proxy.resume()
         await left.until_live()
-        # Not by Ctrl-C: that skips what waits to be shown.
+        # Not by Ctrl-C, which discards pending output.
         await stayed.page.evaluate(
             """() => window.hawse.client.call(
               "terminal.signal", { id: "main", signal: "TERM" }, { sandbox: "local" })"""
@@ -148,5 +148,5 @@ async def test_after_10_s_offline_under_a_flood_the_screen_is_that_of_a_browser_
 
 
 def _ten_seconds() -> None:
-    """What the test is about: how long the line is gone."""
+    """The duration of the interruption is what the test is about."""
     time.sleep(10)

@@ -1,4 +1,4 @@
-"""Two people at one terminal: who is there, one who only looks, a take-over, and the size of whoever is in use."""
+"""Two viewers of one terminal: presence, a read-only viewer, taking over the writer lease, and the shared size."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def take_name(view: View, name: str) -> None:
     await view.page.locator("#me").click()
-    await view.page.get_by_label("Your name, as the others see it").fill(name)
+    await view.page.get_by_label("Your name, shown to other viewers").fill(name)
     await view.press("Enter")
     await view.until("name => window.hawse.state().people[0] === name", name)
 
@@ -21,7 +21,7 @@ async def size(view: View) -> tuple[int, int]:
     return state["cols"], state["rows"]
 
 
-async def test_they_see_who_is_there_who_types_and_who_has_left(open_page: Open) -> None:
+async def test_viewers_see_who_is_present_who_types_and_who_has_left(open_page: Open) -> None:
     ada = await open_page()
     await take_name(ada, "Ada Lovelace")
     bob = await open_page()
@@ -39,13 +39,13 @@ async def test_they_see_who_is_there_who_types_and_who_has_left(open_page: Open)
     await bob.page.reload()
     await bob.until_live()
     assert (await bob.state())["people"][0] == "Bob"
-    assert await circle.count() == 1  # a reload is nobody's news
+    assert await circle.count() == 1  # a reload does not add a viewer
     await bob.page.close()
     await circle.wait_for(state="detached")
     assert (await ada.state())["people"] == ["Ada Lovelace"]
 
 
-async def test_a_page_that_may_only_look_sees_and_cannot_type(open_page: Open, stack: Stack) -> None:
+async def test_a_read_only_page_shows_the_terminal_and_cannot_type(open_page: Open, stack: Stack) -> None:
     ada = await open_page()
     before = await size(ada)
     eve = await open_page(width=700, height=500, token=stack.viewer_token)
@@ -58,7 +58,7 @@ async def test_a_page_that_may_only_look_sees_and_cannot_type(open_page: Open, s
     assert "by eve" not in "\n".join(await eve.screen())
     assert await size(ada) == before == await size(eve)
     assert await eve.page.locator("#stage.letterboxed").count() == 1
-    # The page is not what forbids it: what it sends all the same is refused by the runtime.
+    # The runtime enforces this, not only the page: input that the page sends anyway is rejected.
     await eve.page.evaluate("() => window.hawse.channel.send(new TextEncoder().encode('rm'))")
     await eve.page.locator("#failure-text", has_text="You are signed in, but").wait_for()
     code = await eve.page.evaluate(
@@ -67,35 +67,35 @@ async def test_a_page_that_may_only_look_sees_and_cannot_type(open_page: Open, s
     assert code == "forbidden"
 
 
-async def test_the_link_to_look_only_lets_somebody_in_who_has_no_token(open_page: Open) -> None:
+async def test_the_view_only_link_gives_access_without_a_token(open_page: Open) -> None:
     ada = await open_page()
     await ada.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await ada.page.get_by_role("button", name="Copy link to look only").click()
-    await ada.page.get_by_text("may look, not type").wait_for()
+    await ada.page.get_by_role("button", name="Copy view-only link").click()
+    await ada.page.get_by_text("can view, but not type").wait_for()
     link = await ada.page.evaluate("() => navigator.clipboard.readText()")
     eve = await open_page(address=link)
     assert (await eve.page.evaluate("() => window.hawse.client.welcome.role")) == "viewer"
     assert "token" not in eve.page.url
 
 
-async def test_one_types_alone_and_another_takes_over(open_page: Open) -> None:
+async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open) -> None:
     ada, bob = await open_page(), await open_page()
     await take_name(ada, "Ada")
     await take_name(bob, "Bob")
     await ada.page.get_by_role("button", name="Type alone").click()
-    await bob.page.get_by_text("Ada types alone").wait_for()
+    await bob.page.get_by_text("Only Ada may type").wait_for()
     await bob.run("echo by b''ob")
     await ada.run("echo by a''da")
     await bob.until_text("by ada")
     assert "by bob" not in "\n".join(await bob.screen())
     await bob.page.get_by_role("button", name="Take over").click()
-    await ada.page.get_by_text("Bob types alone").wait_for()
-    await bob.page.locator("#held").wait_for(state="hidden")  # until then his page still refuses what he types
+    await ada.page.get_by_text("Only Bob may type").wait_for()
+    await bob.page.locator("#held").wait_for(state="hidden")  # until then his page still rejects input
     await bob.run("echo now by b''ob")
     await ada.until_text("now by bob")
-    # What was on its way when the lease went is refused, and the page goes on.
+    # Input in flight when the lease changed is rejected, and the page continues.
     await ada.page.evaluate("() => window.hawse.channel.send(new TextEncoder().encode('too late'))")
-    await ada.page.get_by_text("Not typed: Bob types alone").wait_for()
+    await ada.page.get_by_text("Not sent: only Bob may type").wait_for()
     await ada.until_live()
     await bob.page.get_by_role("button", name="Type alone").click()
     await ada.page.locator("#held").wait_for(state="hidden")
@@ -104,7 +104,7 @@ async def test_one_types_alone_and_another_takes_over(open_page: Open) -> None:
     assert "too late" not in "\n".join(await bob.screen())
 
 
-async def test_the_size_follows_who_is_in_use_and_the_other_letterboxes(open_page: Open) -> None:
+async def test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed(open_page: Open) -> None:
     large = await open_page(width=1280, height=900)
     large_size = await size(large)
     small = await open_page(width=700, height=500)

@@ -1,4 +1,4 @@
-"""A real Vite server in a sandbox, looked at in a real Chromium through a preview."""
+"""A real Vite server in a sandbox, opened in a real Chromium through a preview."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from hawse.client.ports import Preview
 from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-PATIENCE = 30.0  # s
+TIMEOUT = 30.0  # s
 VITE = Path(__file__).parent.parent / "web" / "node_modules" / "vite" / "bin" / "vite.js"
 INDEX = """<!doctype html><title>site</title><h1 id="out">…</h1>
 <script type="module" src="/main.js"></script>
@@ -36,7 +36,7 @@ class Site:
         self.sandbox = sandbox
         self.preview = preview
 
-    async def say(self, word: str) -> None:
+    async def write_word(self, word: str) -> None:
         await self.sandbox.write_file("site/word.js", f"export const word = {json.dumps(word)};\n".encode())
 
 
@@ -52,7 +52,7 @@ async def site(tmp_path: Path) -> AsyncIterator[tuple[Stack, Site]]:
         await sandbox.write_file("site/package.json", b'{"type": "module"}')
         await sandbox.write_file("site/word.js", b'export const word = "first";\n')
         async with sandbox.process(["node", str(VITE), "--port", "0"], cwd="site"):
-            async with asyncio.timeout(PATIENCE), sandbox.ports.watch() as watch:
+            async with asyncio.timeout(TIMEOUT), sandbox.ports.watch() as watch:
                 async for ports in watch:
                     if ports:
                         break
@@ -68,13 +68,13 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def live(page: Page, url: str) -> asyncio.Event:
-    """Open a page, and wait until Vite's client has heard of its server: whenever it does, the event is set."""
-    heard = asyncio.Event()
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.set()))
+    """Open a page and wait until Vite's client receives a message. Each message sets the returned event."""
+    received = asyncio.Event()
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.set()))
     await page.goto(url)
-    async with asyncio.timeout(PATIENCE):
-        await heard.wait()
-    return heard
+    async with asyncio.timeout(TIMEOUT):
+        await received.wait()
+    return received
 
 
 async def shows(page: Page, word: str) -> None:
@@ -86,27 +86,27 @@ async def test_a_page_is_served_and_updated_without_a_reload(site: tuple[Stack, 
     await live(page, vite.preview.url)
     await shows(page, "first")
     for word in ("second", "third"):
-        await vite.say(word)
+        await vite.write_word(word)
         await shows(page, word)
-    assert await page.evaluate("sessionStorage.loads") == "1", "it was never reloaded"
+    assert await page.evaluate("sessionStorage.loads") == "1", "the page was reloaded"
 
 
-async def test_the_same_address_holds_after_the_gateway_was_killed(site: tuple[Stack, Site], page: Page) -> None:
+async def test_the_address_stays_valid_after_the_gateway_was_killed(site: tuple[Stack, Site], page: Page) -> None:
     stack, vite = site
-    heard = await live(page, vite.preview.url)
+    received = await live(page, vite.preview.url)
     await shows(page, "first")
     await stack.kill()
-    heard.clear()
+    received.clear()
     await stack.start()
-    async with asyncio.timeout(PATIENCE):
-        await heard.wait()  # Vite's client comes back by itself
-    await vite.say("after")
+    async with asyncio.timeout(TIMEOUT):
+        await received.wait()  # Vite's client reconnects
+    await vite.write_word("after")
     await shows(page, "after")
     await page.goto(vite.preview.url)
     await shows(page, "after")
 
 
-async def test_a_preview_reads_nothing_of_the_gateways_page(site: tuple[Stack, Site], page: Page) -> None:
+async def test_a_preview_cannot_read_the_gateways_page(site: tuple[Stack, Site], page: Page) -> None:
     stack, vite = site
     await page.goto(f"{stack.base}/#token={stack.token}")
     await page.evaluate("sessionStorage.setItem('secret', 'x'); localStorage.setItem('secret', 'x')")
@@ -119,10 +119,10 @@ async def test_a_preview_reads_nothing_of_the_gateways_page(site: tuple[Stack, S
     )
     assert answer == "refused"
     await page.goto(f"{vite.preview.url}plain.html")
-    assert await page.evaluate("localStorage.getItem('secret')") is None, "another origin's"
+    assert await page.evaluate("localStorage.getItem('secret')") is None, "the preview shares the gateway's origin"
 
 
-async def test_an_address_that_was_taken_back_is_a_page_that_says_so(site: tuple[Stack, Site], page: Page) -> None:
+async def test_a_revoked_address_shows_an_error_page(site: tuple[Stack, Site], page: Page) -> None:
     _, vite = site
     await vite.sandbox.ports.unexpose(vite.preview.port)
     answer = await page.goto(vite.preview.url)
@@ -131,14 +131,14 @@ async def test_an_address_that_was_taken_back_is_a_page_that_says_so(site: tuple
     assert await page.title() == "No such preview"
 
 
-async def test_the_page_tells_owners_of_a_port_that_opens_and_shows_it(open_page: Open, stack: Stack) -> None:
+async def test_the_page_shows_owners_a_new_port_and_opens_its_preview(open_page: Open, stack: Stack) -> None:
     view = await open_page()
-    guest = await open_page(token=stack.viewer_token)
+    viewer = await open_page(token=stack.viewer_token)
     port = free_port()
     await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
     notice = view.page.locator("#port")
-    await expect(notice).to_contain_text(f"port {port}", timeout=PATIENCE * 1000)
-    await expect(guest.page.locator("#port")).to_be_hidden()
+    await expect(notice).to_contain_text(f"port {port}", timeout=TIMEOUT * 1000)
+    await expect(viewer.page.locator("#port")).to_be_hidden()
     async with view.page.expect_popup() as opened:
         await notice.get_by_role("button", name="Preview").click()
     tab = await opened.value
@@ -148,12 +148,12 @@ async def test_the_page_tells_owners_of_a_port_that_opens_and_shows_it(open_page
     await expect(notice).to_be_hidden()
 
 
-async def test_who_wants_no_preview_is_not_asked_again(open_page: Open) -> None:
+async def test_a_dismissed_port_is_not_shown_again(open_page: Open) -> None:
     view = await open_page()
     port = free_port()
     await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
     notice = view.page.locator("#port")
-    await notice.get_by_role("button", name="Not now").click()
+    await notice.get_by_role("button", name="Dismiss").click()
     await expect(notice).to_be_hidden()
     await view.press("Control+c")
     await view.run("echo typed")

@@ -1,4 +1,4 @@
-"""Full-screen and line programs work in the browser as they do in a native terminal, cell by cell."""
+"""Full-screen and line-oriented programs show the same cells in the browser as in a native terminal."""
 
 import hashlib
 import sys
@@ -22,7 +22,7 @@ def workspace(stack: Stack) -> Path:
 
 @pytest.fixture
 def native_home(tmp_path: Path) -> str:
-    """A directory of the oracle's own with the same file in it."""
+    """A directory for the native terminal, with the same file in it."""
     home = tmp_path / "native"
     home.mkdir()
     (home / "poem.txt").write_text(POEM)
@@ -35,7 +35,7 @@ async def size_of(view: View) -> tuple[int, int]:
 
 
 async def prompt(view: View) -> None:
-    """Wait for the shell, with an empty screen and a prompt that is the same everywhere."""
+    """Wait for the shell, clear the screen, and set a fixed prompt."""
     await view.run("PS1='$ '; clear; echo read''y")
     await view.until_text("ready")
     await view.run("clear")
@@ -122,7 +122,7 @@ async def test_python_has_history_and_line_editing(open_page: Open) -> None:
     await view.until_text("back")
 
 
-async def test_256_colours_and_true_colour_reach_the_cells(open_page: Open) -> None:
+async def test_256_colours_and_true_colour_appear_in_the_cells(open_page: Open) -> None:
     view = await open_page()
     await prompt(view)
     await view.run(
@@ -142,7 +142,7 @@ async def test_256_colours_and_true_colour_reach_the_cells(open_page: Open) -> N
     assert colours == [1, 99, 200, 255, 0x010203]
 
 
-async def test_wide_characters_and_emoji_take_their_cells(open_page: Open) -> None:
+async def test_wide_characters_and_emoji_have_the_right_width(open_page: Open) -> None:
     view = await open_page()
     await prompt(view)
     await view.run("printf '|\u6f22\u5b57|\U0001f600|e\u0301|\uac00|\\n'")
@@ -159,7 +159,7 @@ async def test_wide_characters_and_emoji_take_their_cells(open_page: Open) -> No
     )
     assert widths == [1, 2, 0, 2, 0, 1, 2, 0, 1, 1, 1, 2, 0]
     await view.run("cat")
-    await view.type("\u00e4\u20ac\U0001f680")  # typed, not printed: the line discipline echoes it
+    await view.type("\u00e4\u20ac\U0001f680")  # typed, so the line discipline echoes it
     await view.until_text("\u00e4\u20ac\U0001f680")
     await view.press("Control+c")
 
@@ -177,7 +177,7 @@ async def test_a_paste_of_1_mb_arrives_whole(open_page: Open, stack: Stack) -> N
     assert hashlib.sha256(got).hexdigest() == hashlib.sha256(expected).hexdigest()
 
 
-async def test_the_program_learns_of_a_resize(open_page: Open) -> None:
+async def test_a_resize_reaches_the_program(open_page: Open) -> None:
     view = await open_page()
     await prompt(view)
     before = await size_of(view)

@@ -1,4 +1,4 @@
-"""A terminal recorded in the page by one person while another sees it; then played, sought, sped up, downloaded."""
+"""Recording a terminal in the page, and playing, seeking, speeding up and downloading the recording."""
 
 import json
 from pathlib import Path
@@ -119,7 +119,7 @@ async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, st
 
 
 async def played_by_asciinema(page: Page, cast: str) -> None:
-    """asciinema's own player takes the file, sizes, markers and all, and shows what ours does."""
+    """asciinema's player plays the file with sizes and markers, and shows the same text."""
     await seek(page, 1e9)
     wanted = "".join((await page.evaluate(_SHOWN)).split())
     assert "second漢" in wanted
@@ -145,7 +145,7 @@ async def played_by_asciinema(page: Page, cast: str) -> None:
     await until(other, f"wanted => ({text})() === wanted", wanted)
 
 
-async def test_seeking_in_a_large_recording_reads_a_bounded_part_of_it(open_page: Open, stack: Stack) -> None:
+async def test_seeking_in_a_large_recording_reads_a_bounded_part(open_page: Open, stack: Stack) -> None:
     view = await open_page()
     page = view.page
     await page.get_by_role("button", name="Record this terminal").click()
@@ -184,7 +184,7 @@ async def test_seeking_in_a_large_recording_reads_a_bounded_part_of_it(open_page
     await until_shown(page, "the-end")
 
 
-async def test_a_moment_is_marked_by_a_button_and_gone_to_by_another(open_page: Open) -> None:
+async def test_a_marker_is_set_by_a_button_and_can_be_jumped_to(open_page: Open) -> None:
     view = await open_page()
     page = view.page
     await expect(page.locator("#mark")).to_be_hidden()
@@ -192,7 +192,7 @@ async def test_a_moment_is_marked_by_a_button_and_gone_to_by_another(open_page: 
     await view.run("echo be''fore")
     await view.until_text("before")
     await page.get_by_role("button", name="Mark this moment").click()
-    await expect(page.locator("#toast")).to_have_text("Marked in the recording.")
+    await expect(page.locator("#toast")).to_have_text("Marker added to the recording.")
     await view.run("echo af''ter")
     await view.until_text("after")
     await page.get_by_role("button", name="Stop recording").click()
@@ -205,7 +205,7 @@ async def test_a_moment_is_marked_by_a_button_and_gone_to_by_another(open_page: 
     await until_shown(page, "after", there=False)
 
 
-async def test_on_a_phone_a_wide_recording_can_be_read_and_is_moved_with_a_finger(open_page: Open) -> None:
+async def test_on_a_phone_a_wide_recording_is_readable_and_scrolls_by_touch(open_page: Open) -> None:
     view = await open_page(width=1400, height=800, touch=True)
     page = view.page
     await page.get_by_role("button", name="Record this terminal").click()
@@ -225,7 +225,7 @@ async def test_on_a_phone_a_wide_recording_can_be_read_and_is_moved_with_a_finge
     await until(page, "() => window.playback.host.scrollLeft > 100")
 
 
-async def test_what_was_typed_is_not_played_to_those_who_only_look(open_page: Open, stack: Stack) -> None:
+async def test_a_viewer_cannot_play_a_recording_with_input(open_page: Open, stack: Stack) -> None:
     view = await open_page()
     start = """async () => {
       const { client, channel } = window.hawse;
@@ -235,15 +235,15 @@ async def test_what_was_typed_is_not_played_to_those_who_only_look(open_page: Op
     recording = (await view.page.evaluate(start))["id"]
     eve = await open_page(token=stack.viewer_token)
     await eve.page.goto(f"{stack.base}/?recording={recording}")
-    await expect(eve.page.get_by_text("this recording is not open to you")).to_be_visible()
+    await expect(eve.page.get_by_text("you may not view this recording")).to_be_visible()
     await view.page.goto(f"{stack.base}/?recording={recording}")
     await until_settled(view.page)
     await expect(view.page.locator("#problem")).to_be_hidden()
 
 
-async def test_without_a_right_there_is_no_recording(open_page: Open, stack: Stack) -> None:
+async def test_an_unknown_recording_is_reported_and_a_download_needs_a_ticket(open_page: Open, stack: Stack) -> None:
     view = await open_page()
     await view.page.goto(f"{stack.base}/?recording=nope")
-    await expect(view.page.get_by_text("There is no such recording")).to_be_visible()
+    await expect(view.page.get_by_text("This recording does not exist")).to_be_visible()
     async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
         assert (await http.get("/v1/sandboxes/local/recordings/nope.cast")).status_code == 401

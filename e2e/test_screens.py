@@ -1,4 +1,4 @@
-"""Snapshots of real programs in the xterm.js of a real browser; tests/integration/test_screens.py has more, in Node."""
+"""Snapshots of real programs in xterm.js in a real browser; tests/integration/test_screens.py tests more in Node."""
 
 import base64
 import subprocess
@@ -25,7 +25,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=CHOSEN)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
-    """As `browser.ts` wants it."""
+    """A case in the format of `browser.ts`."""
     recording = next(path for path in RECORDINGS if path.stem == request.param)
     written = write_case(recording, OFFSETS, tmp_path)
     snapshots = (tmp_path / written["snapshots"]).read_bytes()
@@ -40,7 +40,7 @@ def encoded(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-async def test_the_browser_shows_the_same_after_a_snapshot(
+async def test_the_browser_shows_the_same_screen_after_a_snapshot(
     browser: Browser, script: Path, case: dict[str, Any]
 ) -> None:
     page = await browser.new_page()

@@ -1,4 +1,4 @@
-"""Several people on one terminal, and what happens when its shell ends."""
+"""Several pages on one terminal, the end of its shell, search, and scrolling by touch."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from e2e.conftest import Open
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_two_browsers_see_the_same_screen_and_one_that_comes_late_too(open_page: Open) -> None:
+async def test_two_browsers_and_a_late_one_show_the_same_screen(open_page: Open) -> None:
     first = await open_page()
     second = await open_page(width=800, height=600)
     await first.run(r"for i in $(seq 300); do printf '\033[3%dmline %d\033[0m \u6f22\n' $((i % 8)) $i; done")
@@ -23,7 +23,7 @@ async def test_two_browsers_see_the_same_screen_and_one_that_comes_late_too(open
     assert screens[0] == screens[2]
 
 
-async def test_queries_of_programs_are_answered_once_however_many_watch(open_page: Open) -> None:
+async def test_queries_of_programs_are_answered_once_with_several_viewers(open_page: Open) -> None:
     first = await open_page()
     second = await open_page()
     ask = r"stty raw -echo min 0 time 5; printf '\033[6n'; answer=$(dd bs=100 count=4 2>/dev/null | tr -dc 'R0-9;'); "
@@ -34,7 +34,7 @@ async def test_queries_of_programs_are_answered_once_however_many_watch(open_pag
     assert shown.rpartition("got-")[2].count("R") == 1, shown
 
 
-async def test_the_end_of_a_shell_is_told_with_its_code_and_a_new_one_offered(open_page: Open) -> None:
+async def test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one(open_page: Open) -> None:
     view = await open_page()
     before = await view.state()
     await view.run("exit 7")
@@ -50,7 +50,7 @@ async def test_the_end_of_a_shell_is_told_with_its_code_and_a_new_one_offered(op
     assert after["instance"] != before["instance"]
 
 
-async def test_a_reloaded_page_shows_how_the_shell_has_ended(open_page: Open) -> None:
+async def test_a_reloaded_page_shows_how_the_shell_ended(open_page: Open) -> None:
     view = await open_page()
     await view.run("echo last-''words; exit 7")
     await view.page.locator("text=exited with code 7 >> visible=true").first.wait_for()
@@ -65,26 +65,26 @@ async def test_a_reloaded_page_shows_how_the_shell_has_ended(open_page: Open) ->
     await view.until_text("alive 42")
 
 
-async def test_what_has_gone_by_is_found(open_page: Open) -> None:
+async def test_search_finds_text_in_the_scrollback(open_page: Open) -> None:
     view = await open_page()
     await view.run("echo the nee''dle; seq 200; echo the nee''dle and the e''nd")
     await view.until_text("the end")
     await view.press("Control+Shift+F")
     await view.type("needle")
-    found = view.page.locator("#found")
-    await view.until("() => document.getElementById('found').textContent === '2 of 2'")
+    found = view.page.locator("#search-count")
+    await view.until("() => document.getElementById('search-count').textContent === '2 of 2'")
     await view.press("Enter")
-    await view.until("() => document.getElementById('found').textContent === '1 of 2'")
+    await view.until("() => document.getElementById('search-count').textContent === '1 of 2'")
     await view.until("() => window.hawse.terminal.buffer.active.viewportY < 50")
     await view.page.keyboard.insert_text("less")
-    await view.until("() => document.getElementById('found').textContent === 'Not found'")
+    await view.until("() => document.getElementById('search-count').textContent === 'Not found'")
     await view.press("Escape")
     assert not await found.is_visible()
     await view.run("echo alive $((6 * 7))")
     await view.until_text("alive 42")
 
 
-async def test_a_finger_goes_through_what_has_gone_by_and_through_a_pager(open_page: Open) -> None:
+async def test_touch_scrolls_the_scrollback_and_a_pager(open_page: Open) -> None:
     view = await open_page(width=390, height=844, touch=True)
     await view.run("seq 300; echo e''nd")
     await view.until_text("end")
@@ -101,7 +101,7 @@ async def test_a_finger_goes_through_what_has_gone_by_and_through_a_pager(open_p
     await view.until("() => window.hawse.terminal.buffer.active.getLine(0).translateToString(true) !== '1'")
 
 
-async def test_a_killed_shell_is_told_by_its_signal(open_page: Open) -> None:
+async def test_a_killed_shell_shows_its_signal(open_page: Open) -> None:
     view = await open_page()
     await view.run("kill -9 $$")
     await view.page.locator("text=killed by SIGKILL >> visible=true").first.wait_for()

@@ -1,10 +1,10 @@
-"""A page with a terminal, as the tests see and use it. Waits are for conditions, never for time."""
+"""Drives a page with a terminal. All waits are for conditions, not for a fixed time."""
 
 from typing import Any
 
 from playwright.async_api import Page
 
-WAIT = 30_000  # ms; a condition that takes longer has failed
+WAIT = 30_000  # ms: time-out of each condition
 
 _SCREEN = """() => {
   const { active } = window.hawse.terminal.buffer;
@@ -13,7 +13,7 @@ _SCREEN = """() => {
     active.getLine(active.baseY + y)?.translateToString(true) ?? "");
 }"""
 
-# Every cell with its width, attributes and colours, the cursor and the modes: what "the same screen" means.
+# All state that two equal screens share: every cell with width, attributes and colours, the cursor and the modes.
 _CELLS = """() => {
   const { buffer, modes, cols, rows } = window.hawse.terminal;
   const lines = [];
@@ -34,7 +34,7 @@ _CELLS = """() => {
 
 
 class View:
-    """One browser on one terminal."""
+    """One page on one terminal."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -48,7 +48,7 @@ class View:
         await self.page.wait_for_function("() => window.hawse?.state().terminal === 'live'", timeout=WAIT)
 
     async def until(self, expression: str, argument: Any = None) -> None:
-        """Wait until a JavaScript function of the page returns something true."""
+        """Wait until the JavaScript function `expression`, called with `argument`, returns a truthy value."""
         await self.page.wait_for_function(expression, arg=argument, timeout=WAIT, polling=50)
 
     async def until_text(self, text: str) -> None:
@@ -56,7 +56,7 @@ class View:
         await self.until(f"text => ({_SCREEN})().join('\\n').includes(text)", text)
 
     async def type(self, text: str) -> None:
-        """Type at the keyboard, as a person does."""
+        """Type `text` with keyboard events."""
         await self.page.keyboard.type(text)
 
     async def press(self, key: str) -> None:
@@ -67,7 +67,7 @@ class View:
         await self.press("Enter")
 
     async def swipe(self, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Draw one finger over the page. The context has to have touch."""
+        """Swipe with one finger from `start` to `end` (CSS pixels). The context needs touch."""
         finger = await self.page.context.new_cdp_session(self.page)
         steps = [(start[0] + (end[0] - start[0]) * n / 10, start[1] + (end[1] - start[1]) * n / 10) for n in range(11)]
         for kind, points in [
@@ -80,15 +80,15 @@ class View:
         await finger.detach()
 
     async def screen(self) -> list[str]:
-        """The rows that are shown, without trailing blanks."""
+        """Return the visible rows without trailing blanks."""
         return await self.page.evaluate(_SCREEN)
 
     async def cells(self) -> dict[str, Any]:
-        """Everything in the buffer: see `_CELLS`."""
+        """Return the whole buffer: see `_CELLS`."""
         return await self.page.evaluate(_CELLS)
 
     async def settled(self) -> None:
-        """Wait until all that was typed has been applied, and all output that the server has is on the screen."""
+        """Wait until all input has been applied and all output of the server is on the screen."""
         await self.until(
             """async () => {
               const { client, channel, state } = window.hawse;

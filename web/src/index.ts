@@ -1,4 +1,4 @@
-// What a page that embeds hawse imports:
+// The public API for pages that embed hawse:
 //
 //   const client = new HawseClient({ base: "https://gateway.example/", token });
 //   client.connect();
@@ -10,7 +10,7 @@ export { type Disposable, DisposableList, Emitter } from "./base/disposables";
 export type { CallRequest } from "./client/calls";
 export type { Channel, ChannelHandlers } from "./client/channels";
 export { type ClientOptions, DEFAULT_WINDOW, HawseClient } from "./client/client";
-export type { LineState } from "./connection/reconnecting";
+export type { ConnectionState } from "./connection/reconnecting";
 export { type AttachedTerminal, attachXterm } from "./terminal/attach-xterm";
 export type { Emulator, TerminalSink } from "./terminal/sink";
 export { type Size, SizeProposer, type SizeProposerOptions } from "./terminal/size-proposer";

@@ -1,4 +1,5 @@
-// Listeners and what undoes them. Whoever subscribes keeps the Disposable; a DisposableList undoes a whole life at once.
+// Event subscriptions and their disposal. A subscriber keeps the returned Disposable; a DisposableList disposes of
+// all subscriptions of one object at once.
 
 export interface Disposable {
   dispose(): void;
@@ -11,12 +12,12 @@ export class DisposableList implements Disposable {
     this.#list.push(...disposables);
   }
 
-  /** Runs `undo` at the end. */
+  /** Calls `undo` when the list is disposed. */
   defer(undo: () => void): void {
     this.#list.push({ dispose: undo });
   }
 
-  /** A DOM listener that goes when the list does. */
+  /** Adds a DOM event listener; disposing the list removes it. */
   listen<E extends Event = Event>(
     target: EventTarget,
     type: string,
@@ -35,7 +36,7 @@ export class DisposableList implements Disposable {
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
-  /** Subscribes. Bound, so that it can be handed out as a property of its own. */
+  /** Subscribes. An arrow function, so that an owner can expose it as its own property. */
   readonly on = (listener: (value: T) => void): Disposable => {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };

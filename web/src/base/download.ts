@@ -1,10 +1,11 @@
-// A recording as a file. A link cannot bear a token, so each download buys a ticket first (docs/wire.md, Recordings).
+// Downloads a recording as a file. A link cannot carry an Authorization header, so each download requests a ticket
+// first (docs/wire.md, Recordings).
 
-import { buyTicket } from "../connection/tickets";
+import { requestTicket } from "../connection/tickets";
 
 export async function downloadRecording(sandbox: string, id: string, token: string): Promise<void> {
   const base = new URL(".", document.baseURI);
-  const ticket = await buyTicket(base, token, AbortSignal.timeout(10_000));
+  const ticket = await requestTicket(base, token, AbortSignal.timeout(10_000));
   const path = `v1/sandboxes/${encodeURIComponent(sandbox)}/recordings/${encodeURIComponent(id)}.cast`;
   const url = new URL(path, base);
   url.searchParams.set("ticket", ticket);

@@ -1,4 +1,4 @@
-// Times and sizes, for people.
+// Formats durations and sizes for display.
 
 export function formatTime(seconds: number): string {
   const whole = Math.floor(seconds + 1e-6);

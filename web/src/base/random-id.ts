@@ -1,4 +1,4 @@
-// 128 random bits as text. Not crypto.randomUUID: browsers have that only on secure origins, and a gateway on a local
+// 128 random bits as hexadecimal text. crypto.randomUUID exists only on secure origins, and a gateway on a local
 // network is often reached over plain HTTP.
 
 export function randomId(): string {

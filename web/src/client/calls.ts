@@ -1,5 +1,5 @@
-// Calls that are a question and an answer. One with a key runs once however often it is asked, so it is asked again
-// after every broken line; one without is never asked twice (docs/wire.md section 6).
+// Request-response calls. A call with a key runs once however often it is sent, so it is sent again after each
+// lost connection; a call without a key is never repeated (docs/wire.md section 6).
 
 import { Backoff } from "../connection/backoff";
 import type { CallOptions } from "../wire/connection";
@@ -8,15 +8,15 @@ import type { Channel, ChannelHandlers } from "./channels";
 
 export interface CallRequest {
   sandbox?: string;
-  /** Makes the call exact: it is repeated after a broken line, and runs once. */
+  /** Idempotency key: the call is repeated after a lost connection, and runs once. */
   key?: string;
-  /** Seconds, the waiting for a line included. */
+  /** Seconds, including the wait for a connection. */
   timeout?: number;
 }
 
 type Open = (method: string, options: CallOptions, handlers: ChannelHandlers) => Channel | undefined;
 
-/** Milliseconds that the server's own `deadline_exceeded` gets before this side gives up by itself. */
+/** Milliseconds to wait for the server's own `deadline_exceeded` after the time-out, before failing locally. */
 const GRACE = 1_000;
 
 class PendingCall {
@@ -28,7 +28,7 @@ class PendingCall {
   readonly #request: CallRequest;
   readonly #deadline: number | undefined;
   channel: Channel | undefined;
-  /** Milliseconds since 1970, when it first went out: a repeat says how long ago that was. */
+  /** When it was first sent, in milliseconds since 1970; a repeat carries its age. */
   sentAt: number | undefined;
   timers: ReturnType<typeof setTimeout>[] = [];
 
@@ -62,7 +62,7 @@ class PendingCall {
 export class Calls {
   readonly #open: Open;
   readonly #pending = new Set<PendingCall>();
-  /** Why no call can succeed any more, or before somebody does something. */
+  /** Set while no call can succeed, for example until the user signs in. */
   #stopped: HawseError | undefined;
 
   constructor(open: Open) {
@@ -84,16 +84,16 @@ export class Calls {
     });
   }
 
-  /** There is hope again: calls may wait. */
+  /** Lets calls wait for a connection again. */
   resume(): void {
     this.#stopped = undefined;
   }
 
-  lineUp(): void {
+  connectionOpened(): void {
     for (const call of this.#pending) if (!call.channel) this.#send(call);
   }
 
-  /** Nothing will come up by itself any more: every waiting call ends with `error`. */
+  /** Fails every pending call with `error`, and all further calls until `resume`. */
   stop(error: HawseError): void {
     this.#stopped = error;
     for (const call of [...this.#pending]) this.#settle(call, () => call.reject(error));
@@ -110,8 +110,8 @@ export class Calls {
 
   #failed(call: PendingCall, error: HawseError): void {
     call.channel = undefined;
-    // `interrupted` is what Channels says of a broken line too: then `lineUp` comes, or the timer finds no line and
-    // leaves the call to it.
+    // Channels reports a lost connection as `interrupted` as well. If there is no connection when the timer fires,
+    // `connectionOpened` sends the call later.
     if (call.keyed && (error.code === "interrupted" || error.code === "unavailable")) {
       call.timers.push(setTimeout(() => call.channel ?? this.#send(call), call.backoff.next()));
     } else this.#settle(call, () => call.reject(error));
@@ -120,7 +120,7 @@ export class Calls {
   #expire(call: PendingCall): void {
     const admitted = call.channel ? "unknown" : "no";
     call.channel?.cancel();
-    const error = new HawseError("deadline_exceeded", `${call.method} took too long`, { admitted });
+    const error = new HawseError("deadline_exceeded", `${call.method} exceeded its timeout`, { admitted });
     this.#settle(call, () => call.reject(error));
   }
 

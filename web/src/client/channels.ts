@@ -1,22 +1,22 @@
-// The open channels of the current connection, and who listens to each. A channel never outlives its connection:
-// what has to (a keyed call, a terminal) opens another one.
+// The open channels of the current connection and their handlers. A channel never outlives its connection: keyed
+// calls and terminals open a new channel on the next one.
 
-import type { CallOptions, Connection, Happening } from "../wire/connection";
+import type { CallOptions, Connection, ConnectionEvent } from "../wire/connection";
 import { type HawseError, interrupted } from "../wire/errors";
 import type { Frame } from "../wire/protocol";
 
 export interface ChannelHandlers {
-  /** `cost` is to be given back with `consume` when the event is dealt with. */
+  /** Return `cost` with `consume` after processing the event. */
   event?(name: string, value: unknown, cost: number): void;
   data?(frame: Frame, cost: number): void;
-  /** The server has applied so many bytes of input. */
+  /** The server has applied `bytes` of input. */
   credit?(bytes: number): void;
-  /** Exactly one of these two comes, and nothing after it. */
+  /** Exactly one of `result` and `error` is called, as the last call. */
   result(value: unknown): void;
   error(error: HawseError): void;
 }
 
-/** One open channel. After its end, or its connection's, every method does nothing. */
+/** One open channel. After it or its connection has ended, every method does nothing. */
 export interface Channel {
   readonly inputCredit: number;
   input(offset: number, payload: Uint8Array): void;
@@ -39,7 +39,7 @@ export class Channels {
     this.#flush = flush;
   }
 
-  /** Undefined while there is no live connection. */
+  /** Opens a channel. Returns undefined while there is no live connection. */
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined {
     const connection = this.#connection;
     if (!connection) return undefined;
@@ -63,40 +63,40 @@ export class Channels {
     };
   }
 
-  lineUp(connection: Connection): void {
+  connectionOpened(connection: Connection): void {
     this.#connection = connection;
   }
 
-  lineDown(): void {
+  connectionLost(): void {
     this.#connection = undefined;
     const entries = [...this.#open.values()];
     this.#open.clear();
     for (const { method, handlers } of entries) handlers.error(interrupted(method));
   }
 
-  receive(happening: Happening): void {
-    if (!("ch" in happening)) return;
-    const { ch } = happening;
+  receive(event: ConnectionEvent): void {
+    if (!("ch" in event)) return;
+    const { ch } = event;
     const handlers = this.#open.get(ch)?.handlers;
-    switch (happening.kind) {
+    switch (event.kind) {
       case "event":
-        if (handlers?.event) handlers.event(happening.name, happening.value, happening.cost);
-        else this.#connection?.consume(ch, happening.cost);
+        if (handlers?.event) handlers.event(event.name, event.value, event.cost);
+        else this.#connection?.consume(ch, event.cost);
         break;
       case "data":
-        if (handlers?.data) handlers.data(happening.frame, happening.cost);
-        else this.#connection?.consume(ch, happening.cost);
+        if (handlers?.data) handlers.data(event.frame, event.cost);
+        else this.#connection?.consume(ch, event.cost);
         break;
       case "credit":
-        handlers?.credit?.(happening.bytes);
+        handlers?.credit?.(event.bytes);
         break;
       case "result":
         this.#open.delete(ch);
-        handlers?.result(happening.value);
+        handlers?.result(event.value);
         break;
       case "error":
         this.#open.delete(ch);
-        handlers?.error(happening.error);
+        handlers?.error(event.error);
     }
   }
 }

@@ -1,9 +1,11 @@
-// How long to wait before the next attempt: the first at once, then up to twice as long each time, with full jitter,
-// so that a thousand browsers do not come back in step after a gateway's restart.
+// Retry delays: the first retry is immediate, then the upper bound doubles, with full jitter, so that a thousand
+// browsers do not reconnect at the same moment after the gateway restarts.
 
-/** Milliseconds. A cut is most often over at once, so the first retry only leaves room for the old line to be closed. */
+/** Milliseconds. Most interruptions are short, so the first retry only waits until the old socket is closed. */
 export const FIRST_RETRY = 50;
+/** Milliseconds: upper bound of the second delay. */
 const BASE = 200;
+/** Milliseconds: upper bound of every delay. */
 export const LONGEST_WAIT = 10_000;
 
 export class Backoff {
@@ -18,6 +20,7 @@ export class Backoff {
     return this.#attempts;
   }
 
+  /** Counts an attempt and returns the delay before it, in milliseconds. */
   next(): number {
     const attempt = this.#attempts++;
     if (attempt === 0) return FIRST_RETRY;

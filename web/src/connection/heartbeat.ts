@@ -1,21 +1,22 @@
-// Is the line alive, and how long does it take? A ping every few seconds; the answers give the round-trip time, and a
-// line that says nothing at all for too long after a ping is dead, whatever the operating system still believes.
+// Measures the round-trip time and detects dead connections. It sends a ping every few seconds; if nothing at all
+// arrives for too long after a ping, the connection is dead, whatever the operating system reports.
 
-/** Milliseconds between pings: well below the 60 s after which common proxies cut an idle line. */
-export const PING_EVERY = 5_000;
-/** The first few come sooner: a page has just loaded, and its first answer says more of that than of the line. */
+/** Milliseconds between pings: well below the 60 s after which common proxies close an idle connection. */
+export const PING_INTERVAL = 5_000;
+/** The first pings are more frequent: while the page loads, answers measure the page more than the network. */
 const FIRST_PINGS = 4;
-const FIRST_PINGS_EVERY = 1_000;
-/** Milliseconds without a sign of life after a ping. */
-export const DEAD_AFTER = 10_000;
-/** The same, when there is reason for doubt: the laptop has just woken up. */
-export const PROBE_DEAD_AFTER = 3_000;
-/** The time shown is the median of so many: one slow answer is no news. */
+const FIRST_PING_INTERVAL = 1_000;
+/** Milliseconds after a ping without any message before the connection counts as dead. */
+export const RESPONSE_TIMEOUT = 10_000;
+/** The same after `probe`, when the connection is in doubt: for example the computer has just woken up. */
+export const PROBE_TIMEOUT = 3_000;
+/** Number of round trips in the median, so that one slow answer does not change the displayed time. */
 const SAMPLES = 10;
 
 export interface HeartbeatOptions {
   /** Sends a ping that carries `t`. */
   ping(t: number): void;
+  /** The connection is dead. */
   dead(): void;
   /** Round-trip time in milliseconds. */
   roundTrip(median: number): void;
@@ -47,15 +48,15 @@ export class Heartbeat {
     this.#deadline = undefined;
   }
 
-  /** Asks now, and does not wait long for the answer. */
+  /** Pings now, with a shorter time-out. */
   probe(): void {
-    this.heard();
-    this.#deadline = setTimeout(() => this.#options.dead(), PROBE_DEAD_AFTER);
+    this.received();
+    this.#deadline = setTimeout(() => this.#options.dead(), PROBE_TIMEOUT);
     this.#options.ping(this.#now());
   }
 
-  /** Anything that arrives is a sign of life: on a slow line a pong may wait behind a window of output. */
-  heard(): void {
+  /** A message has arrived. Every message counts: on a slow network a pong may be queued behind a window of output. */
+  received(): void {
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
   }
@@ -68,9 +69,9 @@ export class Heartbeat {
 
   #next(): void {
     this.#options.ping(this.#now());
-    // While an answer is being waited for, asking again must not move the deadline.
-    this.#deadline ??= setTimeout(() => this.#options.dead(), DEAD_AFTER);
-    const delay = ++this.#beats < FIRST_PINGS ? FIRST_PINGS_EVERY : PING_EVERY;
+    // A second ping must not extend the deadline of an unanswered one.
+    this.#deadline ??= setTimeout(() => this.#options.dead(), RESPONSE_TIMEOUT);
+    const delay = ++this.#beats < FIRST_PINGS ? FIRST_PING_INTERVAL : PING_INTERVAL;
     this.#timer = setTimeout(() => this.#next(), delay);
   }
 }

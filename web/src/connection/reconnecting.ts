@@ -1,22 +1,22 @@
-// The chain of connections that looks like one line: when one ends it decides whether, and when, the next begins.
+// A connection that reconnects: when one WebSocket ends, it decides whether and when to open the next.
 //
 //   idle ──connect──▶ connecting ──welcome──▶ live
-//   connecting, live ──broken──▶ waiting ──time, wake, retryNow──▶ connecting
+//   connecting, live ──connection lost──▶ waiting ──timer, resume hint, retryNow──▶ connecting
 //   connecting, live ──401, 4401──▶ signed-out ──signIn──▶ connecting
-//   connecting, live ──a bug, 4403──▶ failed ──retryNow──▶ connecting
+//   connecting, live ──protocol error, 4403──▶ failed ──retryNow──▶ connecting
 //   any ──close──▶ closed
 
 import { type Disposable, Emitter } from "../base/disposables";
-import type { Connection, Happening } from "../wire/connection";
+import type { Connection, ConnectionEvent } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import { Backoff } from "./backoff";
-import { onWake } from "./resume-hints";
-import { Carrier, type CarrierOptions, type Ending } from "./websocket";
+import { onResumeHint } from "./resume-hints";
+import { type ConnectionEnd, type TransportOptions, WebSocketTransport } from "./websocket";
 
-export type LineState =
+export type ConnectionState =
   | { readonly phase: "idle" | "live" | "closed" }
   | { readonly phase: "connecting"; readonly attempt: number }
-  /** `retryAt`: by Date.now(). */
+  /** `retryAt`: the time of the next attempt, on the clock of Date.now(). */
   | {
       readonly phase: "waiting";
       readonly attempt: number;
@@ -26,50 +26,50 @@ export type LineState =
   | { readonly phase: "signed-out"; readonly reason?: HawseError }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
-export interface LineOptions extends Omit<CarrierOptions, "token"> {
+export interface ReconnectingOptions extends Omit<TransportOptions, "token"> {
   token?: string | undefined;
   random?: () => number;
 }
 
-export class Line {
-  readonly #options: LineOptions;
+export class ReconnectingConnection {
+  readonly #options: ReconnectingOptions;
   readonly #random: () => number;
   readonly #backoff: Backoff;
-  readonly #onState = new Emitter<LineState>();
+  readonly #onState = new Emitter<ConnectionState>();
   readonly #onUp = new Emitter<Connection>();
   readonly #onDown = new Emitter<HawseError>();
-  readonly #onHappening = new Emitter<Happening>();
+  readonly #onEvent = new Emitter<ConnectionEvent>();
   readonly #onRoundTrip = new Emitter<number>();
-  readonly #wake: Disposable;
-  #state: LineState = { phase: "idle" };
-  #carrier: Carrier | undefined;
+  readonly #resumeHints: Disposable;
+  #state: ConnectionState = { phase: "idle" };
+  #transport: WebSocketTransport | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #token: string | undefined;
 
-  constructor(options: LineOptions) {
+  constructor(options: ReconnectingOptions) {
     this.#options = options;
     this.#token = options.token;
     this.#random = options.random ?? Math.random;
     this.#backoff = new Backoff(this.#random);
-    this.#wake = onWake(() => this.wake());
+    this.#resumeHints = onResumeHint(() => this.resumeHint());
   }
 
   readonly onState = this.#onState.on;
-  /** A new connection has been welcomed. Channels of earlier ones are gone. */
+  /** A new connection has received `welcome`. Channels of earlier connections are closed. */
   readonly onUp = this.#onUp.on;
-  /** A connection that had been welcomed is gone. */
+  /** A connection that had received `welcome` has ended. */
   readonly onDown = this.#onDown.on;
-  readonly onHappening = this.#onHappening.on;
-  /** Milliseconds: the median of the latest pings. */
+  readonly onEvent = this.#onEvent.on;
+  /** The median round-trip time of the latest pings, in milliseconds. */
   readonly onRoundTrip = this.#onRoundTrip.on;
 
-  get state(): LineState {
+  get state(): ConnectionState {
     return this.#state;
   }
 
-  /** The connection, while it is live. */
+  /** The current connection; undefined while not live. */
   get connection(): Connection | undefined {
-    return this.#state.phase === "live" ? this.#carrier?.connection : undefined;
+    return this.#state.phase === "live" ? this.#transport?.connection : undefined;
   }
 
   connect(): void {
@@ -88,23 +88,23 @@ export class Line {
     this.#attempt();
   }
 
-  /** Something has changed outside: a good moment to try, or to doubt. */
-  wake(): void {
+  /** The environment has changed: retry now, or check that the connection still works. */
+  resumeHint(): void {
     if (this.#state.phase === "waiting") this.#attempt();
-    else if (this.#state.phase === "live") this.#carrier?.probe();
+    else if (this.#state.phase === "live") this.#transport?.probe();
   }
 
   flush(): void {
-    this.#carrier?.flush();
+    this.#transport?.flush();
   }
 
   close(): void {
     if (this.#state.phase === "closed") return;
     clearTimeout(this.#timer);
-    this.#wake.dispose();
-    const carrier = this.#carrier;
+    this.#resumeHints.dispose();
+    const transport = this.#transport;
     this.#enter({ phase: "closed" });
-    carrier?.drop(new HawseError("cancelled", "closed by this side"), "stop");
+    transport?.drop(new HawseError("cancelled", "closed by the client"), "stop");
   }
 
   #attempt(): void {
@@ -115,7 +115,7 @@ export class Line {
     }
     this.#enter({ phase: "connecting", attempt: this.#backoff.attempts });
     let up = false;
-    this.#carrier = new Carrier(
+    this.#transport = new WebSocketTransport(
       { ...this.#options, token: this.#token },
       {
         up: connection => {
@@ -123,40 +123,40 @@ export class Line {
           this.#enter({ phase: "live" });
           this.#onUp.emit(connection);
         },
-        happening: happening => {
-          // Not `welcome`: a gateway that greets and then falls over at once must not be asked in a tight loop.
+        event: event => {
+          // Not on `welcome`: a gateway that fails right after it must not be retried in a tight loop.
           this.#backoff.reset();
-          this.#onHappening.emit(happening);
+          this.#onEvent.emit(event);
         },
         roundTrip: milliseconds => this.#onRoundTrip.emit(milliseconds),
-        down: ending => this.#down(ending, up),
+        down: end => this.#down(end, up),
       },
     );
   }
 
-  #down(ending: Ending, wasUp: boolean): void {
-    this.#carrier = undefined;
-    const { error, verdict } = ending;
+  #down(end: ConnectionEnd, wasUp: boolean): void {
+    this.#transport = undefined;
+    const { error, action } = end;
     if (this.#state.phase !== "closed") {
-      if (verdict === "sign-in") {
+      if (action === "sign-in") {
         this.#token = undefined;
         this.#enter({ phase: "signed-out", reason: error });
-      } else if (verdict === "stop") this.#enter({ phase: "failed", reason: error });
-      else this.#wait(ending);
+      } else if (action === "stop") this.#enter({ phase: "failed", reason: error });
+      else this.#wait(end);
     }
     if (wasUp) this.#onDown.emit(error);
   }
 
-  #wait({ error, notBefore }: Ending): void {
+  #wait({ error, notBefore }: ConnectionEnd): void {
     const attempt = this.#backoff.attempts;
-    // A gateway that said when to come back said so to everybody: spread a quarter of a second.
+    // The gateway sends the same delay to all clients, so add up to 250 ms of jitter.
     const least = notBefore > 0 ? notBefore + this.#random() * 250 : 0;
     const delay = Math.max(this.#backoff.next(), least);
     this.#timer = setTimeout(() => this.#attempt(), delay);
     this.#enter({ phase: "waiting", attempt, retryAt: Date.now() + delay, reason: error });
   }
 
-  #enter(state: LineState): void {
+  #enter(state: ConnectionState): void {
     this.#state = state;
     this.#onState.emit(state);
   }

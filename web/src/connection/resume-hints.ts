@@ -1,9 +1,9 @@
-// Moments at which a line that was given up may well work again: the network is back, the tab is looked at, the page
-// comes out of the browser's back-forward cache.
+// Calls a listener when a lost connection is likely to work again: the network is back, the tab becomes visible,
+// or the page is restored from the browser's back-forward cache.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 
-export function onWake(listener: () => void): Disposable {
+export function onResumeHint(listener: () => void): Disposable {
   const disposables = new DisposableList();
   if (typeof window === "undefined") return disposables;
   disposables.listen(window, "online", listener);

@@ -1,10 +1,11 @@
-// A browser cannot set headers on a WebSocket, so it buys a ticket first (docs/wire.md section 1).
+// Requests a ticket. A browser cannot set headers on a WebSocket, so it sends the token over HTTP and connects
+// with the ticket (docs/wire.md section 1).
 
 import { HawseError } from "../wire/errors";
 
-/** Resolves with a ticket that works once, for 30 s. Throws HawseError; one that is `retryable` is about the network. */
-export async function buyTicket(base: URL, token: string, signal: AbortSignal): Promise<string> {
-  const response = await reach(new URL("v1/tickets", base), {
+/** Returns a single-use ticket, valid for 30 s. Throws HawseError; it is `retryable` if the network failed. */
+export async function requestTicket(base: URL, token: string, signal: AbortSignal): Promise<string> {
+  const response = await fetchOrUnavailable(new URL("v1/tickets", base), {
     method: "POST",
     headers: { Authorization: `Bearer ${token}` },
     cache: "no-store",
@@ -16,20 +17,21 @@ export async function buyTicket(base: URL, token: string, signal: AbortSignal): 
   throw refusal(response, body);
 }
 
-async function reach(url: URL, init: RequestInit): Promise<Response> {
+async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch {
-    throw new HawseError("unavailable", "the gateway cannot be reached");
+    throw new HawseError("unavailable", "the gateway is unreachable");
   }
 }
 
 function refusal(response: Response, body: Record<string, unknown>): HawseError {
   const { status } = response;
-  const words = typeof body.message === "string" ? body.message : `the gateway answered ${status}`;
-  if (status === 401) return new HawseError("unauthenticated", words);
-  // Between us and a gateway that restarts, a proxy answers; so does a gateway that has too much to do.
-  if (status === 429 || status >= 502) return new HawseError("unavailable", words);
-  if (typeof body.code === "string") return new HawseError(body.code, words, { retryable: false });
-  return new HawseError(status === 403 ? "forbidden" : "internal", words, { retryable: false });
+  const text =
+    typeof body.message === "string" ? body.message : `the gateway answered with HTTP status ${status}`;
+  if (status === 401) return new HawseError("unauthenticated", text);
+  // A proxy in front of a restarting gateway, or an overloaded gateway.
+  if (status === 429 || status >= 502) return new HawseError("unavailable", text);
+  if (typeof body.code === "string") return new HawseError(body.code, text, { retryable: false });
+  return new HawseError(status === 403 ? "forbidden" : "internal", text, { retryable: false });
 }

@@ -1,9 +1,9 @@
-// What the page's address says: `/?sandbox=local&terminal=main#token=…`.
+// Parses the page's URL: `/?sandbox=local&terminal=main#token=…`.
 
 export interface PageAddress {
   sandbox: string;
   terminal: string;
-  /** From the fragment, which browsers never send to a server. */
+  /** From the fragment, which browsers do not send to servers. */
   token: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export function readAddress(href: string): PageAddress {
   };
 }
 
-/** The same address without its secret: for the address bar, the history and for others. */
+/** Returns the URL without the token: for the address bar, the history and links to share. */
 export function withoutToken(href: string): string {
   const url = new URL(href);
   const fragment = new URLSearchParams(url.hash.slice(1));
@@ -27,8 +27,8 @@ export function withoutToken(href: string): string {
 }
 
 /**
- * A link for others: it names the terminal even where this page's address leaves it to the defaults. `token`: one that
- * may be given away, for whoever has none.
+ * Returns a link to share. It names the sandbox and the terminal explicitly, also where `href` relies on the defaults.
+ * `token`: a token to include, for recipients without one.
  */
 export function shareLink(href: string, token?: string): string {
   const { sandbox, terminal } = readAddress(href);

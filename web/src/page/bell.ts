@@ -1,9 +1,9 @@
-// The bell is seen, not heard: a short frame around the terminal, and a dot in the name of a tab that nobody looks at.
+// Shows the bell: a short frame around the terminal, and a dot in the title of a tab in the background.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 
-/** `ring`: the tab's name is to say that the bell has rung, or no longer. */
+/** `ring`: called with true when the bell rings in a background tab, and with false when the tab becomes visible. */
 export function showBell(
   terminal: Terminal,
   stage: HTMLElement,

@@ -1,13 +1,13 @@
-// Copy and paste where browsers, shells and habits disagree: Ctrl+Shift+C/V as in every terminal, and Ctrl+C copies if
-// there is something to copy (then forgets it), so that the next one interrupts.
+// Copy and paste keys: Ctrl+Shift+C/V as in other terminals. Ctrl+C copies if there is a selection and then clears
+// it, so that the next Ctrl+C interrupts.
 
 import type { Terminal } from "@xterm/xterm";
 
-/** For xterm's key handler: true if the key is dealt with here and must not reach the program. */
+/** For xterm's key handler: returns true if the key is handled here and must not reach the program. */
 export function handleClipboardKey(terminal: Terminal, event: KeyboardEvent): boolean {
   if (!event.ctrlKey || event.altKey || event.metaKey) return false;
   const key = event.key.toLowerCase();
-  // The browser's own "paste as plain text" does the rest: xterm listens to the paste event it makes.
+  // The browser's own "paste as plain text" fires a paste event, which xterm handles.
   if (key === "v" && event.shiftKey) return true;
   if (key !== "c" || !(event.shiftKey || terminal.hasSelection())) return false;
   if (event.type === "keydown") {
@@ -23,7 +23,7 @@ async function copySelection(terminal: Terminal): Promise<void> {
   if (await copyText(text)) terminal.clearSelection();
 }
 
-/** False if the browser does not let us. */
+/** Copies `text`. Returns false if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -33,7 +33,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** `navigator.clipboard` exists only on secure origins; this works on the others too. */
+/** `navigator.clipboard` exists only on secure origins; this also works on others. */
 function copyByCommand(text: string): boolean {
   const put = (event: ClipboardEvent) => {
     event.clipboardData?.setData("text/plain", text);

@@ -1,4 +1,4 @@
-// xterm.js, set up as this page wants it.
+// Creates the page's xterm.js terminal with its options and add-ons.
 
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
@@ -14,10 +14,10 @@ import { useWidths } from "./widths";
 
 export const FONT_FAMILY =
   '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
-/** Lines: as many as the server's own screen keeps, so that a snapshot brings all of them back. */
+/** Lines: equal to the server's scrollback, so that a snapshot restores all of them. */
 const SCROLLBACK = 5_000;
-/** Milliseconds that the font may take: cells are measured once, so it should be there, but not at any price. */
-const FONT_PATIENCE = 1_500;
+/** Maximum milliseconds to wait for the font. Cells are measured once, so it should be loaded before. */
+const FONT_TIMEOUT = 1_500;
 
 export interface OpenEmulator extends Disposable {
   terminal: Terminal;
@@ -51,8 +51,8 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
   correctXterm(terminal);
   terminal.open(host);
   const touch = new TouchScroll(host, terminal);
-  if (await pixelsAreTrue(host)) drawWithGpu(terminal);
-  // A subset of the font may come only when its first character is drawn; its glyphs were cached from another font.
+  if (await devicePixelsMatch(host)) drawWithGpu(terminal);
+  // A font subset may load only when its first character is drawn; those glyphs were cached from the fallback font.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
   return {
@@ -66,28 +66,28 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
   };
 }
 
-/** Where there is no WebGL, or its context is lost, xterm goes on with its DOM renderer. */
+/** Uses WebGL. Without it, or when its context is lost, xterm.js uses its DOM renderer. */
 function drawWithGpu(terminal: Terminal): void {
   try {
     const webgl = new WebglAddon();
     webgl.onContextLoss(() => webgl.dispose());
     terminal.loadAddon(webgl);
   } catch {
-    // The DOM renderer is there already.
+    // WebGL is unavailable: the DOM renderer stays active.
   }
 }
 
 /**
- * The WebGL renderer makes its canvas as large as the browser says in device pixels. Where that contradicts the pixel
- * ratio (emulated phones, some remote desktops) text would come out at the wrong size; the DOM renderer does not mind.
+ * Whether the browser's device pixel size matches its pixel ratio. The WebGL renderer sizes its canvas by the former;
+ * where the two differ (emulated phones, some remote desktops) it would draw text at the wrong size.
  */
-function pixelsAreTrue(host: HTMLElement): Promise<boolean> {
+function devicePixelsMatch(host: HTMLElement): Promise<boolean> {
   return new Promise(resolve => {
     const observer = new ResizeObserver(([entry]) => {
       observer.disconnect();
-      const said = entry?.devicePixelContentBoxSize?.[0]?.inlineSize;
+      const reported = entry?.devicePixelContentBoxSize?.[0]?.inlineSize;
       const computed = (entry?.contentRect.width ?? 0) * devicePixelRatio;
-      resolve(said === undefined || Math.abs(said - computed) <= 2);
+      resolve(reported === undefined || Math.abs(reported - computed) <= 2);
     });
     observer.observe(host);
   });
@@ -101,6 +101,6 @@ async function fontsReady(): Promise<void> {
   const faces = ["400", "700", "italic 400"].map(style =>
     document.fonts.load(`${style} 14px "JetBrains Mono"`),
   );
-  const patience = new Promise(resolve => setTimeout(resolve, FONT_PATIENCE));
-  await Promise.race([Promise.allSettled(faces), patience]);
+  const timeout = new Promise(resolve => setTimeout(resolve, FONT_TIMEOUT));
+  await Promise.race([Promise.allSettled(faces), timeout]);
 }

@@ -1,11 +1,11 @@
-// The bar at the top: what this is, how it is doing, and the few settings.
+// The header bar: title, status, and the buttons.
 
 import { DisposableList, Emitter } from "../base/disposables";
 import { byId, setText, within } from "./dom";
 import type { Settings } from "./settings";
 import type { Status } from "./status";
 
-/** `byPointer`: then the focus belongs back in the terminal; a keyboard's user is on the way through the buttons. */
+/** `byPointer`: pressed with a pointer, so the focus returns to the terminal; a keyboard user stays on the buttons. */
 export interface Press {
   action: Action;
   byPointer: boolean;
@@ -29,31 +29,31 @@ export class Header {
         this.#onAction.emit({ action, byPointer: event.detail > 0 }),
       );
     }
-    this.#disposables.listen(this.#more, "click", () => this.#unfold(!this.#unfolded));
+    this.#disposables.listen(this.#more, "click", () => this.#setMenuOpen(!this.#menuOpen));
     this.#disposables.listen(document, "pointerdown", event => {
       const inside =
         event.target instanceof Node &&
         (this.#tools.contains(event.target) || this.#more.contains(event.target));
-      if (!inside) this.#unfold(false);
+      if (!inside) this.#setMenuOpen(false);
     });
-    // What acts is done with; sizes and themes one tries.
+    // An action closes the menu; a change of size or theme keeps it open.
     this.#disposables.listen(this.#tools, "click", event => {
-      if (event.target instanceof Element && !event.target.closest(".settings")) this.#unfold(false);
+      if (event.target instanceof Element && !event.target.closest(".settings")) this.#setMenuOpen(false);
     });
     this.#disposables.listen<KeyboardEvent>(this.#tools, "keydown", event => {
       if (event.key !== "Escape") return;
-      this.#unfold(false);
+      this.#setMenuOpen(false);
       this.#more.focus();
     });
   }
 
   readonly onAction = this.#onAction.on;
 
-  showStatus({ mood, label, text }: Status): void {
+  showStatus({ kind, label, text }: Status): void {
     setText(within(this.#pill, "[data-text]"), label);
     this.#pill.title = text;
-    this.#roundTrip.hidden = mood !== "live" || !this.#roundTrip.textContent;
-    byId("people").classList.toggle("stale", mood !== "live");
+    this.#roundTrip.hidden = kind !== "live" || !this.#roundTrip.textContent;
+    byId("people").classList.toggle("stale", kind !== "live");
   }
 
   showTitle(title: string): void {
@@ -62,7 +62,7 @@ export class Header {
     this.#showTab();
   }
 
-  /** The bell has rung while nobody looked at this tab; or now somebody does. */
+  /** `unseen`: the bell has rung while this tab was in the background. */
   ring(unseen: boolean): void {
     this.#rung = unseen;
     this.#showTab();
@@ -86,11 +86,11 @@ export class Header {
     document.title = this.#rung ? `● ${this.#title}` : this.#title;
   }
 
-  get #unfolded(): boolean {
+  get #menuOpen(): boolean {
     return this.#more.getAttribute("aria-expanded") === "true";
   }
 
-  #unfold(open: boolean): void {
+  #setMenuOpen(open: boolean): void {
     this.#more.setAttribute("aria-expanded", String(open));
     this.#tools.classList.toggle("open", open);
   }

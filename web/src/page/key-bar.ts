@@ -1,4 +1,5 @@
-// The keys that touch keyboards lack. Ctrl is sticky: it holds for the next character, from here or from the keyboard.
+// The keys that touch keyboards lack. Ctrl is sticky: it applies to the next character, from this bar or from the
+// keyboard.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -7,7 +8,7 @@ const ESC = "\x1b";
 const KEYS: Record<string, string> = { Escape: ESC, Tab: "\t", Interrupt: "\x03" };
 const ARROWS: Record<string, string> = { ArrowUp: "A", ArrowDown: "B", ArrowRight: "C", ArrowLeft: "D" };
 
-/** What Ctrl makes of a character: ECMA-48's control of the same column; others stay as they are. */
+/** Returns the control character for Ctrl with `text` (ECMA-48); text without one is returned unchanged. */
 export function withControl(text: string): string {
   const code = text.toUpperCase().charCodeAt(0);
   if (text.length !== 1) return text;
@@ -33,20 +34,20 @@ export class KeyBar implements Disposable {
   constructor(bar: HTMLElement, terminal: Terminal) {
     this.#bar = bar;
     this.#terminal = terminal;
-    // A press must not take the focus away from the terminal: the touch keyboard would close.
+    // A press must not move the focus away from the terminal, or the touch keyboard would close.
     this.#disposables.listen(bar, "pointerdown", event => event.preventDefault());
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
       const button = (event.target as Element).closest("button");
       if (button && button !== paste) this.#press(button.dataset.key, button.dataset.text);
     });
-    // Touch keyboards cannot paste into a terminal. Without https browsers keep the clipboard to themselves.
+    // Touch keyboards cannot paste into a terminal. Browsers allow reading the clipboard only over https.
     const paste = bar.querySelector<HTMLElement>("#paste");
     if (!paste || !navigator.clipboard?.readText) return;
     paste.hidden = false;
     this.#disposables.listen(paste, "click", () => void this.#paste());
   }
 
-  /** For the terminal's input: applies a Ctrl that was pressed here, once. */
+  /** Translates the terminal's input: applies a pressed Ctrl once. */
   readonly translate = (text: string): string => {
     if (!this.#control) return text;
     this.#setControl(false);
@@ -59,7 +60,7 @@ export class KeyBar implements Disposable {
 
   async #paste(): Promise<void> {
     this.#terminal.focus();
-    // Refused by the user: then nothing is pasted.
+    // If the user denies access, nothing is pasted.
     this.#terminal.paste(await navigator.clipboard.readText().catch(() => ""));
   }
 

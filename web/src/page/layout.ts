@@ -1,14 +1,14 @@
-// How the terminal lies on the page. Its size in cells is everybody's; the page can only choose the font: the one that
-// the user wants, or a smaller one while another viewer's terminal is larger than what fits here. What cannot be read
-// when all of it is shown is shown in its whole height, and scrolled sideways.
+// Lays out the terminal. All viewers share its size in cells, so the page can only choose the font size: the
+// user's, or a smaller one while the terminal is larger than what fits here. A terminal that would be too small to
+// read is shown in full height and scrolls horizontally.
 
 import type { FitAddon } from "@xterm/addon-fit";
 import type { Terminal } from "@xterm/xterm";
 import type { Size } from "../terminal/size-proposer";
 
-/** Pixels: below this, scrolling is better than squinting. A phone held upright shows 80 columns with it. */
-const LEAST_FONT = 7.5;
-const FRAMED = "letterboxed";
+/** Smallest font in pixels; smaller text is hard to read. A phone in portrait mode shows 80 columns with it. */
+const MIN_FONT = 7.5;
+const LETTERBOXED = "letterboxed";
 
 export class Layout {
   readonly #stage: HTMLElement;
@@ -23,21 +23,21 @@ export class Layout {
     this.#wanted = fontSize;
   }
 
-  /** The size that fits here in the font that the user wants. */
+  /** Returns the size that fits in the user's font size. */
   fitting(): Size | undefined {
     const { classList } = this.#stage;
-    const framed = classList.contains(FRAMED);
+    const framed = classList.contains(LETTERBOXED);
     const font = this.#font();
     if (!framed && font === this.#wanted) return this.#measure();
-    classList.remove(FRAMED);
+    classList.remove(LETTERBOXED);
     this.#setFont(this.#wanted);
     const size = this.#measure();
     this.#setFont(font);
-    classList.toggle(FRAMED, framed);
+    classList.toggle(LETTERBOXED, framed);
     return size;
   }
 
-  /** Before anybody has said what size the terminal has: as it would be if it were ours alone. */
+  /** Resizes the terminal to the fitting size; for use before the server has sent its size. */
   fill(): void {
     const fit = this.#measure();
     if (fit) this.#terminal.resize(fit.cols, fit.rows);
@@ -48,26 +48,26 @@ export class Layout {
     this.adapt();
   }
 
-  /** Chooses the font so that the whole terminal is seen, and marks the stage where it does not fill it. */
+  /** Chooses the font size so that the whole terminal is visible, and marks the stage if the terminal does not fill it. */
   adapt(): void {
     const { classList } = this.#stage;
-    classList.remove(FRAMED);
+    classList.remove(LETTERBOXED);
     this.#setFont(this.#wanted);
     const fit = this.#measure();
     if (!fit) return;
     const { cols, rows } = this.#terminal;
     if (cols === fit.cols && rows === fit.rows) return;
-    classList.add(FRAMED);
-    if (!this.#shrink(cols, rows) && !this.#shrink(1, rows)) this.#setFont(LEAST_FONT);
+    classList.add(LETTERBOXED);
+    if (!this.#shrink(cols, rows) && !this.#shrink(1, rows)) this.#setFont(MIN_FONT);
   }
 
-  /** The largest font in which so many cells fit; false if they would have to be too small. */
+  /** Sets the largest font in which `cols` × `rows` fit. Returns false if it would be below the minimum. */
   #shrink(cols: number, rows: number): boolean {
     this.#setFont(this.#wanted);
     const fit = this.#measure();
     const scale = fit ? Math.min(1, fit.cols / cols, fit.rows / rows) : 1;
-    // Cells are whole pixels, so the first guess may be a little too large.
-    for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= LEAST_FONT; size -= 0.5) {
+    // Cells are whole pixels, so the first estimate may be slightly too large.
+    for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= MIN_FONT; size -= 0.5) {
       this.#setFont(size);
       const fits = this.#measure();
       if (fits && fits.cols >= cols && fits.rows >= rows) return true;

@@ -1,10 +1,10 @@
-// The page, put together: address and settings in, client, emulator and shell joined, states shown.
+// The terminal page: connects the client, the emulator and the user interface.
 
 import "./style/base.css";
 import "./style/header.css";
 import "./style/people.css";
 import "./style/overlays.css";
-import "./style/finder.css";
+import "./style/search-bar.css";
 import "./style/key-bar.css";
 import { attachXterm, DisposableList, HawseClient } from "../index";
 import type { HawseError } from "../wire/errors";
@@ -22,12 +22,12 @@ import { PeopleBar } from "./people-bar";
 import { Pointers } from "./pointers";
 import { PortNotice } from "./ports";
 import { RecordingControl } from "./recordings";
-import { Finder } from "./search-bar";
+import { SearchBar } from "./search-bar";
 import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { statusOf } from "./status";
-import { exposeHandle } from "./test-handle";
+import { exposeTestHandle } from "./test-handle";
 import { CONTRAST, THEMES } from "./themes";
 import { followViewport } from "./viewport";
 
@@ -66,11 +66,11 @@ const { people } = channel;
 const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
 const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
 const peopleBar = new PeopleBar(people);
-const finder = new Finder(terminal, () => THEMES[settings.theme]);
+const searchBar = new SearchBar(terminal, () => THEMES[settings.theme]);
 const bell = showBell(terminal, byId("stage"), unseen => header.ring(unseen));
-const pointers = new Pointers(byId("stage"), terminal, people, at => shell.tell({ at }));
-disposables.add(keys, attached, sizing, peopleBar, pointers, finder, bell);
-exposeHandle(terminal, client, channel);
+const pointers = new Pointers(byId("stage"), terminal, people, at => shell.updatePresence({ at }));
+disposables.add(keys, attached, sizing, peopleBar, pointers, searchBar, bell);
+exposeTestHandle(terminal, client, channel);
 disposables.add(
   new RecordingControl(client, {
     ...address,
@@ -85,14 +85,14 @@ disposables.add(
   }),
 );
 
-/** What each attach says of this page. */
+/** Returns the parameters of each attach that describe this page. */
 function introduce(): Partial<AttachTerminal> {
   const { name } = settings;
   const viewer = { key: viewerKey, kind: "person" as const, focus: document.hasFocus() };
   return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };
 }
 
-// ---- states: from the line and the terminal to the bar and the overlays
+// ---- status: from the connection and the terminal to the header and the overlays
 
 let connectedBefore = false;
 let failure: HawseError | undefined;
@@ -101,13 +101,13 @@ function refresh(): void {
   const { state } = channel;
   overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2);
   const status = statusOf({
-    line: client.state,
+    connection: client.state,
     terminal: failure ? { phase: "failed", reason: failure } : state,
     online: navigator.onLine,
     now: Date.now(),
     connectedBefore,
   });
-  if (status.mood === "live") connectedBefore = true;
+  if (status.kind === "live") connectedBefore = true;
   overlays.show(status);
   header.showStatus(status);
 }
@@ -130,14 +130,16 @@ disposables.add(
     terminal.options.disableStdin = !people.mayType;
     document.documentElement.dataset.role = people.readOnly ? "viewer" : "owner";
   }),
-  channel.onInputRefused(() => overlays.toast(`Not typed: ${people.holder?.name ?? "somebody"} types alone`)),
-  channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of input may not have arrived`)),
-  // A notice that stays, such as that of a port, keeps away from where somebody types.
+  channel.onInputRefused(() =>
+    overlays.toast(`Not sent: only ${people.holder?.name ?? "another viewer"} may type`),
+  ),
+  channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of your input may be lost`)),
+  // A permanent notice, such as that of a port, moves away from the cursor.
   terminal.onCursorMove(() => overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2)),
   terminal.onTitleChange(title => header.showTitle(title || `${address.terminal} @ ${address.sandbox}`)),
 );
 
-// ---- what the user does
+// ---- user actions
 
 function restart(): void {
   failure = undefined;
@@ -165,23 +167,23 @@ function act({ action, byPointer }: Press): void {
   header.showSettings(settings);
 }
 
-async function copyLink(toLook: boolean): Promise<void> {
-  // A token that may only look may be handed on; an owner's never is.
+async function copyLink(readOnly: boolean): Promise<void> {
+  // A viewer's own token may be shared; an owner's token must not be.
   const ours = people.readOnly ? loadToken(() => sessionStorage) : undefined;
-  const shared = toLook && !ours ? await client.call<{ token: string }>("share.token") : undefined;
-  const done = await copyText(shareLink(location.href, toLook ? (ours ?? shared?.token) : undefined));
-  const holds = toLook ? "Whoever has it may look, not type." : "It holds no token.";
-  overlays.toast(done ? `Link copied. ${holds}` : "The browser does not allow copying here");
+  const shared = readOnly && !ours ? await client.call<{ token: string }>("share.token") : undefined;
+  const done = await copyText(shareLink(location.href, readOnly ? (ours ?? shared?.token) : undefined));
+  const access = readOnly ? "Anyone with it can view, but not type." : "It contains no token.";
+  overlays.toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
 }
 
 async function lease(action: "take" | "release"): Promise<void> {
-  terminal.focus(); // the user means to type now
+  terminal.focus(); // the user wants to type next
   const refused = await shell.lease(action);
   if (refused) overlays.toast(refused.message);
 }
 
 terminal.attachCustomKeyEventHandler(event => {
-  if (handleClipboardKey(terminal, event) || finder.handleKey(event)) return false;
+  if (handleClipboardKey(terminal, event) || searchBar.handleKey(event)) return false;
   if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
   if (event.type === "keydown") restart();
   return false;
@@ -192,7 +194,7 @@ disposables.add(
   peopleBar.onName(name => {
     settings.name = name;
     saveSettings(() => localStorage, settings);
-    shell.tell({ name });
+    shell.updatePresence({ name });
     terminal.focus();
   }),
   overlays.onRestart(restart),
@@ -204,15 +206,15 @@ disposables.add(
     saveToken(() => sessionStorage, token);
     client.signIn(token);
   }),
-  overlays.onMood(mood => {
-    if (mood === "signed-out") saveToken(() => sessionStorage, undefined);
-    if (mood === "live") terminal.focus();
+  overlays.onKind(kind => {
+    if (kind === "signed-out") saveToken(() => sessionStorage, undefined);
+    if (kind === "live") terminal.focus();
   }),
 );
 
-disposables.listen(byId("terminal"), "click", () => terminal.focus()); // not after a finger that has scrolled
-disposables.listen(window, "focus", () => shell.tell({ focus: true }));
-disposables.listen(window, "blur", () => shell.tell({ focus: false }));
+disposables.listen(byId("terminal"), "click", () => terminal.focus()); // a scroll by touch fires no click
+disposables.listen(window, "focus", () => shell.updatePresence({ focus: true }));
+disposables.listen(window, "blur", () => shell.updatePresence({ focus: false }));
 refresh();
 terminal.focus();
 void shell.join();

@@ -1,24 +1,25 @@
-// What lies over the terminal: the notice while the line is broken, the end of the shell, signing in, and failures.
-// None of them moves the layout, and none covers the line that the user is looking at.
+// The overlays: the notice of a lost connection, the end of the shell, sign-in, and failures. They do not change
+// the layout and do not cover the line with the cursor.
 
 import { DisposableList, Emitter } from "../base/disposables";
 import { byId, setText, within } from "./dom";
-import type { Mood, Status } from "./status";
+import type { Status, StatusKind } from "./status";
 
-/** Milliseconds: most broken lines are mended before anybody would have noticed. */
+/** Milliseconds before the notice appears: most interruptions are shorter and need no notice. */
 export const NOTICE_AFTER = 400;
-const TOAST_FOR = 2_500;
-/** Moods in which the notice of a broken line is shown. */
-const BROKEN: ReadonlySet<Mood> = new Set(["reconnecting", "offline"]);
+/** Milliseconds that a toast is shown. */
+const TOAST_TIME = 2_500;
+/** The statuses that show the notice of a lost connection. */
+const DISCONNECTED: ReadonlySet<StatusKind> = new Set(["reconnecting", "offline"]);
 
 export class Overlays {
   readonly #disposables = new DisposableList();
   readonly #onSignIn = new Emitter<string>();
   readonly #onRetry = new Emitter<void>();
   readonly #onRestart = new Emitter<void>();
-  readonly #onMood = new Emitter<Mood>();
+  readonly #onKind = new Emitter<StatusKind>();
   readonly #token = byId<HTMLInputElement>("token");
-  #mood: Mood | undefined;
+  #kind: StatusKind | undefined;
   #bannerTimer: ReturnType<typeof setTimeout> | undefined;
   #toastTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -39,23 +40,23 @@ export class Overlays {
   readonly onSignIn = this.#onSignIn.on;
   readonly onRetry = this.#onRetry.on;
   readonly onRestart = this.#onRestart.on;
-  /** Another mood than before: time to think of the focus. */
-  readonly onMood = this.#onMood.on;
+  /** The status kind has changed. */
+  readonly onKind = this.#onKind.on;
 
   show(status: Status): void {
-    const { mood, text, error } = status;
+    const { kind, text, error } = status;
     setText(within(byId("banner"), "[data-text]"), text);
     setText(within(byId("ended"), "[data-text]"), capitalize(text));
-    setText(byId("sign-in-error"), mood === "signed-out" ? text : "");
+    setText(byId("sign-in-error"), kind === "signed-out" ? text : "");
     setText(byId("failure-text"), text);
     setText(
       byId("failure-code"),
       error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? ""),
     );
-    if (mood !== this.#mood) this.#enter(mood, status);
+    if (kind !== this.#kind) this.#enter(kind, status);
   }
 
-  /** Notices go to the half of the screen where the cursor is not. */
+  /** Moves notices to the half of the screen without the cursor. */
   avoid(cursorInUpperHalf: boolean): void {
     byId("stage").classList.toggle("notices-below", cursorInUpperHalf);
   }
@@ -67,38 +68,39 @@ export class Overlays {
     clearTimeout(this.#toastTimer);
     this.#toastTimer = setTimeout(() => {
       toast.hidden = true;
-    }, TOAST_FOR);
+    }, TOAST_TIME);
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 
-  #enter(mood: Mood, status: Status): void {
-    const wasBroken = this.#mood !== undefined && BROKEN.has(this.#mood);
-    this.#mood = mood;
-    document.documentElement.dataset.state = mood;
-    byId("ended").hidden = mood !== "ended";
-    byId("sign-in").hidden = mood !== "signed-out";
-    byId("failure").hidden = mood !== "failed";
-    this.#showBanner(BROKEN.has(mood), wasBroken);
-    // A short break is nobody's news; being back from a long one is.
-    if (!BROKEN.has(mood)) setText(byId("announcer"), mood === "signed-out" ? "Signed out" : status.text);
-    byId("terminal").inert = mood === "signed-out" || mood === "failed";
-    if (mood === "signed-out") this.#token.focus();
-    if (mood === "failed") byId("again").focus();
-    this.#onMood.emit(mood);
+  #enter(kind: StatusKind, status: Status): void {
+    const wasDisconnected = this.#kind !== undefined && DISCONNECTED.has(this.#kind);
+    this.#kind = kind;
+    document.documentElement.dataset.state = kind;
+    byId("ended").hidden = kind !== "ended";
+    byId("sign-in").hidden = kind !== "signed-out";
+    byId("failure").hidden = kind !== "failed";
+    this.#showBanner(DISCONNECTED.has(kind), wasDisconnected);
+    // Announce the end of an interruption, but not its start, which may be too short to matter.
+    if (!DISCONNECTED.has(kind))
+      setText(byId("announcer"), kind === "signed-out" ? "Signed out" : status.text);
+    byId("terminal").inert = kind === "signed-out" || kind === "failed";
+    if (kind === "signed-out") this.#token.focus();
+    if (kind === "failed") byId("again").focus();
+    this.#onKind.emit(kind);
   }
 
-  #showBanner(broken: boolean, wasBroken: boolean): void {
+  #showBanner(disconnected: boolean, wasDisconnected: boolean): void {
     const banner = byId("banner");
-    if (!broken) {
+    if (!disconnected) {
       clearTimeout(this.#bannerTimer);
       banner.hidden = true;
-    } else if (!wasBroken) {
+    } else if (!wasDisconnected) {
       this.#bannerTimer = setTimeout(() => {
         banner.hidden = false;
-        setText(byId("announcer"), "The connection is broken. Reconnecting.");
+        setText(byId("announcer"), "Connection lost. Reconnecting.");
       }, NOTICE_AFTER);
     }
   }

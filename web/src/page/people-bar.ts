@@ -1,19 +1,20 @@
-// The people at this terminal, in the bar at the top: a coloured circle for each, ours last, and who may type.
+// The viewers of this terminal in the header: a coloured circle for each, the own one last, and the holder of the
+// writer lease.
 
 import { DisposableList, Emitter } from "../base/disposables";
 import type { People } from "../terminal/people";
 import type { Viewer } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 
-/** Circles of others; the rest are a number. */
+/** Maximum number of circles of other viewers; the rest are shown as a number. */
 const SHOWN = 4;
 
-export type LeaseWish = "take" | "release";
+export type LeaseAction = "take" | "release";
 
 export class PeopleBar {
   readonly #disposables = new DisposableList();
   readonly #onName = new Emitter<string>();
-  readonly #onLease = new Emitter<LeaseWish>();
+  readonly #onLease = new Emitter<LeaseAction>();
   readonly #people: People;
   readonly #me = byId<HTMLButtonElement>("me");
   readonly #card = byId("name-card");
@@ -21,22 +22,22 @@ export class PeopleBar {
 
   constructor(people: People) {
     this.#people = people;
-    this.#disposables.listen(this.#me, "click", () => this.#unfold(!this.#unfolded));
+    this.#disposables.listen(this.#me, "click", () => this.#setCardOpen(!this.#cardOpen));
     this.#disposables.listen(this.#card, "submit", event => {
       event.preventDefault();
-      this.#unfold(false);
+      this.#setCardOpen(false);
       this.#onName.emit(this.#name.value.trim());
     });
     this.#disposables.listen<KeyboardEvent>(this.#card, "keydown", event => {
       if (event.key !== "Escape") return;
-      this.#unfold(false);
+      this.#setCardOpen(false);
       this.#me.focus();
     });
     this.#disposables.listen(document, "pointerdown", event => {
       const inside =
         event.target instanceof Node &&
         (this.#card.contains(event.target) || this.#me.contains(event.target));
-      if (!inside) this.#unfold(false);
+      if (!inside) this.#setCardOpen(false);
     });
     this.#disposables.listen(byId("take-over"), "click", () => this.#onLease.emit("take"));
     this.#disposables.listen(byId("lease"), "click", () =>
@@ -45,7 +46,7 @@ export class PeopleBar {
     this.#disposables.add(people.onChange(() => this.show()));
   }
 
-  /** The user wants to be called so. */
+  /** The user has entered this name. */
   readonly onName = this.#onName.on;
   readonly onLease = this.#onLease.on;
 
@@ -54,11 +55,12 @@ export class PeopleBar {
     byId("people").hidden = !me;
     const circles = others.slice(0, SHOWN).map(viewer => circle(viewer, viewer.id === lease.holder));
     byId("others").replaceChildren(...circles, ...more(others.slice(SHOWN)));
-    byId("others").setAttribute("aria-label", others.length ? "Also here" : "Nobody else is here");
+    byId("others").setAttribute("aria-label", others.length ? "Other viewers" : "No other viewers");
     byId("roster").replaceChildren(
       ...[...others, ...(me ? [me] : [])].map(viewer => row(viewer, viewer === me)),
     );
-    if (me) paint(this.#me, me, `You are ${me.name}. Who is here, and your name`);
+    if (me)
+      paint(this.#me, me, `${initials(me.name)}: you are ${me.name}. Show viewers and change your name`);
     this.#me.classList.toggle("holds", this.#holding);
     byId("read-only").hidden = !readOnly;
     byId("lease").hidden = readOnly;
@@ -66,7 +68,7 @@ export class PeopleBar {
     const other = holder && holder.id !== me?.id ? holder : undefined;
     byId("held").hidden = !other;
     byId("take-over").hidden = readOnly;
-    setText(within(byId("held"), "[data-text]"), other ? `${other.name} types alone` : "");
+    setText(within(byId("held"), "[data-text]"), other ? `Only ${other.name} may type` : "");
   }
 
   dispose(): void {
@@ -78,12 +80,12 @@ export class PeopleBar {
     return me !== undefined && lease.holder === me.id;
   }
 
-  get #unfolded(): boolean {
+  get #cardOpen(): boolean {
     return this.#me.getAttribute("aria-expanded") === "true";
   }
 
-  #unfold(open: boolean): void {
-    if (this.#unfolded === open) return;
+  #setCardOpen(open: boolean): void {
+    if (this.#cardOpen === open) return;
     this.#card.hidden = !open;
     this.#me.setAttribute("aria-expanded", String(open));
     if (!open) return;
@@ -92,7 +94,7 @@ export class PeopleBar {
   }
 }
 
-/** Two letters at most: of the first and the last word. */
+/** Returns at most two letters: of the first and the last word. */
 export function initials(name: string): string {
   const words = name.split(/[\s._-]+/u).filter(Boolean);
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined];
@@ -103,7 +105,7 @@ export function initials(name: string): string {
 }
 
 export function describe({ name, kind, read_only, typing }: Viewer): string {
-  const what = [kind === "agent" ? "agent" : "", read_only ? "looks only" : "", typing ? "typing" : ""];
+  const what = [kind === "agent" ? "agent" : "", read_only ? "view only" : "", typing ? "typing" : ""];
   const words = what.filter(Boolean).join(", ");
   return words ? `${name} (${words})` : name;
 }
@@ -112,14 +114,14 @@ function circle(viewer: Viewer, holds: boolean): HTMLElement {
   const element = document.createElement("li");
   element.className = "circle";
   element.classList.toggle("holds", holds);
-  paint(element, viewer, describe(viewer) + (holds ? ", types alone" : ""));
+  paint(element, viewer, describe(viewer) + (holds ? ", only writer" : ""));
   return element;
 }
 
 function paint(element: HTMLElement, viewer: Viewer, title: string): void {
   element.style.setProperty("--color", viewer.color);
   element.classList.toggle("typing", viewer.typing);
-  element.classList.toggle("looks-only", viewer.read_only);
+  element.classList.toggle("view-only", viewer.read_only);
   element.classList.toggle("agent", viewer.kind === "agent");
   element.title = title;
   element.setAttribute("aria-label", title);
@@ -136,7 +138,7 @@ function more(viewers: Viewer[]): HTMLElement[] {
   return [element];
 }
 
-/** A line of the list of all who are here. */
+/** An item of the list of all viewers. */
 function row(viewer: Viewer, isMe: boolean): HTMLElement {
   const element = document.createElement("li");
   const dot = document.createElement("i");

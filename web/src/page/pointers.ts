@@ -1,5 +1,6 @@
-// Where the others point: a small flag at their cell of the screen. And where we do, told seldom. A page that is scrolled
-// back shows none and tells none, for a cell is a place on the screen as the program sees it.
+// Shows the other viewers' pointers as flags at their cell of the screen, and sends the own pointer position at a
+// limited rate. A page that is scrolled back shows and sends none, because a cell is a position on the program's
+// screen.
 
 import type { Terminal } from "@xterm/xterm";
 import { DisposableList } from "../base/disposables";
@@ -10,24 +11,24 @@ export interface Cell {
   y: number;
 }
 
-/** Milliseconds between two tellings. */
-const TELL_EVERY = 120;
+/** Milliseconds between two sent positions. */
+const SEND_INTERVAL = 120;
 
 export class Pointers {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
   readonly #people: People;
-  readonly #tell: (at: Cell | null) => void;
+  readonly #send: (at: Cell | null) => void;
   readonly #layer: HTMLElement;
   readonly #flags = new Map<string, HTMLElement>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #at: Cell | null = null;
-  #told: Cell | null = null;
+  #lastSent: Cell | null = null;
 
-  constructor(host: HTMLElement, terminal: Terminal, people: People, tell: (at: Cell | null) => void) {
+  constructor(host: HTMLElement, terminal: Terminal, people: People, send: (at: Cell | null) => void) {
     this.#terminal = terminal;
     this.#people = people;
-    this.#tell = tell;
+    this.#send = send;
     this.#layer = document.createElement("div");
     this.#layer.className = "pointers";
     this.#layer.setAttribute("aria-hidden", "true");
@@ -81,10 +82,10 @@ export class Pointers {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#at?.x === this.#told?.x && this.#at?.y === this.#told?.y) return;
-      this.#told = this.#at;
-      this.#tell(this.#at);
-    }, TELL_EVERY);
+      if (this.#at?.x === this.#lastSent?.x && this.#at?.y === this.#lastSent?.y) return;
+      this.#lastSent = this.#at;
+      this.#send(this.#at);
+    }, SEND_INTERVAL);
   }
 
   #cell(event: PointerEvent): Cell | null {
@@ -96,7 +97,7 @@ export class Pointers {
     return x >= 0 && y >= 0 && x < this.#terminal.cols && y < this.#terminal.rows ? { x, y } : null;
   }
 
-  /** Where the cells are within the layer, and how large each is. */
+  /** The position of the cells within the layer and the size of a cell, in pixels; undefined while scrolled back. */
   #screen(): { left: number; top: number; width: number; height: number } | undefined {
     const { active } = this.#terminal.buffer;
     const element = this.#terminal.element?.querySelector(".xterm-screen");

@@ -1,4 +1,4 @@
-// A program in the sandbox that listens on a port is told here, once, with a button that shows what it serves.
+// Shows a notice when a program in the sandbox opens a port, with a button that opens a preview of it.
 
 import "./style/ports.css";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -10,16 +10,16 @@ import type { ExposedPort, OpenPort, OpenPorts, PreviewName } from "../wire/meth
 import { byId, setText, within } from "./dom";
 import { previewAddress } from "./preview-address";
 
-/** Which open port there is to tell of: the latest that the user has not answered. One that is closed is forgotten. */
-export class News {
+/** Selects the port to show: the latest open port that the user has not dismissed. Closing a port removes its dismissal. */
+export class PortNotices {
   #open: OpenPort[] = [];
-  readonly #answered = new Set<number>();
+  readonly #dismissed = new Set<number>();
 
   show(ports: OpenPort[]): void {
     const known = new Set(this.#open.map(({ port }) => port));
     const now = new Set(ports.map(({ port }) => port));
-    for (const port of this.#answered) if (!now.has(port)) this.#answered.delete(port);
-    // Those that were open before stay before those that are new.
+    for (const port of this.#dismissed) if (!now.has(port)) this.#dismissed.delete(port);
+    // Ports that were open before stay in front of new ones.
     this.#open = [
       ...ports.filter(({ port }) => known.has(port)),
       ...ports.filter(({ port }) => !known.has(port)),
@@ -27,12 +27,12 @@ export class News {
   }
 
   get latest(): OpenPort | undefined {
-    return this.#open.findLast(({ port }) => !this.#answered.has(port));
+    return this.#open.findLast(({ port }) => !this.#dismissed.has(port));
   }
 
-  /** All that is open is old news. */
-  answer(): void {
-    for (const { port } of this.#open) this.#answered.add(port);
+  /** Dismisses all open ports. */
+  dismiss(): void {
+    for (const { port } of this.#open) this.#dismissed.add(port);
   }
 }
 
@@ -46,7 +46,7 @@ export interface PortsOptions {
 export class PortNotice implements Disposable {
   readonly #client: HawseClient;
   readonly #options: PortsOptions;
-  readonly #news = new News();
+  readonly #notices = new PortNotices();
   readonly #disposables = new DisposableList();
 
   constructor(client: HawseClient, options: PortsOptions) {
@@ -55,7 +55,7 @@ export class PortNotice implements Disposable {
     this.#disposables.add(client.onUp(() => this.#watch()));
     this.#disposables.listen(byId("port-show"), "click", () => void this.#preview());
     this.#disposables.listen(byId("port-close"), "click", () => {
-      this.#answer();
+      this.#dismiss();
       options.focus();
     });
     this.#watch();
@@ -66,50 +66,50 @@ export class PortNotice implements Disposable {
   }
 
   #watch(): void {
-    if (this.#client.welcome?.role === "viewer") return; // who may only look may not expose
+    if (this.#client.welcome?.role === "viewer") return; // a viewer may not expose ports
     const channel: Channel | undefined = this.#client.open(
       "port.watch",
       { sandbox: this.#options.sandbox, params: {} },
       {
         event: (_name, value, cost) => {
-          this.#news.show((value as OpenPorts).ports);
+          this.#notices.show((value as OpenPorts).ports);
           this.#show();
           channel?.consume(cost);
         },
         result: () => {},
-        error: () => {}, // the line broke: it is watched again on the next
+        error: () => {}, // the connection was lost: the next one starts a new watch
       },
     );
   }
 
   #show(): void {
-    const { latest } = this.#news;
+    const { latest } = this.#notices;
     byId("port").hidden = latest === undefined;
     if (latest)
       setText(within(byId("port"), "[data-text]"), `${latest.process} listens on port ${latest.port}`);
   }
 
-  #answer(): void {
-    this.#news.answer();
+  #dismiss(): void {
+    this.#notices.dismiss();
     this.#show();
   }
 
   async #preview(): Promise<void> {
     const { sandbox, toast } = this.#options;
-    const { latest } = this.#news;
+    const { latest } = this.#notices;
     if (!latest) return;
-    const tab = window.open("", "_blank"); // now: browsers open none after a wait
-    this.#answer();
+    const tab = window.open("", "_blank"); // before any await: browsers block a later one as a pop-up
+    this.#dismiss();
     try {
       const [{ host }, { port, token }] = await Promise.all([
         this.#client.call<PreviewName>("preview.host"),
         this.#client.call<ExposedPort>("port.expose", { port: latest.port }, { sandbox, key: randomId() }),
       ]);
       if (!tab) {
-        toast("The browser does not allow new tabs here");
+        toast("The browser blocked the new tab");
         return;
       }
-      tab.opener = null; // what is served there is not ours
+      tab.opener = null; // the preview is untrusted
       tab.location.replace(
         previewAddress(document.baseURI, { host: host ?? undefined, sandbox, port, token }),
       );

@@ -1,4 +1,4 @@
-// The recordings of the sandbox, in a dialog: to play, to download, to delete.
+// A dialog with the sandbox's recordings: play, download, delete.
 
 import { downloadRecording } from "../base/download";
 import { formatSize, formatTime } from "../base/format";
@@ -6,7 +6,7 @@ import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo, Recordings } from "../wire/methods";
 
-const PLAY_PATHS = {
+const ICON_PATHS = {
   download: "M8 2v8M4.8 7 8 10.2 11.2 7M2.5 13.5h11",
   delete: "M3 4h10M6 4V2.5h4V4M4.5 4l.6 9.500h5.800l.6-9.500",
 };
@@ -57,7 +57,7 @@ export class RecordingsList {
     list.append(...recordings.map(info => this.#item(info)));
     const empty = document.createElement("p");
     empty.className = "empty";
-    empty.textContent = "Nothing has been recorded here yet.";
+    empty.textContent = "There are no recordings yet.";
     this.#body.replaceChildren(recordings.length ? list : empty);
   }
 
@@ -74,9 +74,9 @@ export class RecordingsList {
     const facts = document.createElement("small");
     facts.textContent = describe(info);
     link.append(name, facts);
-    const download = iconButton("Download", PLAY_PATHS.download);
+    const download = iconButton("Download", ICON_PATHS.download);
     download.addEventListener("click", () => void this.#try(downloadRecording(sandbox, info.id, token())));
-    const remove = iconButton("Delete", PLAY_PATHS.delete);
+    const remove = iconButton("Delete", ICON_PATHS.delete);
     remove.addEventListener("click", () => void this.#delete(info));
     item.append(link, download);
     if (this.#client.welcome?.role !== "viewer") item.append(remove);

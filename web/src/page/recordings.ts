@@ -1,4 +1,5 @@
-// The red dot that everybody sees while this terminal is recorded, and the buttons to record, to mark, and to look at recordings.
+// The recording controls in the header: the red dot that all viewers see while this terminal is recorded, and the
+// buttons to record, mark, and list recordings.
 
 import "./style/recordings.css";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -21,7 +22,7 @@ export class RecordingControl implements Disposable {
   readonly #options: RecordingsOptions;
   readonly #list: RecordingsList;
   readonly #disposables = new DisposableList();
-  #going: RecordingInfo[] = [];
+  #active: RecordingInfo[] = [];
 
   constructor(client: HawseClient, options: RecordingsOptions) {
     this.#client = client;
@@ -32,8 +33,8 @@ export class RecordingControl implements Disposable {
       client.onUp(() => this.#watch()),
     );
     this.#disposables.listen<MouseEvent>(byId("record"), "click", event => {
-      if (event.detail > 0) options.focus(); // a pointer's press; a keyboard's user is on the way through the buttons
-      void this.#try(this.#toggle());
+      if (event.detail > 0) options.focus(); // pressed with a pointer; a keyboard user stays on the buttons
+      void this.#try(this.#startOrStop());
     });
     this.#disposables.listen<MouseEvent>(byId("mark"), "click", event => {
       if (event.detail > 0) options.focus();
@@ -58,46 +59,46 @@ export class RecordingControl implements Disposable {
           channel?.consume(cost);
         },
         result: () => this.#show([]),
-        error: () => {}, // the line broke: it is watched again on the next; until then nothing is known to change
+        error: () => {}, // the connection was lost: the next one starts a new watch; until then keep the last state
       },
     );
   }
 
   #show(recordings: RecordingInfo[]): void {
-    this.#going = recordings;
+    this.#active = recordings;
     const on = recordings.length > 0;
     const button = byId("record");
     const label = on ? "Stop recording" : "Record this terminal";
-    const looksOnly = this.#client.welcome?.role === "viewer";
-    button.hidden = looksOnly;
-    byId("mark").hidden = looksOnly || !on;
+    const readOnly = this.#client.welcome?.role === "viewer";
+    button.hidden = readOnly;
+    byId("mark").hidden = readOnly || !on;
     button.setAttribute("aria-pressed", String(on));
     button.setAttribute("aria-label", label);
     button.title = label;
     const dot = byId("recording");
     dot.hidden = !on;
     dot.title = recordings.some(({ input }) => input)
-      ? "Recorded, with all that is typed"
+      ? "This terminal is recorded, including all input"
       : "This terminal is recorded";
   }
 
-  async #toggle(): Promise<void> {
+  async #startOrStop(): Promise<void> {
     const { sandbox, terminal, toast } = this.#options;
     const request = () => ({ sandbox, key: randomId() });
-    if (this.#going.length === 0) {
+    if (this.#active.length === 0) {
       await this.#client.call("recording.start", { terminal }, request());
-      toast("Recording. Everybody here can see that.");
+      toast("Recording started. All viewers can see that.");
       return;
     }
-    for (const { id } of this.#going) await this.#client.call("recording.stop", { id }, request());
-    toast("The recording is kept.");
+    for (const { id } of this.#active) await this.#client.call("recording.stop", { id }, request());
+    toast("Recording saved.");
   }
 
   async #mark(): Promise<void> {
     const { sandbox, toast } = this.#options;
-    for (const { id } of this.#going)
+    for (const { id } of this.#active)
       await this.#client.call("recording.mark", { id }, { sandbox, key: randomId() });
-    toast("Marked in the recording.");
+    toast("Marker added to the recording.");
   }
 
   async #try(work: Promise<unknown>): Promise<void> {

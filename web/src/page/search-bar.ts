@@ -1,15 +1,15 @@
-// Finds text in what the terminal keeps: upwards from the end, as one looks for what has gone by.
+// Searches the terminal's buffer, from the end upwards.
 
 import { type ISearchOptions, SearchAddon } from "@xterm/addon-search";
 import type { ITheme, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { byId, setText } from "./dom";
 
-/** Matches that are coloured and counted. */
-const COUNTED = 1_000;
-/** The match that is looked at is selected as well, so it is the selection that has to be seen. */
+/** Maximum number of matches that are highlighted and counted. */
+const MAX_MATCHES = 1_000;
+/** Colour of the active match. It is also selected, so the selection gets this colour too. */
 const ACTIVE = "#c2571a";
-const LOOK: ISearchOptions = {
+const SEARCH_OPTIONS: ISearchOptions = {
   decorations: {
     matchBackground: "#7a6420",
     matchOverviewRuler: "#7a6420",
@@ -18,37 +18,37 @@ const LOOK: ISearchOptions = {
   },
 };
 
-export class Finder implements Disposable {
+export class SearchBar implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
-  readonly #search = new SearchAddon({ highlightLimit: COUNTED });
-  readonly #bar = byId("finder");
+  readonly #search = new SearchAddon({ highlightLimit: MAX_MATCHES });
+  readonly #bar = byId("search-bar");
   readonly #button = byId("find");
-  readonly #sought = byId<HTMLInputElement>("sought");
+  readonly #input = byId<HTMLInputElement>("search-text");
   readonly #theme: () => ITheme;
 
-  /** `theme`: what the terminal's colours are otherwise. */
+  /** `theme`: returns the terminal's current theme, which is restored on close. */
   constructor(terminal: Terminal, theme: () => ITheme) {
     this.#terminal = terminal;
     this.#theme = theme;
     terminal.loadAddon(this.#search);
     this.#disposables.listen(this.#button, "click", () => (this.#bar.hidden ? this.open() : this.close()));
-    this.#disposables.listen(byId("find-up"), "click", () => this.#step("up"));
-    this.#disposables.listen(byId("find-down"), "click", () => this.#step("down"));
-    this.#disposables.listen(byId("find-close"), "click", () => this.close());
-    this.#disposables.listen(this.#sought, "input", () => this.#begin());
+    this.#disposables.listen(byId("search-up"), "click", () => this.#findNext("up"));
+    this.#disposables.listen(byId("search-down"), "click", () => this.#findNext("down"));
+    this.#disposables.listen(byId("search-close"), "click", () => this.close());
+    this.#disposables.listen(this.#input, "input", () => this.#restart());
     this.#disposables.listen<KeyboardEvent>(this.#bar, "keydown", event => this.#key(event));
     this.#disposables.add(
       this.#search.onDidChangeResults(({ resultIndex, resultCount }) =>
-        this.#count(resultIndex, resultCount),
+        this.#showCount(resultIndex, resultCount),
       ),
     );
   }
 
-  /** For xterm's key handler: true if the key opens the bar, and must not reach the program. */
+  /** For xterm's key handler: returns true if the key opens the bar and must not reach the program. */
   handleKey(event: KeyboardEvent): boolean {
-    const asked = event.key.toLowerCase() === "f" && !event.altKey;
-    if (!asked || !((event.ctrlKey && event.shiftKey) || event.metaKey)) return false;
+    const isSearchKey = event.key.toLowerCase() === "f" && !event.altKey;
+    if (!isSearchKey || !((event.ctrlKey && event.shiftKey) || event.metaKey)) return false;
     event.preventDefault();
     if (event.type === "keydown") this.open();
     return true;
@@ -56,9 +56,9 @@ export class Finder implements Disposable {
 
   open(): void {
     this.#show(true);
-    this.#sought.select();
-    this.#sought.focus();
-    this.#begin();
+    this.#input.select();
+    this.#input.focus();
+    this.#restart();
   }
 
   close(): void {
@@ -79,32 +79,32 @@ export class Finder implements Disposable {
     this.#button.setAttribute("aria-expanded", String(open));
   }
 
-  /** Another text: from the end again. */
-  #begin(): void {
+  /** The text has changed: search again from the end. */
+  #restart(): void {
     this.#terminal.clearSelection();
-    if (this.#sought.value) this.#step("up");
+    if (this.#input.value) this.#findNext("up");
     else {
       this.#search.clearDecorations();
-      setText(byId("found"), "");
+      setText(byId("search-count"), "");
     }
   }
 
-  #step(where: "up" | "down"): void {
-    const text = this.#sought.value;
-    if (where === "up") this.#search.findPrevious(text, LOOK);
-    else this.#search.findNext(text, LOOK);
+  #findNext(direction: "up" | "down"): void {
+    const text = this.#input.value;
+    if (direction === "up") this.#search.findPrevious(text, SEARCH_OPTIONS);
+    else this.#search.findNext(text, SEARCH_OPTIONS);
   }
 
-  #count(index: number, count: number): void {
-    const many = count >= COUNTED ? `${COUNTED}+` : String(count);
+  #showCount(index: number, count: number): void {
+    const many = count >= MAX_MATCHES ? `${MAX_MATCHES}+` : String(count);
     const text = count === 0 ? "Not found" : index < 0 ? many : `${index + 1} of ${many}`;
-    setText(byId("found"), this.#sought.value ? text : "");
+    setText(byId("search-count"), this.#input.value ? text : "");
   }
 
   #key(event: KeyboardEvent): void {
     if (event.key === "Escape") this.close();
-    else if (event.key === "Enter" && event.target === this.#sought)
-      this.#step(event.shiftKey ? "down" : "up");
+    else if (event.key === "Enter" && event.target === this.#input)
+      this.#findNext(event.shiftKey ? "down" : "up");
     else return;
     event.preventDefault();
   }

@@ -1,5 +1,5 @@
-// What the page remembers: the token for this tab, the rest for this browser. Storage may be full or forbidden; then
-// nothing is remembered, and that is all.
+// Stored settings: the token per tab, the rest per browser. If storage is full or forbidden, nothing is stored and
+// the defaults apply.
 
 import { randomId } from "../base/random-id";
 
@@ -9,11 +9,11 @@ export interface Settings {
   theme: ThemeName;
   fontSize: number;
   screenReader: boolean;
-  /** What others see us as; empty: whatever the server makes up. */
+  /** The name that other viewers see; empty: the server assigns one. */
   name: string;
 }
 
-export const FONT_SIZES = { least: 8, most: 32, usual: 14 } as const;
+export const FONT_SIZES = { min: 8, max: 32, default: 14 } as const;
 const SETTINGS = "hawse.settings";
 const TOKEN = "hawse.token";
 const VIEWER = "hawse.viewer";
@@ -22,7 +22,7 @@ export function loadSettings(storage: () => Storage, systemTheme: ThemeName): Se
   const found = parse(attempt(() => storage().getItem(SETTINGS)));
   return {
     theme: found.theme === "light" || found.theme === "dark" ? found.theme : systemTheme,
-    fontSize: clampFontSize(Number(found.fontSize) || FONT_SIZES.usual),
+    fontSize: clampFontSize(Number(found.fontSize) || FONT_SIZES.default),
     screenReader: found.screenReader === true,
     name: typeof found.name === "string" ? found.name.slice(0, 40) : "",
   };
@@ -40,7 +40,7 @@ export function saveToken(storage: () => Storage, token: string | undefined): vo
   attempt(() => (token ? storage().setItem(TOKEN, token) : storage().removeItem(TOKEN)));
 }
 
-/** Names this tab's viewer across reloads. */
+/** Returns the key that identifies this tab's viewer across reloads. */
 export function loadViewerKey(storage: () => Storage): string {
   const known = attempt(() => storage().getItem(VIEWER));
   if (known && known.length <= 64) return known;
@@ -50,7 +50,7 @@ export function loadViewerKey(storage: () => Storage): string {
 }
 
 export function clampFontSize(size: number): number {
-  return Math.min(FONT_SIZES.most, Math.max(FONT_SIZES.least, Math.round(size)));
+  return Math.min(FONT_SIZES.max, Math.max(FONT_SIZES.min, Math.round(size)));
 }
 
 function attempt<T>(action: () => T): T | undefined {

@@ -1,4 +1,4 @@
-// The shell that this page shows: attach to the terminal, create it if it is not there, start anew when the user wants.
+// The shell of this page: attaches to the terminal, creates it if it does not exist, and restarts it on request.
 
 import { Emitter } from "../base/disposables";
 import { randomId } from "../base/random-id";
@@ -16,7 +16,7 @@ export class Shell {
   readonly #onFailed = new Emitter<HawseError>();
   #starting = false;
 
-  /** `viewer`: the key of this page's viewer. */
+  /** `viewer`: the key of this page's viewer. `size`: returns the size of a new terminal. */
   constructor(client: HawseClient, channel: TerminalChannel, viewer: string, size: () => Size | undefined) {
     this.#client = client;
     this.#channel = channel;
@@ -27,10 +27,10 @@ export class Shell {
   /** The terminal could not be created. */
   readonly onFailed = this.#onFailed.on;
 
-  /** Joins the terminal, even one that has ended: its last screen may be what is looked for. Starts it if there is none. */
+  /** Attaches to the terminal, also to an ended one, whose last screen may be of interest. Creates it if it does not exist. */
   async join(): Promise<void> {
     const { id } = this.#channel.address;
-    await this.#once(async () => {
+    await this.#startOnce(async () => {
       try {
         await this.#call("terminal.get", { id });
       } catch (problem) {
@@ -40,9 +40,9 @@ export class Shell {
     });
   }
 
-  /** Starts the shell, or joins it where it runs: whoever else pressed the button first has started ours too. */
+  /** Starts a new shell, or attaches if another viewer has already started it. */
   async start(): Promise<void> {
-    await this.#once(() => this.#create());
+    await this.#startOnce(() => this.#create());
   }
 
   async #create(): Promise<void> {
@@ -50,7 +50,7 @@ export class Shell {
     await this.#call("terminal.create", params);
   }
 
-  async #once(work: () => Promise<void>): Promise<void> {
+  async #startOnce(work: () => Promise<void>): Promise<void> {
     if (this.#starting) return;
     this.#starting = true;
     try {
@@ -58,7 +58,7 @@ export class Shell {
       this.#channel.follow();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      // Whoever may only look joins what is there.
+      // A viewer may not create terminals, but may attach to an existing one.
       if (problem.code === "forbidden") this.#channel.follow();
       else this.#onFailed.emit(problem);
     } finally {
@@ -66,35 +66,35 @@ export class Shell {
     }
   }
 
-  /** What fits here. Whether the terminal takes that size is told in the stream. */
+  /** Proposes `size`. The resulting size arrives in the terminal's stream. */
   proposeSize(size: Size): void {
-    if (!this.#channel.people.readOnly) void this.#say("terminal.resize", size);
+    if (!this.#channel.people.readOnly) void this.#callIfLive("terminal.resize", size);
   }
 
-  /** Something about us that the others are to see. */
-  tell(change: { name?: string; focus?: boolean; at?: { x: number; y: number } | null }): void {
-    void this.#say("terminal.presence", change);
+  /** Sends a change of this viewer to the other viewers. */
+  updatePresence(change: { name?: string; focus?: boolean; at?: { x: number; y: number } | null }): void {
+    void this.#callIfLive("terminal.presence", change);
   }
 
-  /** Type alone, or let everybody type again. Resolves with what was refused. */
+  /** Takes or releases the writer lease. Resolves with the error if the server refuses. */
   async lease(action: "take" | "release"): Promise<HawseError | undefined> {
-    return await this.#say("terminal.lease", { action });
+    return await this.#callIfLive("terminal.lease", { action });
   }
 
-  /** Asked again after a broken line. */
+  /** Calls with an idempotency key, so that the call is repeated after a lost connection. */
   async #call(method: string, params: object): Promise<void> {
     await this.#client.call(method, params, { sandbox: this.#channel.address.sandbox, key: randomId() });
   }
 
-  async #say(method: string, params: object): Promise<HawseError | undefined> {
+  async #callIfLive(method: string, params: object): Promise<HawseError | undefined> {
     if (this.#channel.state.phase !== "live") return undefined;
     const { id, sandbox } = this.#channel.address;
     const call = this.#client.call(method, { id, viewer: this.#viewer, ...params }, { sandbox });
-    return await call.then(() => undefined).catch(problem);
+    return await call.then(() => undefined).catch(asHawseError);
   }
 }
 
-function problem(error: unknown): HawseError {
+function asHawseError(error: unknown): HawseError {
   if (error instanceof HawseError) return error;
   throw error;
 }

@@ -1,4 +1,5 @@
-// The terminal's size: the server's to choose, by who is in use; so it is told what would fit here. Everybody follows.
+// Connects the layout with the server's size policy: reports the size that fits here, and adapts the layout to the
+// size that the server chooses.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -9,8 +10,8 @@ import type { Layout } from "./layout";
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #proposer: SizeProposer;
-  /** What the server knows to fit here. */
-  #told: Size | undefined;
+  /** The last proposed size. */
+  #proposed: Size | undefined;
 
   constructor(
     host: HTMLElement,
@@ -21,10 +22,10 @@ export class Sizing implements Disposable {
   ) {
     const proposer = new SizeProposer({
       fitting: () => layout.fitting(),
-      current: () => this.#told ?? { cols: 0, rows: 0 },
+      current: () => this.#proposed ?? { cols: 0, rows: 0 },
       inUse: () => !document.hidden,
       propose: size => {
-        this.#told = size;
+        this.#proposed = size;
         propose(size);
       },
     });
@@ -40,13 +41,13 @@ export class Sizing implements Disposable {
       proposer,
       terminal.onResize(() => layout.adapt()),
       attached.channel.onState(({ phase }) => {
-        if (phase === "attaching") this.#told = undefined;
+        if (phase === "attaching") this.#proposed = undefined;
         if (phase === "live") proposer.nudge();
       }),
     );
   }
 
-  /** Something has changed that may make another size right. */
+  /** The fitting size may have changed. */
   nudge(): void {
     this.#proposer.nudge();
   }

@@ -1,64 +1,72 @@
-// One word for the state of things, from the line's and the terminal's. Pure: the page only shows what is said here.
+// Derives the page's status from the connection's and the terminal's state. Pure functions; the page displays the
+// result.
 
-import type { LineState } from "../connection/reconnecting";
+import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalState } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
 import type { Exit } from "../wire/methods";
 
-export type Mood = "connecting" | "live" | "reconnecting" | "offline" | "ended" | "signed-out" | "failed";
+export type StatusKind =
+  | "connecting"
+  | "live"
+  | "reconnecting"
+  | "offline"
+  | "ended"
+  | "signed-out"
+  | "failed";
 
 export interface Status {
-  mood: Mood;
-  /** For the pill: two or three words. */
+  kind: StatusKind;
+  /** Short text for the header. */
   label: string;
-  /** For the notice or the card that goes with it. */
+  /** Sentence for the notice or dialog. */
   text: string;
   error?: HawseError;
 }
 
-export interface Circumstances {
-  line: LineState;
+export interface StatusInput {
+  connection: ConnectionState;
   terminal: TerminalState;
-  /** navigator.onLine: false is certain, true is not. */
+  /** navigator.onLine: false is reliable, true is not. */
   online: boolean;
   now: number;
-  /** Has this page ever been connected? */
+  /** Whether this page has been connected before. */
   connectedBefore: boolean;
 }
 
-export function statusOf({ line, terminal, online, now, connectedBefore }: Circumstances): Status {
-  if (line.phase === "failed") return failure(line.reason);
-  if (line.phase === "signed-out") return signedOut(line.reason);
+export function statusOf({ connection, terminal, online, now, connectedBefore }: StatusInput): Status {
+  if (connection.phase === "failed") return failure(connection.reason);
+  if (connection.phase === "signed-out") return signedOut(connection.reason);
   if (terminal.phase === "failed") return failure(terminal.reason);
-  if (terminal.phase === "ended") return { mood: "ended", label: "Ended", text: ending(terminal) };
-  if (line.phase === "live" && terminal.phase !== "attaching" && terminal.phase !== "detached") {
-    return { mood: "live", label: "Live", text: "Connected" };
+  if (terminal.phase === "ended") return { kind: "ended", label: "Ended", text: ending(terminal) };
+  if (connection.phase === "live" && terminal.phase !== "attaching" && terminal.phase !== "detached") {
+    return { kind: "live", label: "Live", text: "Connected" };
   }
-  if (!online) return { mood: "offline", label: "Offline", text: "No network. What you type is kept." };
-  if (line.phase === "waiting") return waiting(Math.max(0, line.retryAt - now), connectedBefore);
+  if (!online) return { kind: "offline", label: "Offline", text: "No network. Your input is kept." };
+  if (connection.phase === "waiting") return waiting(Math.max(0, connection.retryAt - now), connectedBefore);
   if (connectedBefore)
-    return { mood: "reconnecting", label: "Reconnecting", text: "Reconnecting. What you type is kept." };
-  return { mood: "connecting", label: "Connecting", text: "Connecting" };
+    return { kind: "reconnecting", label: "Reconnecting", text: "Reconnecting. Your input is kept." };
+  return { kind: "connecting", label: "Connecting", text: "Connecting" };
 }
 
 function waiting(milliseconds: number, connectedBefore: boolean): Status {
   const seconds = Math.ceil(milliseconds / 1000);
   const when = seconds > 1 ? ` in ${seconds} s` : "";
   const verb = connectedBefore ? "Reconnecting" : "Retrying";
-  const kept = connectedBefore ? " What you type is kept." : "";
-  return { mood: "reconnecting", label: `${verb}${when}`, text: `${verb}${when}.${kept}` };
+  const kept = connectedBefore ? " Your input is kept." : "";
+  return { kind: "reconnecting", label: `${verb}${when}`, text: `${verb}${when}.${kept}` };
 }
 
 function signedOut(reason: HawseError | undefined): Status {
   const text = reason
-    ? "This token was not accepted. It may be mistyped, or from an earlier start of the gateway."
+    ? "The gateway rejected this token. It may be mistyped or from an earlier start of the gateway."
     : "";
-  return { mood: "signed-out", label: "Signed out", text };
+  return { kind: "signed-out", label: "Signed out", text };
 }
 
 export function ending(state: Extract<TerminalState, { phase: "ended" }>): string {
-  if (state.why === "replaced") return "A new shell was started elsewhere";
-  if (state.why === "gone") return "This terminal is gone";
+  if (state.why === "replaced") return "Another viewer started a new shell";
+  if (state.why === "gone") return "This terminal no longer exists";
   return exitText(state.exit ?? {});
 }
 
@@ -67,21 +75,20 @@ export function exitText(exit: Exit): string {
   return `exited with code ${exit.code ?? "unknown"}`;
 }
 
-/** What went wrong, for people who do not know the protocol. */
-const WORDS: Record<string, string> = {
-  protocol_error: "The gateway and this page do not understand each other. Reloading may bring a newer page.",
-  invalid_message:
-    "The gateway and this page do not understand each other. Reloading may bring a newer page.",
-  credit_exceeded: "The gateway sent more than it was allowed to. This is a bug.",
-  forbidden: "You are signed in, but this sandbox or terminal is not open to you.",
-  origin_denied: "The gateway does not accept pages from this address.",
-  not_found: "There is no such sandbox or terminal.",
-  spawn_failed: "The shell could not be started.",
-  limit_exceeded: "The sandbox has no room for another terminal.",
-  unavailable: "The sandbox cannot be reached right now.",
-  internal: "The server failed. Its log says more.",
+/** Descriptions of failures for users, by error code. */
+const FAILURE_TEXTS: Record<string, string> = {
+  protocol_error: "The gateway and this page use different protocol versions. Reload the page.",
+  invalid_message: "The gateway and this page use different protocol versions. Reload the page.",
+  credit_exceeded: "The gateway sent more data than this page allowed. This is a bug.",
+  forbidden: "You are signed in, but you have no access to this sandbox or terminal.",
+  origin_denied: "The gateway does not allow pages from this origin.",
+  not_found: "This sandbox or terminal does not exist.",
+  spawn_failed: "The shell failed to start.",
+  limit_exceeded: "The sandbox has reached its limit of terminals.",
+  unavailable: "The sandbox is unreachable at the moment.",
+  internal: "The server failed. See its log for details.",
 };
 
 function failure(error: HawseError): Status {
-  return { mood: "failed", label: "Stopped", text: WORDS[error.code] ?? error.message, error };
+  return { kind: "failed", label: "Stopped", text: FAILURE_TEXTS[error.code] ?? error.message, error };
 }

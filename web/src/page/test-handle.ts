@@ -1,29 +1,29 @@
-// `window.hawse`: a stable handle for end-to-end tests and for the curious at the console.
+// `window.hawse`: a stable interface for end-to-end tests and for use in the browser's console.
 
 import type { Terminal } from "@xterm/xterm";
 import type { HawseClient } from "../client/client";
-import type { LineState } from "../connection/reconnecting";
+import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalChannel, TerminalState } from "../terminal/terminal-channel";
 
 export interface PageState {
-  line: LineState["phase"];
+  line: ConnectionState["phase"];
   terminal: TerminalState["phase"];
-  /** Milliseconds, the median of the latest pings. */
+  /** Median round-trip time in milliseconds. */
   rtt: number | undefined;
-  /** Offset behind the last byte of output handed to xterm. */
+  /** Offset after the last byte of output passed to xterm. */
   offset: number;
-  /** Input that the server has applied, and all that was typed: equal when everything has arrived. */
+  /** Bytes of input that the server has confirmed as applied, and bytes typed; equal when all has arrived. */
   inputOffset: number;
   inputEnd: number;
   instance: string | undefined;
   pid: number | undefined;
   cols: number;
   rows: number;
-  /** Names of all who are here, ours first. */
+  /** Names of all viewers, the own one first. */
   people: string[];
 }
 
-export interface PageHandle {
+export interface TestHandle {
   readonly terminal: Terminal;
   readonly client: HawseClient;
   readonly channel: TerminalChannel;
@@ -32,11 +32,11 @@ export interface PageHandle {
 
 declare global {
   interface Window {
-    hawse?: PageHandle;
+    hawse?: TestHandle;
   }
 }
 
-export function exposeHandle(terminal: Terminal, client: HawseClient, channel: TerminalChannel): void {
+export function exposeTestHandle(terminal: Terminal, client: HawseClient, channel: TerminalChannel): void {
   window.hawse = {
     terminal,
     client,

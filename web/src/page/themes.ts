@@ -1,4 +1,4 @@
-// The terminal's colours. The page's own are in style/base.css and agree with these.
+// The terminal's colours. The page's own colours are in style/base.css and match these.
 
 import type { ITheme } from "@xterm/xterm";
 import type { ThemeName } from "./settings";
@@ -60,5 +60,5 @@ export const THEMES: Record<ThemeName, ITheme> = {
   },
 };
 
-/** Programs choose colours for backgrounds they do not know; xterm shifts what would be unreadable. */
+/** Minimum contrast ratio. Programs choose colours without knowing the background; xterm adjusts unreadable ones. */
 export const CONTRAST: Record<ThemeName, number> = { dark: 3, light: 4.5 };

@@ -1,24 +1,25 @@
-// A finger on the terminal. xterm.js knows wheels only, so up and down is done here: through what has gone by, or as a wheel
-// where the program has no such thing or wants the wheel itself. Sideways is the browser's (`touch-action` in base.css).
+// Scrolling by touch. xterm.js handles only wheels, so vertical movement is handled here: it scrolls the
+// scrollback, or sends wheel events where there is none or the program handles the wheel. Horizontal movement is
+// the browser's (`touch-action` in base.css).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 
-/** Pixels: less is a finger that only taps. */
+/** Minimum movement in pixels; less is a tap. */
 const SLACK = 8;
-/** Of the speed, what is left after a millisecond of gliding on. */
+/** Factor of the speed per millisecond after the finger is lifted. */
 const GLIDE = 0.997;
-/** Pixels per millisecond: slower stands still. */
-const STILL = 0.05;
+/** Pixels per millisecond below which the movement stops. */
+const MIN_SPEED = 0.05;
 
-/** Whole lines out of pixels that come in small parts. */
-export class Lines {
+/** Converts small movements in pixels into whole lines. */
+export class LineAccumulator {
   #rest = 0;
 
-  /** How many more lines `pixels` are, if each is `height` pixels. */
+  /** Adds `pixels` and returns the whole lines of `height` pixels that this completes. */
   add(pixels: number, height: number): number {
     this.#rest += pixels;
-    const lines = Math.trunc(this.#rest / height) || 0; // and not -0
+    const lines = Math.trunc(this.#rest / height) || 0; // avoids -0
     this.#rest -= lines * height;
     return lines;
   }
@@ -28,7 +29,7 @@ export class TouchScroll implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
   readonly #host: HTMLElement;
-  readonly #lines = new Lines();
+  readonly #lines = new LineAccumulator();
   #last: { x: number; y: number; time: number } | undefined;
   #moving = false;
   /** Pixels per millisecond, upwards. */
@@ -66,7 +67,7 @@ export class TouchScroll implements Disposable {
     const { clientX: x, clientY: y } = finger;
     if (!this.#moving && Math.abs(y - last.y) < SLACK) return;
     this.#moving = true;
-    event.preventDefault(); // no click follows, so no keyboard comes up
+    event.preventDefault(); // suppresses the click, which would open the keyboard
     const passed = Math.max(event.timeStamp - last.time, 1);
     this.#speed = 0.5 * this.#speed + 0.5 * ((last.y - y) / passed);
     this.#last = { x, y, time: event.timeStamp };
@@ -82,7 +83,7 @@ export class TouchScroll implements Disposable {
       const passed = now - before;
       before = now;
       this.#speed *= GLIDE ** passed;
-      if (Math.abs(this.#speed) < STILL) return;
+      if (Math.abs(this.#speed) < MIN_SPEED) return;
       this.#scroll(this.#speed * passed, at);
       this.#frame = requestAnimationFrame(glide);
     };

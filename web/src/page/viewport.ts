@@ -1,4 +1,4 @@
-// A touch keyboard covers the page without making it smaller; the visual viewport says what is left to be seen.
+// Follows the visual viewport: a touch keyboard covers the page without resizing it.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 
@@ -7,7 +7,7 @@ export function followViewport(): Disposable {
   const viewport = window.visualViewport;
   if (!viewport) return disposables;
   const follow = () => {
-    // A zoomed page is the user's wish to see a part of it larger, not a smaller page.
+    // When the user zooms in, the page keeps its size.
     const zoomed = viewport.scale > 1.01;
     const { style } = document.documentElement;
     style.setProperty("--visible-height", zoomed ? "100dvh" : `${viewport.height}px`);

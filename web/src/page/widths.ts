@@ -1,13 +1,13 @@
-// How many cells a character takes. The server keeps its own screen of each terminal, and a snapshot painted from it
-// has to fall into the same cells as the live output did: so this follows the server's emulator (libghostty) and, with
-// it, the C library that shells count with. The addon's tables end with Unicode 11; what came later is added here.
+// Character widths in cells. A snapshot of the server's screen must use the same cells as the live output, so this
+// follows the server's emulator (libghostty) and, with it, the C library that shells use. The add-on's tables end
+// with Unicode 11; later characters are added here.
 
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
 
 const VERSION = "hawse";
 
-/** Wide by Unicode 12 to 16, other than emoji, which the browser's own tables know: pairs of first and last. */
+/** Wide characters of Unicode 12 to 16 except emoji, which the browser's tables contain: pairs of first and last. */
 const WIDE = [
   0x2630, 0x2637, 0x268a, 0x268f, 0x2e3a, 0x2e3b, 0x2ffc, 0x2fff, 0x31bb, 0x31bf, 0x31e4, 0x31e5, 0x31ef,
   0x31ef, 0x4dc0, 0x4dff, 0x16ff0, 0x16ff6, 0x187f8, 0x187ff, 0x18af3, 0x18cd5, 0x18cff, 0x18df2, 0x1aff0,
@@ -16,7 +16,7 @@ const WIDE = [
 const EMOJI = /\p{Emoji_Presentation}/u;
 const MARK = /[\p{Mn}\p{Me}]/u;
 
-/** Tells `terminal` to count like this; needs `allowProposedApi`. */
+/** Makes `terminal` use these widths; needs `allowProposedApi`. */
 export function useWidths(terminal: Terminal): void {
   terminal.unicode.register(widths());
   terminal.unicode.activeVersion = VERSION;
@@ -26,7 +26,7 @@ export function widths(): IUnicodeVersionProvider {
   const old = addonProvider();
   const cache = new Map<number, 0 | 1 | 2>();
   const wcwidth = (codepoint: number): 0 | 1 | 2 => {
-    // All of what is drawn with the commonest characters is as it was.
+    // The most common characters have not changed.
     if (codepoint < 0x300) return old.wcwidth(codepoint);
     let width = cache.get(codepoint);
     if (width === undefined) {
@@ -38,7 +38,7 @@ export function widths(): IUnicodeVersionProvider {
   return {
     version: VERSION,
     wcwidth,
-    // The addon's joining of zero-width characters, over the newer widths.
+    // The add-on's joining of zero-width characters, with the newer widths.
     charProperties: (codepoint, preceding) =>
       old.charProperties.call({ wcwidth, version: VERSION }, codepoint, preceding),
   };
@@ -54,13 +54,13 @@ function newer(codepoint: number): 0 | 2 | undefined {
   return undefined;
 }
 
-/** The addon only knows how to register itself, so it is given something to register with. */
+/** The add-on only registers itself with a terminal, so this passes it a minimal one. */
 function addonProvider(): IUnicodeVersionProvider {
   let provider: IUnicodeVersionProvider | undefined;
   const register = (given: IUnicodeVersionProvider) => {
     provider = given;
   };
   new Unicode11Addon().activate({ unicode: { register } } as unknown as Terminal);
-  if (!provider) throw new Error("the Unicode addon has registered nothing");
+  if (!provider) throw new Error("the Unicode add-on registered no provider");
   return provider;
 }

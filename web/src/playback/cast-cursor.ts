@@ -1,19 +1,19 @@
-// The events of a cast from some place on, read a block ahead and never more.
+// Reads the events of a cast from a given position, one block ahead.
 
-import { type CastEvent, type CastHeader, Lines, parseEvent, parseHeader } from "./cast";
+import { type CastEvent, type CastHeader, LineSplitter, parseEvent, parseHeader } from "./cast";
 import type { RecordingSource } from "./source";
 
-/** Bytes read at a time. */
+/** Bytes per read. */
 export const BLOCK = 262_144;
 
 export class CastCursor {
   readonly #source: RecordingSource;
-  readonly #lines = new Lines();
+  readonly #lines = new LineSplitter();
   #events: CastEvent[] = [];
   #next = 0;
   #offset: number;
   #time: number;
-  /** Known after the first `fill` of a cursor that began at 0. */
+  /** Set after the first `fill` of a cursor that started at offset 0. */
   header: CastHeader | undefined;
 
   constructor(source: RecordingSource, offset: number, time: number) {
@@ -22,7 +22,7 @@ export class CastCursor {
     this.#time = time;
   }
 
-  /** The next event; undefined says that `fill` has to be asked. */
+  /** The next event; undefined if `fill` must be called first. */
   get next(): CastEvent | undefined {
     return this.#events[this.#next];
   }
@@ -31,7 +31,7 @@ export class CastCursor {
     this.#next += 1;
   }
 
-  /** Reads on; false if there is nothing more by now. */
+  /** Reads until there is a next event. Returns false at the current end of the recording. */
   async fill(): Promise<boolean> {
     while (this.next === undefined) {
       const block = await this.#source.read("cast", this.#offset, BLOCK);

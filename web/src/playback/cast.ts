@@ -1,4 +1,4 @@
-// asciicast v3 and the index beside it, from bytes that come in blocks (docs/wire.md, Recordings).
+// Parses asciicast v3 and its index from blocks of bytes (docs/wire.md, Recordings).
 
 export interface CastHeader {
   cols: number;
@@ -6,15 +6,15 @@ export interface CastHeader {
   title: string | undefined;
 }
 
-/** `at`: seconds since the recording began. */
+/** `at`: seconds since the start of the recording. */
 export interface CastEvent {
   at: number;
   code: string;
   data: string;
 }
 
-/** Where one can begin: `size` bytes of the screens from `screen` on, then the cast from its byte `at`. */
-export interface Place {
+/** A position where playing can start: `size` bytes of the screens file from offset `screen`, then the cast from byte `at`. */
+export interface Keyframe {
   t: number;
   at: number;
   screen: number;
@@ -30,8 +30,8 @@ export interface Marker {
 
 const NEW_LINE = 10;
 
-/** Whole lines out of blocks of bytes. */
-export class Lines {
+/** Splits blocks of bytes into whole lines. */
+export class LineSplitter {
   #rest = new Uint8Array(0);
   readonly #decoder = new TextDecoder();
 
@@ -47,11 +47,11 @@ export class Lines {
   }
 }
 
-/** Undefined for a line that is no event: a comment. */
+/** Parses an event. `before`: the time of the previous event, in seconds. Returns undefined for a comment. */
 export function parseEvent(line: string, before: number): CastEvent | undefined {
   if (!line.startsWith("[")) return undefined;
   const [interval, code, data] = JSON.parse(line) as [number, string, string];
-  // Whole milliseconds: a sum of fractions would drift from what the recorder and the index say.
+  // Whole milliseconds: a sum of fractions would drift from the times of the recorder and the index.
   return { at: Math.round((before + interval) * 1000) / 1000, code, data };
 }
 
@@ -61,7 +61,7 @@ export function parseHeader(line: string): CastHeader {
     term: { cols: number; rows: number };
     title?: string;
   };
-  if (header.version !== 3) throw new Error(`asciicast ${header.version} is not known here`);
+  if (header.version !== 3) throw new Error(`asciicast version ${header.version} is not supported, only 3`);
   return { cols: header.term.cols, rows: header.term.rows, title: header.title };
 }
 
@@ -70,27 +70,27 @@ export function parseSize(data: string): { cols: number; rows: number } {
   return { cols, rows };
 }
 
-export function parseIndex(bytes: Uint8Array): { places: Place[]; markers: Marker[] } {
-  const places: Place[] = [];
+export function parseIndex(bytes: Uint8Array): { keyframes: Keyframe[]; markers: Marker[] } {
+  const keyframes: Keyframe[] = [];
   const markers: Marker[] = [];
-  for (const line of new Lines().feed(bytes)) {
-    const entry = JSON.parse(line) as Place | Marker;
-    if ("at" in entry) places.push(entry);
+  for (const line of new LineSplitter().feed(bytes)) {
+    const entry = JSON.parse(line) as Keyframe | Marker;
+    if ("at" in entry) keyframes.push(entry);
     else markers.push(entry);
   }
-  return { places, markers };
+  return { keyframes, markers };
 }
 
-/** The last place to begin at for that time; undefined is the beginning. */
-export function placeBefore(places: readonly Place[], time: number): Place | undefined {
+/** Returns the last keyframe at or before `time` (seconds); undefined means the start of the recording. */
+export function keyframeBefore(keyframes: readonly Keyframe[], time: number): Keyframe | undefined {
   let low = 0;
-  let high = places.length;
+  let high = keyframes.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((places[middle] as Place).t <= time) low = middle + 1;
+    if ((keyframes[middle] as Keyframe).t <= time) low = middle + 1;
     else high = middle;
   }
-  return places[low - 1];
+  return keyframes[low - 1];
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

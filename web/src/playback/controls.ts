@@ -1,11 +1,11 @@
-// The bar under a recording: what the player says is shown, what the user does is told to it.
+// The control bar of the player: shows the player's state and passes the user's input to it.
 
 import { DisposableList } from "../base/disposables";
 import { formatTime } from "../base/format";
 import { byId, setText } from "../page/dom";
 import type { Player } from "./player";
 
-/** Seconds that an arrow key goes. */
+/** Seconds that an arrow key seeks. */
 const STEP = 5;
 
 export class Controls {
@@ -78,8 +78,8 @@ export class Controls {
       ArrowRight: () => player.seek(player.time + STEP),
       Home: () => player.seek(0),
       End: () => player.seek(player.duration),
-      "<": () => this.#faster(-1),
-      ">": () => this.#faster(1),
+      "<": () => this.#changeSpeed(-1),
+      ">": () => this.#changeSpeed(1),
     };
     const action = actions[event.key];
     if (!action) return;
@@ -87,7 +87,7 @@ export class Controls {
     action();
   }
 
-  #faster(by: number): void {
+  #changeSpeed(by: number): void {
     const index = this.#speed.selectedIndex + by;
     if (index < 0 || index >= this.#speed.options.length) return;
     this.#speed.selectedIndex = index;

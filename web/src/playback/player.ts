@@ -1,17 +1,17 @@
-// Plays a recording into an emulator: the time that runs, what is due, and where to begin for a place in between.
-// It knows no page; seeking costs the same wherever it goes, since it begins at the nearest screen of the index.
+// Plays a recording into an emulator. It runs the clock, writes the events that are due, and seeks. It knows no
+// page. A seek starts at the nearest keyframe, so its cost does not depend on the position.
 
 import { Emitter } from "../base/disposables";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo } from "../wire/methods";
-import { type Marker, type Place, parseIndex, parseSize, placeBefore } from "./cast";
+import { type Keyframe, keyframeBefore, type Marker, parseIndex, parseSize } from "./cast";
 import { CastCursor } from "./cast-cursor";
 import type { RecordingSource } from "./source";
 
 export interface Stage {
   reset(): void;
   resize(cols: number, rows: number): void;
-  /** `done` when it has been parsed. */
+  /** `done` is called when `data` has been parsed. */
   write(data: string | Uint8Array, done: () => void): void;
 }
 
@@ -22,13 +22,13 @@ export interface Clock {
 
 export type Phase = "loading" | "paused" | "playing" | "ended" | "failed";
 
-/** Milliseconds between two looks at the clock while nothing else is due. */
+/** Milliseconds between two updates of the time while no event is due. */
 const TICK = 50;
-/** Milliseconds: what is due sooner is due now. */
-const LEAST = 1;
-/** Milliseconds that showing what is due may take; then it goes on from a screen further on. */
-const PATIENCE = 200;
-/** Characters handed to the emulator at a time. */
+/** Shortest timer in milliseconds. */
+const MIN_DELAY = 1;
+/** Maximum milliseconds to spend on the events that are due; after that, playing skips to a later keyframe. */
+const MAX_CATCH_UP = 200;
+/** Maximum characters per write to the emulator. */
 const CHUNK = 262_144;
 
 export const browserClock: Clock = {
@@ -45,13 +45,13 @@ export class Player {
   readonly #clock: Clock;
   readonly #onChange = new Emitter<void>();
   #cursor: CastCursor | undefined;
-  #places: Place[] = [];
-  /** Seconds: what the stage shows has come by then. */
+  #keyframes: Keyframe[] = [];
+  /** The time of the last event that the stage shows, in seconds. */
   #reached = 0;
-  /** Where to go; undefined once we are there. */
+  /** The time to seek to, in seconds; undefined if no seek is pending. */
   #target: number | undefined;
   #running = false;
-  #wake = () => {};
+  #interrupt = () => {};
   phase: Phase = "loading";
   error: HawseError | undefined;
   info: RecordingInfo | undefined;
@@ -60,7 +60,7 @@ export class Player {
   time = 0;
   duration = 0;
   speed = 1;
-  /** Seconds that a pause in the recording is waited for at most. */
+  /** Maximum length of a pause in the recording, in seconds; longer pauses are shortened. */
   idleLimit = Number.POSITIVE_INFINITY;
 
   constructor(source: RecordingSource, stage: Stage, clock: Clock = browserClock) {
@@ -71,14 +71,14 @@ export class Player {
 
   readonly onChange = this.#onChange.on;
 
-  /** Nothing is on its way to a place. */
+  /** Whether no seek is pending. */
   get settled(): boolean {
     return this.#target === undefined;
   }
 
   /** Throws HawseError. */
   async load(): Promise<void> {
-    await this.#look();
+    await this.#loadIndex();
     this.phase = "paused";
     this.seek(0);
   }
@@ -92,32 +92,32 @@ export class Player {
     if (this.phase === "loading" || this.phase === "failed") return;
     if (this.phase === "ended") this.#target = this.time = 0;
     this.#set("playing");
-    this.#drive();
+    this.#start();
   }
 
   pause(): void {
     if (this.phase !== "playing") return;
     this.#set("paused");
-    this.#wake();
+    this.#interrupt();
   }
 
-  /** Shows the recording as it was at `time`, and goes on playing if it did. */
+  /** Shows the recording as it was at `time` (seconds) and keeps playing if it was playing. */
   seek(time: number): void {
     if (this.phase === "loading" || this.phase === "failed") return;
     this.#target = this.time = Math.min(Math.max(time, 0), this.duration);
     this.#set(this.phase === "ended" ? "paused" : this.phase);
-    this.#drive();
+    this.#start();
   }
 
   setSpeed(speed: number): void {
     this.speed = speed;
     this.#onChange.emit();
-    this.#wake();
+    this.#interrupt();
   }
 
   dispose(): void {
     this.phase = "paused";
-    this.#wake();
+    this.#interrupt();
   }
 
   #set(phase: Phase): void {
@@ -125,12 +125,12 @@ export class Player {
     this.#onChange.emit();
   }
 
-  /** One thing after the other: whoever presses buttons only says what is wanted. */
-  #drive(): void {
-    this.#wake();
+  /** Starts the loop unless it runs. Buttons only set the target and the phase; the loop acts on them one by one. */
+  #start(): void {
+    this.#interrupt();
     if (this.#running) return;
     this.#running = true;
-    this.#work()
+    this.#run()
       .catch((problem: unknown) => {
         if (!(problem instanceof HawseError)) throw problem;
         this.error = problem;
@@ -141,43 +141,43 @@ export class Player {
       });
   }
 
-  async #work(): Promise<void> {
+  async #run(): Promise<void> {
     while (this.#target !== undefined || this.phase === "playing") {
       if (this.#target !== undefined) await this.#jump(this.#target);
       else await this.#step();
     }
   }
 
-  async #look(): Promise<void> {
+  async #loadIndex(): Promise<void> {
     const [info, index] = await Promise.all([this.#source.info(), this.#source.read("index", 0)]);
     this.info = info;
     this.duration = info.duration;
-    ({ places: this.#places, markers: this.markers } = parseIndex(index));
+    ({ keyframes: this.#keyframes, markers: this.markers } = parseIndex(index));
   }
 
   async #jump(target: number): Promise<void> {
-    const place = placeBefore(this.#places, target);
-    if (!this.#cursor || target < this.#reached || (place && place.t > this.#reached))
-      await this.#begin(place);
+    const keyframe = keyframeBefore(this.#keyframes, target);
+    if (!this.#cursor || target < this.#reached || (keyframe && keyframe.t > this.#reached))
+      await this.#begin(keyframe);
     await this.#advance(target, () => this.#target === target);
     if (this.#target !== target) return;
     this.#target = undefined;
     this.#onChange.emit();
   }
 
-  async #begin(place: Place | undefined): Promise<void> {
-    const cursor = new CastCursor(this.#source, place?.at ?? 0, place?.t ?? 0);
-    const screen = place && (await this.#source.read("screens", place.screen, place.size));
-    if (!place) await cursor.fill();
+  async #begin(keyframe: Keyframe | undefined): Promise<void> {
+    const cursor = new CastCursor(this.#source, keyframe?.at ?? 0, keyframe?.t ?? 0);
+    const screen = keyframe && (await this.#source.read("screens", keyframe.screen, keyframe.size));
+    if (!keyframe) await cursor.fill();
     this.#stage.reset();
-    const { cols, rows } = place ?? cursor.header ?? { cols: 80, rows: 24 };
+    const { cols, rows } = keyframe ?? cursor.header ?? { cols: 80, rows: 24 };
     this.#stage.resize(cols, rows);
     if (screen) await this.#write(screen);
     this.#cursor = cursor;
-    this.#reached = place?.t ?? 0;
+    this.#reached = keyframe?.t ?? 0;
   }
 
-  /** Shows everything up to `target` while that is wanted. The time of what comes then; undefined at the end. */
+  /** Writes the events up to `target` while `wanted()`. Returns the time of the next event; undefined at the end. */
   async #advance(target: number, wanted: () => boolean): Promise<number | undefined> {
     const cursor = this.#cursor;
     let text = "";
@@ -209,17 +209,17 @@ export class Player {
     return undefined;
   }
 
-  /** Plays for a moment. */
+  /** Plays until the next event or tick. */
   async #step(): Promise<void> {
     const begun = this.#clock.now();
     const speed = this.speed;
-    const late = () => this.#clock.now() - begun >= PATIENCE;
+    const late = () => this.#clock.now() - begun >= MAX_CATCH_UP;
     const wanted = () => this.#target === undefined && this.phase === "playing";
     const due = await this.#advance(this.time, () => wanted() && !late());
     if (!wanted()) return;
     if (late()) await this.#catchUp();
     else if (this.time >= this.duration && (due === undefined || due > this.duration)) {
-      if (await this.#isOver()) this.#set("ended");
+      if (await this.#hasEnded()) this.#set("ended");
       else await this.#pause(TICK);
       return;
     } else await this.#await(due, speed);
@@ -229,30 +229,30 @@ export class Player {
     this.#onChange.emit();
   }
 
-  /** More has come by now than could be shown: what lies before the last screen by now is left out. */
+  /** Playing is too slow for the output: skips to the last keyframe before the current time. */
   async #catchUp(): Promise<void> {
-    const place = placeBefore(this.#places, this.time);
-    if (place && place.t > this.#reached) await this.#begin(place);
+    const keyframe = keyframeBefore(this.#keyframes, this.time);
+    if (keyframe && keyframe.t > this.#reached) await this.#begin(keyframe);
   }
 
   async #await(due: number | undefined, speed: number): Promise<void> {
     if (due !== undefined && due - this.time > this.idleLimit) this.time = due - this.idleLimit;
     const left = (due ?? this.duration) - this.time;
-    await this.#pause(Math.max(LEAST, Math.min((left * 1000) / speed, TICK)));
+    await this.#pause(Math.max(MIN_DELAY, Math.min((left * 1000) / speed, TICK)));
   }
 
-  /** A recording that goes on may have more by now. */
-  async #isOver(): Promise<boolean> {
+  /** Whether the recording has ended; one that is still being recorded may have grown. */
+  async #hasEnded(): Promise<boolean> {
     if (this.info?.state !== "recording") return true;
     const before = this.duration;
-    await this.#look();
+    await this.#loadIndex();
     return this.info.state !== "recording" && this.duration <= before;
   }
 
   #pause(milliseconds: number): Promise<void> {
     return new Promise(resolve => {
       const cancel = this.#clock.after(milliseconds, resolve);
-      this.#wake = () => {
+      this.#interrupt = () => {
         cancel();
         resolve();
       };

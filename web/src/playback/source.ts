@@ -1,4 +1,4 @@
-// A recording as the sandbox has it: read in pieces, again after every broken line.
+// Reads a recording from the sandbox, in pieces; repeats a read when the connection is lost.
 
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
@@ -8,7 +8,7 @@ export type Part = "cast" | "screens" | "index";
 
 export interface RecordingSource {
   info(): Promise<RecordingInfo>;
-  /** The bytes from `offset` on, at most `length`: less at the end. */
+  /** Reads at most `length` bytes from `offset`; fewer at the end. */
   read(part: Part, offset: number, length?: number): Promise<Uint8Array>;
 }
 
@@ -26,18 +26,18 @@ export class RemoteRecording implements RecordingSource {
   }
 
   info(): Promise<RecordingInfo> {
-    return this.#again(() =>
+    return this.#retry(() =>
       this.#client.call("recording.get", { id: this.#id }, { sandbox: this.#sandbox }),
     );
   }
 
   read(part: Part, offset: number, length?: number): Promise<Uint8Array> {
     const params = { id: this.#id, part, offset, ...(length === undefined ? {} : { length }) };
-    return this.#again(() => this.#read(params));
+    return this.#retry(() => this.#read(params));
   }
 
-  /** Reading changes nothing, so it is done again whenever a line broke meanwhile. */
-  async #again<T>(action: () => Promise<T>): Promise<T> {
+  /** Reading has no side effects, so it is repeated when the connection is lost. */
+  async #retry<T>(action: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await action();
@@ -50,7 +50,7 @@ export class RemoteRecording implements RecordingSource {
   async #read(params: object): Promise<Uint8Array> {
     const blocks: Uint8Array[] = [];
     await new Promise<void>((resolve, reject) => {
-      const begin = (): boolean => {
+      const open = (): boolean => {
         const channel = this.#client.open(
           "recording.read",
           { sandbox: this.#sandbox, params },
@@ -66,9 +66,9 @@ export class RemoteRecording implements RecordingSource {
         );
         return channel !== undefined;
       };
-      if (begin()) return;
+      if (open()) return;
       const waiting = this.#client.onUp(() => {
-        if (begin()) waiting.dispose();
+        if (open()) waiting.dispose();
       });
     });
     const all = new Uint8Array(blocks.reduce((size, block) => size + block.length, 0));

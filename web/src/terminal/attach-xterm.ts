@@ -1,4 +1,4 @@
-// xterm.js and a TerminalChannel, joined: the one call that an embedding page needs.
+// Connects an xterm.js terminal with a TerminalChannel: the one call that an embedding page needs.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
@@ -9,13 +9,18 @@ import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./ter
 
 export interface AttachedTerminal extends Disposable {
   readonly channel: TerminalChannel;
-  /** The user has typed, pasted or clicked. */
+  /** The user has typed, pasted or used the mouse in the terminal. */
   readonly onUserInput: Emitter<void>["on"];
 }
 
 type Xterm = Pick<Terminal, "cols" | "rows" | "write" | "resize" | "reset" | "onData" | "onBinary">;
 
-/** Joins them; `channel.attach()` then begins. Disposing detaches and leaves the xterm as it is. */
+/**
+ * Connects `terminal` with the terminal at `address`. Call `channel.attach()` to start. Disposing detaches and leaves
+ * the xterm.js terminal as it is.
+ *
+ * `translate` changes the user's text before it is sent. `introduce` returns additional parameters of each attach.
+ */
 export function attachXterm(
   terminal: Xterm,
   client: ChannelSource,

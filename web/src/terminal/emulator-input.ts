@@ -1,11 +1,11 @@
-// What comes out of xterm.js: the user's keys, pastes and mouse, and the emulator's own answers to queries in the output
-// (cursor position, device attributes, colours). Both leave through `onData`, but while old output is replayed the
-// answers have been given long ago: sent again, they would be typed at the prompt as junk. So answers pass only while
-// the gate is open; what the user does always passes.
+// Sends what xterm.js emits: the user's keys, pastes and mouse, and the emulator's replies to queries in the
+// output (cursor position, device attributes, colours). Both arrive through `onData`. While old output is
+// replayed, its queries have already been answered; replies sent again would appear as typed text at the prompt.
+// So replies pass only while the gate is open; the user's input always passes.
 //
-// xterm.js knows which is which: it fires the internal `onUserInput` right before an `onData` that is the user's.
-// Should a later version not have it, everything counts as an answer: then a key pressed during a replay is lost,
-// which is the lesser evil. `emulator-input.test.ts` would tell.
+// xterm.js distinguishes the two: it fires the internal `onUserInput` right before an `onData` of the user. If a
+// later version lacks it, everything counts as a reply, so a key pressed during a replay is lost; `emulator-
+// input.test.ts` detects that.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -17,9 +17,9 @@ interface WithCore {
 }
 
 export interface EmulatorInputOptions {
-  /** `byUser`: not an answer of the emulator. */
+  /** `byUser`: typed by the user, not a reply of the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
-  /** What the user's text becomes before it is sent: a touch keyboard's sticky Ctrl, say. */
+  /** Changes the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
   translate?: (text: string) => string;
 }
 
@@ -44,7 +44,7 @@ export class EmulatorInput implements Disposable {
     }
     this.#disposables.add(
       terminal.onData(text => this.#data(text)),
-      // Only reports of the mouse come this way, as bytes in a string.
+      // Only mouse reports arrive here, as a string with one byte per character.
       terminal.onBinary(text =>
         this.#send(
           Uint8Array.from(text, char => char.charCodeAt(0) & 0xff),

@@ -1,16 +1,16 @@
-// What the user has typed, by absolute offset: kept until the server says that it is applied, so that after a broken
-// line exactly the rest can be sent again (docs/wire.md section 5).
+// The user's input by absolute offset. Bytes are kept until the server has applied them, so that after a lost
+// connection exactly the remaining bytes are sent again (docs/wire.md section 5).
 
 import { randomId } from "../base/random-id";
 import { MisuseError } from "../wire/errors";
 
-/** Bytes that may wait here: far above any sane paste, far below what would hurt the page. */
+/** Maximum bytes that wait to be applied: more than any reasonable paste, less than what would slow the page. */
 export const MAX_WAITING = 64 * 1024 * 1024;
 
 export class InputStream {
-  /** The `input` id: the server counts applied bytes for each. */
+  /** The `input` id of this stream; the server counts applied bytes per id. */
   readonly id: string;
-  /** Never empty; the first byte of the first chunk is at `#applied`. */
+  /** Chunks are never empty; the first byte of the first chunk has offset `#applied`. */
   readonly #chunks: Uint8Array[] = [];
   #applied = 0;
   #sent = 0;
@@ -20,22 +20,22 @@ export class InputStream {
     this.id = id;
   }
 
-  /** Offset below which the server has everything. */
+  /** The server has applied all bytes below this offset. */
   get applied(): number {
     return this.#applied;
   }
 
-  /** Offset behind the last byte that went out on the current channel. */
+  /** Offset after the last byte sent on the current channel. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** Offset behind the last byte typed. */
+  /** Offset after the last byte typed. */
   get end(): number {
     return this.#end;
   }
 
-  /** False if there is no room: nothing is taken then, for half a paste would be worse than none. */
+  /** Appends all of `bytes`, or nothing and returns false if the buffer is full: half a paste is worse than none. */
   append(bytes: Uint8Array): boolean {
     if (this.#end - this.#applied + bytes.length > MAX_WAITING) return false;
     if (bytes.length > 0) this.#chunks.push(bytes);
@@ -43,7 +43,7 @@ export class InputStream {
     return true;
   }
 
-  /** Up to `limit` bytes that have not gone out yet; they count as sent from now on. */
+  /** Returns up to `limit` unsent bytes and marks them as sent; undefined if there are none. */
   take(limit: number): { offset: number; bytes: Uint8Array } | undefined {
     const offset = this.#sent;
     const length = Math.min(limit, this.#end - offset);
@@ -58,8 +58,8 @@ export class InputStream {
   }
 
   /**
-   * A new channel begins where the server is. False if the server's offset is not one that this stream can go on from
-   * (it has forgotten the id): the bytes then cannot be placed, and the stream is of no further use.
+   * Continues on a new channel from the server's offset. Returns false if the stream does not contain that offset (the
+   * server no longer knows the id); the stream cannot be used any more then.
    */
   resume(serverApplied: number): boolean {
     if (serverApplied < this.#applied || serverApplied > this.#end) return false;
@@ -71,7 +71,7 @@ export class InputStream {
   #drop(to: number): void {
     while (this.#applied < to) {
       const first = this.#chunks[0];
-      if (!first) throw new MisuseError("an offset beyond the end of the input");
+      if (!first) throw new MisuseError("the offset is beyond the end of the input");
       const step = Math.min(first.length, to - this.#applied);
       this.#applied += step;
       if (step === first.length) this.#chunks.shift();

@@ -1,9 +1,10 @@
-// xterm.js parses what it is given later, but resizes and resets at once. A resize belongs at one exact byte of the
-// stream, so it waits here until xterm has parsed everything before it, and what follows waits behind it.
+// Keeps writes, resizes and resets in order. xterm.js parses writes asynchronously but resizes and resets at once.
+// A resize belongs at one exact byte of the stream, so it waits until everything before it is parsed, and what
+// follows waits for it.
 
 import type { Emulator, TerminalSink } from "./sink";
 
-/** CAN ends whatever sequence has begun (ECMA-48, and the state diagram of DEC's terminals). */
+/** CAN aborts any unfinished control sequence (ECMA-48, and the state diagram of DEC's terminals). */
 const ABANDON = Uint8Array.of(0x18);
 
 type Operation = { bytes: Uint8Array; parsed: () => void } | { run: () => void };
@@ -12,7 +13,7 @@ export class OrderedWriter implements TerminalSink {
   readonly #emulator: Emulator;
   readonly #gate: (open: boolean) => void;
   #queue: Operation[] = [];
-  /** Writes that xterm has and has not yet parsed. */
+  /** Number of writes that xterm.js has not parsed yet. */
   #unparsed = 0;
   #pumping = false;
 
@@ -30,7 +31,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   reset(cols: number, rows: number): void {
-    // xterm's reset leaves its parser where it is, perhaps within a sequence that would swallow what comes next.
+    // xterm's reset does not reset its parser, which may be inside a sequence that would swallow the next bytes.
     this.#push({ bytes: ABANDON, parsed: () => {} });
     this.#push({
       run: () => {
@@ -58,7 +59,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   #pump(): void {
-    // xterm may parse inside write() (the first one after a key), and its callback comes back here.
+    // xterm may parse inside write() (the first one after a key); its callback then calls this again.
     if (this.#pumping) return;
     this.#pumping = true;
     for (let next = this.#queue[0]; next; next = this.#queue[0]) {

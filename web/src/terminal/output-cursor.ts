@@ -1,5 +1,5 @@
-// Where the emulator is in the terminal's output: every byte is handed on once and in order, whatever line it came by.
-// It knows offsets and the sink, nothing of channels.
+// The emulator's position in the terminal's output: each byte is passed on once and in order, whichever connection
+// it arrived on. It knows offsets and the sink, and nothing of channels.
 
 import type { Opened, Reseed } from "../wire/methods";
 import type { Frame } from "../wire/protocol";
@@ -8,7 +8,7 @@ import type { TerminalSink } from "./sink";
 export class OutputCursor {
   readonly #sink: TerminalSink;
   #offset = 0;
-  /** Bytes of the snapshot that are still to come; the emulator shows half a screen until then. */
+  /** Bytes of the snapshot that have not arrived; until then the emulator shows an incomplete screen. */
   #screenLeft = 0;
   #screenAt = 0;
   #known = false;
@@ -19,24 +19,24 @@ export class OutputCursor {
     this.#sink = sink;
   }
 
-  /** Offset behind the last byte of output handed on. */
+  /** Offset after the last byte of output passed on. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Can `offset` be asked for, or is what the emulator shows not what was there at that byte? */
+  /** Whether the emulator shows exactly the state at `offset`, so that the output can continue from there. */
   get resumable(): boolean {
     return this.#known && this.#screenLeft === 0;
   }
 
-  /** The next attach begins from nothing. */
-  forget(): void {
+  /** Makes the next attach start without an offset. */
+  reset(): void {
     this.#known = false;
     this.#screenLeft = 0;
     this.#offset = 0;
   }
 
-  /** False if the server says to resume where this cursor is not. */
+  /** Returns false if the server resumes at another offset than this cursor's. */
   opened(opened: Opened): boolean {
     const { start_at, from, cols, rows } = opened;
     if (start_at === "snapshot") {
@@ -69,13 +69,13 @@ export class OutputCursor {
     this.#sink.gate(this.#answers);
   }
 
-  /** Another viewer, or this one, has been chosen to answer queries. */
+  /** The server has chosen this viewer (`mine`) or another one to answer queries. */
   answers(mine: boolean): void {
     this.#answers = mine;
     if (this.#live) this.#sink.gate(mine);
   }
 
-  /** False if the frame does not belong where the cursor is. */
+  /** Writes a snapshot frame. Returns false if it does not continue the snapshot. */
   screen(frame: Frame, parsed: () => void): boolean {
     const { offset, payload } = frame;
     if (offset !== this.#screenAt || payload.length > this.#screenLeft) return false;
@@ -85,7 +85,7 @@ export class OutputCursor {
     return true;
   }
 
-  /** False if bytes are missing before the frame. What is known already is dropped. */
+  /** Writes an output frame without the bytes that are already known. Returns false if bytes before it are missing. */
   output(frame: Frame, parsed: () => void): boolean {
     const { offset, payload } = frame;
     if (this.#screenLeft > 0 || offset > this.#offset) return false;

@@ -1,5 +1,5 @@
-// Who is at a terminal, and who of them may type: what the server tells, kept as it is now (docs/wire.md section 9, people
-// at a terminal). It knows no channel and no page.
+// The viewers of a terminal and its writer lease, as reported by the server (docs/wire.md section 9, people at a
+// terminal). It knows no channel and no page.
 
 import { type Disposable, Emitter } from "../base/disposables";
 import type { Lease, Opened, Viewer } from "../wire/methods";
@@ -13,14 +13,14 @@ export class People {
   #lease: Lease = FREE;
   #readOnly = false;
 
-  /** Somebody has come, gone or changed, or others may type. */
+  /** A viewer has joined, left or changed, or the lease has changed. */
   readonly onChange: (listener: () => void) => Disposable = this.#onChange.on;
 
   get me(): Viewer | undefined {
     return this.#viewers.get(this.#me ?? "");
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they joined. */
   get others(): Viewer[] {
     return [...this.#viewers.values()].filter(({ id }) => id !== this.#me);
   }
@@ -29,7 +29,7 @@ export class People {
     return this.#lease;
   }
 
-  /** Who types alone, if somebody does. */
+  /** The viewer that holds the writer lease; undefined if all may type. */
   get holder(): Viewer | undefined {
     return this.#viewers.get(this.#lease.holder ?? "");
   }
@@ -42,7 +42,7 @@ export class People {
     return !this.#readOnly && (this.#lease.mode === "free" || this.#lease.holder === this.#me);
   }
 
-  /** An older server says nothing of people: then everybody may type, and nobody is seen. */
+  /** Older servers send no viewers and no lease: then the list is empty and all may type. */
   opened({ viewer, presence = [], lease = FREE, read_only = false }: Opened): void {
     this.#me = viewer;
     this.#viewers = new Map(presence.map(each => [each.id, each]));
@@ -51,7 +51,7 @@ export class People {
     this.#onChange.emit();
   }
 
-  /** An event of the channel; those that are not about people are ignored. */
+  /** Applies an event of the channel; ignores events that are not about viewers or the lease. */
   event(name: string, value: unknown): void {
     if (name === "joined" || name === "presence") {
       const { viewer } = value as { viewer: Viewer };

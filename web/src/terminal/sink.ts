@@ -1,14 +1,15 @@
-// Where a terminal's stream goes. Types only: the stream knows no emulator, the emulator no wire.
+// The interface between a terminal's stream and an emulator. Types only: the stream does not know the emulator,
+// the emulator does not know the protocol.
 
-/** Calls take effect in the order in which they are made, each when everything before it has been parsed. */
+/** Calls take effect in order, each after everything before it has been parsed. */
 export interface TerminalSink {
   write(bytes: Uint8Array, parsed: () => void): void;
   resize(cols: number, rows: number): void;
-  /** Forgets screen, scrollback and modes. */
+  /** Clears screen, scrollback and modes. */
   reset(cols: number, rows: number): void;
   /**
-   * May what the emulator answers to queries be sent? Closed while bytes are replayed, and while another viewer is the
-   * one that answers.
+   * Whether the emulator's replies to queries are sent. Closed while bytes are replayed, and while another viewer
+   * answers.
    */
   gate(open: boolean): void;
 }

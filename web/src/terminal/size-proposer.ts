@@ -1,7 +1,8 @@
-// A terminal has one size for all its viewers; the one in use decides. This asks for the size that fits here, seldom,
-// and only while somebody uses this viewer. Whether it is granted comes back in the stream, as everybody's.
+// Proposes this viewer's size. A terminal has one size for all its viewers, that of the viewer in use. This
+// proposes the size that fits here, debounced, and only while this viewer is in use. The resulting size arrives in
+// the stream, for all viewers.
 
-/** Milliseconds of quiet before asking: a window being dragged changes its size 60 times a second. */
+/** Debounce in milliseconds: a window changes its size 60 times a second while it is dragged. */
 export const SETTLE = 100;
 
 export interface Size {
@@ -10,11 +11,11 @@ export interface Size {
 }
 
 export interface SizeProposerOptions {
-  /** What fits here now; undefined while nothing is laid out. */
+  /** The size that fits now; undefined before the layout. */
   fitting(): Size | undefined;
-  /** What the terminal has now. */
+  /** The size that the server knows. */
   current(): Size;
-  /** Does the user look at and use this viewer? */
+  /** Whether the user uses this viewer. */
   inUse(): boolean;
   propose(size: Size): void;
 }
@@ -27,7 +28,7 @@ export class SizeProposer {
     this.#options = options;
   }
 
-  /** Something has changed that may make another size right. */
+  /** The fitting size may have changed. */
   nudge(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#propose(), SETTLE);

@@ -1,8 +1,8 @@
-// A terminal that outlives its connections: it attaches on every new one, goes on at the exact byte where it was, and
-// sends again exactly the input that the server has not applied (docs/wire.md sections 5 and 9).
+// A terminal that outlives its connections: it attaches on each new connection, continues at the exact byte where
+// it was, and sends again exactly the input that the server has not applied (docs/wire.md sections 5 and 9).
 //
 //   detached ──attach──▶ attaching ──opened──▶ replaying ──live──▶ live ──reseed──▶ replaying
-//   attaching, replaying, live ──line broken, retryable error──▶ attaching
+//   attaching, replaying, live ──connection lost, retryable error──▶ attaching
 //   … ──result, stale_handle, not_found──▶ ended ──follow──▶ attaching
 //   … ──any other error──▶ failed ──follow──▶ attaching
 
@@ -19,7 +19,7 @@ import { OutputCursor } from "./output-cursor";
 import { People } from "./people";
 import type { TerminalSink } from "./sink";
 
-/** What a terminal needs of a client. */
+/** The part of a client that a terminal uses. */
 export interface ChannelSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
@@ -32,13 +32,13 @@ export interface TerminalAddress {
 
 export type TerminalState =
   | { readonly phase: "detached" | "attaching" | "replaying" | "live" }
-  /** `replaced`: a newer instance has this id. `gone`: nothing has. */
+  /** `replaced`: a newer instance has this id. `gone`: there is no terminal with this id. */
   | { readonly phase: "ended"; readonly why: "exited"; readonly exit: Exit }
   | { readonly phase: "ended"; readonly why: "replaced" | "gone"; readonly exit?: undefined }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
-/** Not `retryable` for the same call, but a new attach mends them: it learns the server's offsets. */
-const MENDED_BY_ATTACHING = new Set(["input_gap"]);
+/** Not `retryable` for the same call, but a new attach recovers: it receives the server's offsets. */
+const RECOVERABLE_BY_REATTACHING = new Set(["input_gap"]);
 
 export class TerminalChannel implements Disposable {
   readonly address: TerminalAddress;
@@ -47,7 +47,7 @@ export class TerminalChannel implements Disposable {
   readonly #source: ChannelSource;
   readonly #cursor: OutputCursor;
   readonly #backoff = new Backoff();
-  readonly #lineUp: Disposable;
+  readonly #connectionOpened: Disposable;
   readonly #onState = new Emitter<TerminalState>();
   readonly #onOpened = new Emitter<Opened>();
   readonly #onResized = new Emitter<{ cols: number; rows: number }>();
@@ -60,7 +60,7 @@ export class TerminalChannel implements Disposable {
   #channel: Channel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `introduce`: what else each attach is to say, of the viewer and what fits it. */
+  /** `introduce`: returns additional parameters of each attach, such as the viewer and its size. */
   constructor(
     source: ChannelSource,
     address: TerminalAddress,
@@ -71,28 +71,28 @@ export class TerminalChannel implements Disposable {
     this.#introduce = introduce;
     this.address = address;
     this.#cursor = new OutputCursor(sink);
-    this.#lineUp = source.onUp(() => this.#open());
+    this.#connectionOpened = source.onUp(() => this.#open());
   }
 
   readonly onState = this.#onState.on;
   readonly onOpened = this.#onOpened.on;
-  /** The terminal has a new size, by anybody's wish; the emulator follows at the right byte by itself. */
+  /** The terminal has a new size. The emulator is resized automatically, at the right byte. */
   readonly onResized = this.#onResized.on;
-  /** So many bytes of input may or may not have been applied: the server no longer knows this input stream. */
+  /** The number of input bytes that may or may not have been applied: the server no longer knows this input stream. */
   readonly onInputLost = this.#onInputLost.on;
-  /** So many bytes of input were not applied and never will be: somebody else types alone. */
+  /** The number of input bytes that were rejected, because another viewer holds the writer lease. */
   readonly onInputRefused = this.#onInputRefused.on;
 
   get state(): TerminalState {
     return this.#state;
   }
 
-  /** The terminal as it was when last attached. */
+  /** The terminal's description at the last attach. */
   get info(): Opened | undefined {
     return this.#info;
   }
 
-  /** Offset behind the last byte of output handed to the emulator. */
+  /** Offset after the last byte of output passed to the emulator. */
   get offset(): number {
     return this.#cursor.offset;
   }
@@ -107,22 +107,22 @@ export class TerminalChannel implements Disposable {
     this.#open();
   }
 
-  /** Lets go of what was, and attaches to whatever instance has the id now. */
+  /** Drops all state and attaches to the current instance with this id. */
   follow(): void {
     this.detach();
     this.#instance = undefined;
-    this.#cursor.forget();
+    this.#cursor.reset();
     this.#input = new InputStream();
     this.attach();
   }
 
-  /** The program goes on without us. */
+  /** Closes the channel. The program in the terminal keeps running. */
   detach(): void {
     this.#leave();
     this.#enter({ phase: "detached" });
   }
 
-  /** False if nobody can take the bytes any more. While the line is broken they wait, and go out once. */
+  /** Queues input; it is sent exactly once, also after a lost connection. Returns false if the terminal has ended or the queue is full. */
   send(bytes: Uint8Array): boolean {
     const { phase } = this.#state;
     if (phase === "ended" || phase === "failed" || phase === "detached") return false;
@@ -133,7 +133,7 @@ export class TerminalChannel implements Disposable {
 
   dispose(): void {
     this.#leave();
-    this.#lineUp.dispose();
+    this.#connectionOpened.dispose();
   }
 
   // ---- attaching
@@ -145,7 +145,7 @@ export class TerminalChannel implements Disposable {
     channel?.cancel();
   }
 
-  /** Opens the channel if one is wanted and there is a line; if not, the next `onUp` comes here again. */
+  /** Opens the channel if one is wanted and there is a connection; otherwise the next `onUp` calls this again. */
   #open(): void {
     if (this.#state.phase !== "attaching" || this.#channel) return;
     clearTimeout(this.#timer);
@@ -155,27 +155,27 @@ export class TerminalChannel implements Disposable {
     if (this.#cursor.resumable) params.since = this.#cursor.offset;
     const options = { sandbox: this.address.sandbox, params };
     const channel: { current?: Channel | undefined } = {};
-    // What a channel that has been left still says is nobody's business.
-    const mine = () => this.#channel !== undefined && this.#channel === channel.current;
+    // Events of a channel that has been left are ignored.
+    const isCurrent = () => this.#channel !== undefined && this.#channel === channel.current;
     channel.current = this.#source.open("terminal.attach", options, {
       event: (name, value, cost) => {
         channel.current?.consume(cost);
-        if (mine()) this.#event(name, value);
+        if (isCurrent()) this.#event(name, value);
       },
-      data: (frame, cost) => mine() && this.#data(frame, cost),
+      data: (frame, cost) => isCurrent() && this.#data(frame, cost),
       credit: bytes => {
-        if (!mine()) return;
+        if (!isCurrent()) return;
         this.#input.credit(bytes);
         this.#pump();
       },
       result: value =>
-        mine() && this.#end({ phase: "ended", why: "exited", exit: (value as AttachResult).exit }),
-      error: error => mine() && this.#error(error),
+        isCurrent() && this.#end({ phase: "ended", why: "exited", exit: (value as AttachResult).exit }),
+      error: error => isCurrent() && this.#error(error),
     });
     this.#channel = channel.current;
   }
 
-  #again(): void {
+  #reattach(): void {
     this.#leave();
     this.#enter({ phase: "attaching" });
     this.#timer = setTimeout(() => this.#open(), this.#backoff.next());
@@ -186,19 +186,19 @@ export class TerminalChannel implements Disposable {
     if (error.code === "stale_handle") this.#end({ phase: "ended", why: "replaced" });
     else if (error.code === "not_found") this.#end({ phase: "ended", why: "gone" });
     else if (error.code === "lease_held") this.#refused(Number(error.details.applied));
-    else if (error.retryable || MENDED_BY_ATTACHING.has(error.code)) this.#again();
+    else if (error.retryable || RECOVERABLE_BY_REATTACHING.has(error.code)) this.#reattach();
     else if (error.code === "invalid_params" && this.#cursor.resumable) {
-      // "`since` beyond the end is `invalid_params`": the journal is not the one we know. Begin anew.
-      this.#cursor.forget();
-      this.#again();
+      // "`since` beyond the end is `invalid_params`": it is another journal, so start without an offset.
+      this.#cursor.reset();
+      this.#reattach();
     } else this.#end({ phase: "failed", reason: error });
   }
 
-  /** The input is applied up to there; what follows is dropped, for its time is over. */
+  /** The server has applied the input up to `applied`; the rest is dropped. */
   #refused(applied: number): void {
     this.#onInputRefused.emit(this.#input.end - applied);
     this.#input = new InputStream();
-    this.#again();
+    this.#reattach();
   }
 
   #end(state: TerminalState): void {
@@ -206,7 +206,7 @@ export class TerminalChannel implements Disposable {
     this.#enter(state);
   }
 
-  // ---- what comes
+  // ---- receiving
 
   #event(name: string, value: unknown): void {
     switch (name) {
@@ -237,21 +237,21 @@ export class TerminalChannel implements Disposable {
       default:
         this.people.event(name, value);
     }
-    // `exit` comes again with the result; events that a later server has added are none of ours.
+    // `exit` is repeated in the result; events that a newer server has added are ignored.
   }
 
   #opened(opened: Opened): void {
     if (!this.#input.resume(opened.input_offset)) {
       this.#onInputLost.emit(this.#input.end - this.#input.applied);
       this.#input = new InputStream();
-      this.#again();
+      this.#reattach();
       return;
     }
     this.#instance = opened.instance;
     this.#info = opened;
     if (!this.#cursor.opened(opened)) {
-      this.#cursor.forget();
-      this.#again();
+      this.#cursor.reset();
+      this.#reattach();
       return;
     }
     this.people.opened(opened);
@@ -266,14 +266,14 @@ export class TerminalChannel implements Disposable {
     const parsed = () => channel?.consume(cost);
     const placed =
       frame.kind === SCREEN ? this.#cursor.screen(frame, parsed) : this.#cursor.output(frame, parsed);
-    if (!placed) this.#again();
+    if (!placed) this.#reattach();
   }
 
-  // ---- what goes
+  // ---- sending
 
   #pump(): void {
     const { phase } = this.#state;
-    // Not before `opened`: only then is it known where the server's end of the input is.
+    // Not before `opened`, which carries the server's input offset.
     if (!this.#channel || (phase !== "replaying" && phase !== "live")) return;
     for (;;) {
       const chunk = this.#input.take(Math.min(this.#channel.inputCredit, MAX_PAYLOAD));

@@ -1,22 +1,22 @@
-// Where xterm.js 6 takes a program's output otherwise than the server's emulator, libghostty, which does as xterm does.
-// Snapshots are painted from the server's screen, so after a reattach such a place would look different. Corrected are:
+// Corrects xterm.js 6 where it differs from the server's emulator, libghostty, which follows xterm. Snapshots are
+// painted from the server's screen, so without these corrections a reattach would change what is shown:
 //
-//   - whether a row goes on in the next one, which shows when the window gets wider and in copied text: erasing the
-//     rest of a row ends it for the row below, but not for the row itself, however much of it is erased; and lines
-//     that are inserted, deleted or scrolled within a region come apart;
+//   - whether a row continues in the next one, which shows when the window gets wider and in copied text: erasing the
+//     end of a row ends the wrap into the next row, but not the wrap into the row itself; and inserting, deleting or
+//     scrolling lines within a region ends the wraps of the moved rows;
 //   - erasing while a wrap is pending (a full row, then `CSI K`) erases the last column too;
-//   - what `CSI S` moves out of the screen's top goes to the scrollback;
-//   - `CSI 1 J` at the screen's last place: xterm.js throws there, and shows nothing ever after;
-//   - a number as large as `CSI 2147483647 L` holds it up for minutes: no more is done than makes a difference;
-//   - a saved cursor (DECSC) is a place on the screen, whatever has been scrolled since.
+//   - `CSI S` moves rows at the top of the screen into the scrollback;
+//   - `CSI 1 J` in the last cell of the screen: xterm.js throws there and shows nothing afterwards;
+//   - a number as large as `CSI 2147483647 L` blocks it for minutes: the count is limited to what has an effect;
+//   - a saved cursor (DECSC) is a position on the screen, independent of later scrolling.
 //
-// Only these sequences come by here, text does not. What has no public interface is looked for first: an xterm.js that
-// does not have it is left as it is. `xterm-fixes.test.ts` would tell.
+// Only these sequences are handled here, not text. Internal interfaces are checked first: an xterm.js without them
+// is left unchanged; `xterm-fixes.test.ts` detects that.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 
-/** Done so often, one by one; by their final bytes. */
+/** Control functions with a repeat count, by final byte. */
 const REPEATED = {
   L: "insertLines",
   M: "deleteLines",
@@ -26,7 +26,7 @@ const REPEATED = {
   Z: "cursorBackwardTab",
   b: "repeatPrecedingCharacter",
 } as const;
-/** Characters: as many as libghostty repeats. */
+/** Maximum characters that REP repeats: the limit of libghostty. */
 const REPEATS = 65_535;
 
 /** The types of @xterm/headless fit too. */
@@ -58,7 +58,7 @@ interface Core {
 
 type Params = (number | number[])[];
 
-/** From the next byte on; disposing leaves the cursors saved until then as they are. */
+/** Installs the corrections. Disposing removes them, except for cursors already saved. */
 export function correctXterm(terminal: Correctable): Disposable {
   const disposables = new DisposableList();
   const core = coreOf(terminal);
@@ -80,14 +80,14 @@ export function correctXterm(terminal: Correctable): Disposable {
       const { y, scrollTop } = core.buffers.active;
       return y === scrollTop && takeApart(core.buffers.active, y);
     }),
-    // A reset makes new buffers, and says that it does.
+    // A reset creates new buffers and fires this event.
     terminal.buffer.onBufferChange(() => fixSaved(core)),
   );
   fixSaved(core);
   return disposables;
 }
 
-// Each returns whether all is done: if not, xterm.js goes on with the sequence by itself.
+// Each returns true if the sequence is handled; otherwise xterm.js processes it as well.
 
 function eraseInLine(
   { buffers, _inputHandler }: Core,
@@ -123,7 +123,7 @@ function eraseInDisplay(
     return true;
   }
   if (how !== 1 || buffer.x < cols - 1) return false;
-  // From the last column xterm.js goes to a row that it does not mean, or that is not there.
+  // In the last column xterm.js accesses the wrong row, or one that does not exist.
   _inputHandler.eraseInLine({ params: [1] }, keepProtected);
   buffer.x--;
   _inputHandler.eraseInDisplay({ params: [1] }, keepProtected);
@@ -154,7 +154,7 @@ function endPendingWrap(buffer: Buffer, cols: number): void {
   if (buffer.x >= cols) buffer.x = cols - 1;
 }
 
-/** The rows `first` to `last`, counted from the cursor's, do not go on from the ones above them any more. */
+/** Ends the wrap into the rows `first` to `last`, counted from the cursor's row. */
 function unwrap(buffer: Buffer, first: number, last: number): boolean {
   for (let y = first; y <= last; y++) {
     const row = buffer.lines.get(buffer.ybase + buffer.y + y);
@@ -163,13 +163,13 @@ function unwrap(buffer: Buffer, first: number, last: number): boolean {
   return false;
 }
 
-/** The lines from row `top` to the end of the scroll region, and the one after it. */
+/** Ends the wrap into the rows from `top` to the end of the scroll region and into the row after it. */
 function takeApart(buffer: Buffer, top: number): boolean {
   const { y, scrollTop, scrollBottom } = buffer;
   return top >= scrollTop && top <= scrollBottom && unwrap(buffer, top - y, scrollBottom + 1 - y);
 }
 
-/** xterm.js keeps the row of a saved cursor by its place in the buffer, which scrolling moves up. */
+/** xterm.js stores the row of a saved cursor as a buffer index, which scrolling shifts. */
 function fixSaved({ buffers }: Core): void {
   for (const buffer of [buffers.normal, buffers.alt]) {
     if (Object.getOwnPropertyDescriptor(buffer, "savedY")?.get) continue;
@@ -185,7 +185,7 @@ function fixSaved({ buffers }: Core): void {
   }
 }
 
-/** Undefined if this xterm.js is not made as we know it. */
+/** Returns undefined if this version of xterm.js has other internals. */
 function coreOf(terminal: Correctable): Core | undefined {
   const core = (terminal as { _core?: Partial<Core> })._core;
   const handler = core?._inputHandler;

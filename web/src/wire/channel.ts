@@ -1,36 +1,36 @@
-// What a client has to know about one channel: its state, and the two windows of credit (docs/wire.md sections 2 and 4).
+// The client's state of one channel: its phase and the two credit windows (docs/wire.md sections 2 and 4).
 //
-//   state        we may send
+//   state        the client may send
 //   open         input, end → ended, cancel → cancelling, credit
 //   ended        cancel → cancelling, credit
 //   cancelling   credit
-//   (closed)     nothing: the channel is forgotten
+//   (closed)     nothing: the channel is removed
 
 import { MisuseError, ProtocolViolation } from "./errors";
 
 export type State = "open" | "ended" | "cancelling";
 type Verb = "input" | "end" | "cancel" | "credit";
 
-/** state → what may be sent in it → the state that follows. */
+/** State → messages that may be sent in it → the state after sending. */
 const TABLE: Record<State, Partial<Record<Verb, State>>> = {
   open: { input: "open", end: "ended", cancel: "cancelling", credit: "open" },
   ended: { cancel: "cancelling", credit: "ended" },
   cancelling: { credit: "cancelling" },
 };
 
-/** An event costs its value's length and this: bytes. */
+/** Bytes that an event costs in addition to the encoded length of its value. */
 export const EVENT_OVERHEAD = 64;
 
-/** Bytes: a server that learns from our grants how fast we are must not wait long for one. */
-const BATCH_MOST = 65_536;
+/** Bytes. Upper bound of a grant's batch: the server estimates our speed from grants, so they must not come late. */
+const MAX_BATCH = 65_536;
 
 export class ChannelLedger {
   #state: State = "open";
-  /** Bytes the server may still send. An event may overdraw it. */
+  /** Bytes that the server may still send. An event may make it negative. */
   #incoming: number;
-  /** Bytes consumed here and not yet granted again. */
-  #owed = 0;
-  /** Input bytes we may still send. */
+  /** Bytes consumed and not yet granted again. */
+  #consumed = 0;
+  /** Bytes of input that the client may still send. */
   #outgoing: number;
   readonly #batch: number;
   readonly #windowMax: number;
@@ -38,7 +38,7 @@ export class ChannelLedger {
   constructor(window: number, inputWindow: number, windowMax: number) {
     this.#incoming = window;
     this.#outgoing = inputWindow;
-    this.#batch = Math.max(1, Math.min(Math.floor(window / 4), BATCH_MOST));
+    this.#batch = Math.max(1, Math.min(Math.floor(window / 4), MAX_BATCH));
     this.#windowMax = windowMax;
   }
 
@@ -46,12 +46,12 @@ export class ChannelLedger {
     return this.#state;
   }
 
-  /** Bytes the server may still send; below 0 when an event has overdrawn it. */
+  /** Bytes that the server may still send; negative after an event that cost more than was left. */
   get incoming(): number {
     return this.#incoming;
   }
 
-  /** Bytes of input granted and not used, whether or not the state lets us. */
+  /** Bytes of input granted and not used, in any state. */
   get outgoing(): number {
     return this.#outgoing;
   }
@@ -60,10 +60,10 @@ export class ChannelLedger {
     return this.#state === "open" ? this.#outgoing : 0;
   }
 
-  /** Throws MisuseError if the table does not allow it. */
+  /** Moves to the next state. Throws MisuseError if `TABLE` does not allow `verb` in the current state. */
   advance(verb: Verb): void {
     const next = TABLE[this.#state][verb];
-    if (!next) throw new MisuseError(`${verb} on a channel that is ${this.#state}`);
+    if (!next) throw new MisuseError(`cannot send ${verb} on a channel in state ${this.#state}`);
     this.#state = next;
   }
 
@@ -73,7 +73,8 @@ export class ChannelLedger {
 
   spendInput(bytes: number): void {
     this.advance("input");
-    if (bytes > this.#outgoing) throw new MisuseError(`${bytes} bytes of input, ${this.#outgoing} granted`);
+    if (bytes > this.#outgoing)
+      throw new MisuseError(`${bytes} bytes of input exceed the granted ${this.#outgoing}`);
     this.#outgoing -= bytes;
   }
 
@@ -85,30 +86,34 @@ export class ChannelLedger {
   receiveFrame(bytes: number): void {
     // "it MUST fit into what is left"
     if (bytes > this.#incoming) {
-      throw new ProtocolViolation("credit_exceeded", `${bytes} bytes of data, ${this.#incoming} granted`);
+      throw new ProtocolViolation(
+        "credit_exceeded",
+        `${bytes} bytes of data exceed the granted ${this.#incoming}`,
+      );
     }
     this.#incoming -= bytes;
   }
 
   receiveEvent(cost: number): void {
     // "it needs a positive window and may overdraw it"
-    if (this.#incoming <= 0) throw new ProtocolViolation("credit_exceeded", "an event without credit");
+    if (this.#incoming <= 0)
+      throw new ProtocolViolation("credit_exceeded", "an event arrived while the window was empty");
     this.#incoming -= cost;
   }
 
-  /** Returns what to grant of `bytes`: nothing where nobody may. */
+  /** Returns how many of `bytes` to grant: 0 in a state that allows no credit message. */
   grant(bytes: number): number {
     if (!this.may("credit")) return 0;
     this.#incoming = Math.min(this.#incoming + bytes, this.#windowMax);
     return bytes;
   }
 
-  /** `bytes` are dealt with. Returns what to grant now: 0 until a quarter of the window has come together. */
+  /** Records `bytes` as processed. Returns what to grant now: 0 until a quarter of the window has been consumed. */
   consume(bytes: number): number {
-    this.#owed += bytes;
-    if (this.#owed < this.#batch) return 0;
-    const grant = Math.min(this.#owed, this.#windowMax);
-    this.#owed -= grant;
+    this.#consumed += bytes;
+    if (this.#consumed < this.#batch) return 0;
+    const grant = Math.min(this.#consumed, this.#windowMax);
+    this.#consumed -= grant;
     return this.grant(grant);
   }
 }

@@ -1,7 +1,9 @@
-// The client's end of one connection, without I/O: `receive` takes what arrived and says what happened, `dataToSend`
-// hands out what has to go. It knows nothing of sockets, timers, terminals, or of connections before and after this one.
+// The client's end of one connection, without I/O: `receive` takes a message and returns the resulting event,
+// `dataToSend` returns the messages to send. It knows nothing of sockets, timers, terminals, or earlier and later
+// connections.
 //
-// Two kinds of error come out: ProtocolViolation when the server is to blame (drop the line), MisuseError when we are.
+// Two kinds of error: ProtocolViolation when the server is at fault (close the connection), MisuseError when the
+// caller is.
 
 import { ChannelLedger, EVENT_OVERHEAD } from "./channel";
 import { HawseError, MisuseError, ProtocolViolation } from "./errors";
@@ -10,8 +12,8 @@ import { memberText, utf8Length } from "./json-slice";
 import { DEFAULT_LIMITS, encodeMessage, parseServerMessage } from "./messages";
 import type { Call, ChannelEvent, ClientMessage, Frame, Limits, ServerMessage, Welcome } from "./protocol";
 
-/** What happened. `cost` is what it took from the channel's window: give it back with `consume` when dealt with. */
-export type Happening =
+/** A received event. `cost` was taken from the channel's window: return it with `consume` after processing. */
+export type ConnectionEvent =
   | { readonly kind: "welcome"; readonly welcome: Welcome }
   | {
       readonly kind: "event";
@@ -26,13 +28,13 @@ export type Happening =
   | { readonly kind: "credit"; readonly ch: number; readonly bytes: number }
   | { readonly kind: "pong"; readonly t: number }
   | { readonly kind: "goaway"; readonly reason: string; readonly retryAfter: number }
-  /** An `error` without a channel: why the server is about to close. */
+  /** An `error` without a channel: why the server is about to close the connection. */
   | { readonly kind: "fatal"; readonly error: HawseError };
 
 export interface ConnectionOptions {
-  /** Name and version, for the server's logs. */
+  /** The client's name and version, for the server's logs. */
   client: string;
-  /** Bytes the server may send on each new channel before it is given more. */
+  /** Initial credit of each new channel: bytes that the server may send. */
   window: number;
 }
 
@@ -47,7 +49,8 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     const { client, window } = options;
-    if (!(window >= 0 && window <= DEFAULT_LIMITS.window_max)) throw new MisuseError(`a window of ${window}`);
+    if (!(window >= 0 && window <= DEFAULT_LIMITS.window_max))
+      throw new MisuseError(`window must be between 0 and ${DEFAULT_LIMITS.window_max} bytes, not ${window}`);
     this.#window = window;
     this.#send({ type: "hello", protocol: 1, client, window });
   }
@@ -60,7 +63,7 @@ export class Connection {
     return this.#welcome?.limits ?? DEFAULT_LIMITS;
   }
 
-  /** An open channel's books, to look at. */
+  /** The state of an open channel, for tests and diagnostics. */
   ledger(ch: number): Pick<ChannelLedger, "state" | "incoming" | "outgoing"> | undefined {
     return this.#channels.get(ch);
   }
@@ -69,11 +72,11 @@ export class Connection {
     return this.#out.splice(0);
   }
 
-  // ---- what we do
+  // ---- sending
 
   call(method: string, options: CallOptions = {}): number {
-    if (!this.#welcome) throw new MisuseError("a call before welcome");
-    if (this.#lastChannel === MAX_CHANNEL) throw new MisuseError("no channel numbers are left");
+    if (!this.#welcome) throw new MisuseError("cannot call before welcome");
+    if (this.#lastChannel === MAX_CHANNEL) throw new MisuseError("all channel numbers are used");
     // "each `call` MUST use a higher number than every call before it"
     const ch = ++this.#lastChannel;
     const { input_window, window_max } = this.limits;
@@ -82,7 +85,7 @@ export class Connection {
     return ch;
   }
 
-  /** Bytes of input that may be sent now; 0 on a channel that takes none. */
+  /** Bytes of input that may be sent now; 0 on a closed channel. */
   inputCredit(ch: number): number {
     return this.#channels.get(ch)?.inputCredit ?? 0;
   }
@@ -98,7 +101,7 @@ export class Connection {
     this.#send({ type: "end", ch });
   }
 
-  /** Gives up interest; a channel that is closing or closed already needs none. */
+  /** Cancels the channel; does nothing if it is closing or closed. */
   cancel(ch: number): void {
     const ledger = this.#channels.get(ch);
     if (!ledger?.may("cancel")) return;
@@ -106,12 +109,12 @@ export class Connection {
     this.#send({ type: "cancel", ch });
   }
 
-  /** Lets the server send `bytes` more, now. */
+  /** Grants the server `bytes` more, at once. */
   grant(ch: number, bytes: number): void {
     this.#grant(ch, this.#channels.get(ch)?.grant(bytes) ?? 0);
   }
 
-  /** Gives `bytes` of credit back, in batches. On a closed channel nobody wants them any more. */
+  /** Returns `bytes` of credit to the server, in batches. Does nothing on a closed channel. */
   consume(ch: number, bytes: number): void {
     this.#grant(ch, this.#channels.get(ch)?.consume(bytes) ?? 0);
   }
@@ -120,28 +123,28 @@ export class Connection {
     this.#send({ type: "ping", t });
   }
 
-  // ---- what the server does
+  // ---- receiving
 
-  /** Throws ProtocolViolation; the connection is unusable then. */
-  receive(data: string | Uint8Array): Happening | undefined {
+  /** Processes one message. Throws ProtocolViolation, after which the connection is unusable. */
+  receive(data: string | Uint8Array): ConnectionEvent | undefined {
     if (typeof data !== "string") return this.#receiveFrame(decodeFrame(data));
     return this.#receiveMessage(parseServerMessage(data), data);
   }
 
-  #receiveFrame(frame: Frame): Happening {
+  #receiveFrame(frame: Frame): ConnectionEvent {
     const { ch, kind, payload } = frame;
-    if (kind === INPUT) throw new ProtocolViolation("protocol_error", "an input frame from the server");
+    if (kind === INPUT) throw new ProtocolViolation("protocol_error", "the server sent an input frame");
     this.#known(ch).receiveFrame(payload.length);
     return { kind: "data", ch, frame, cost: payload.length };
   }
 
-  #receiveMessage(message: ServerMessage, text: string): Happening | undefined {
+  #receiveMessage(message: ServerMessage, text: string): ConnectionEvent | undefined {
     if (message.type !== "welcome" && message.type !== "error" && !this.#welcome) {
-      throw new ProtocolViolation("protocol_error", `${message.type} before welcome`);
+      throw new ProtocolViolation("protocol_error", `the server sent ${message.type} before welcome`);
     }
     switch (message.type) {
       case "welcome":
-        if (this.#welcome) throw new ProtocolViolation("protocol_error", "a second welcome");
+        if (this.#welcome) throw new ProtocolViolation("protocol_error", "the server sent a second welcome");
         this.#welcome = message;
         return { kind: "welcome", welcome: message };
       case "event":
@@ -168,7 +171,7 @@ export class Connection {
     }
   }
 
-  #receiveEvent(message: ChannelEvent, text: string): Happening {
+  #receiveEvent(message: ChannelEvent, text: string): ConnectionEvent {
     const { ch, name, value } = message;
     const cost = utf8Length(memberText(text, "value") ?? "") + EVENT_OVERHEAD;
     this.#known(ch).receiveEvent(cost);
@@ -185,7 +188,10 @@ export class Connection {
     const ledger = this.#channels.get(ch);
     if (ledger) return ledger;
     const what = ch <= this.#lastChannel ? "closed" : "unknown";
-    throw new ProtocolViolation("protocol_error", `a message on channel ${ch}, which is ${what}`);
+    throw new ProtocolViolation(
+      "protocol_error",
+      `the server sent a message on channel ${ch}, which is ${what}`,
+    );
   }
 
   #open(ch: number): ChannelLedger {

@@ -1,13 +1,13 @@
-// Every error, and who is to blame:
+// The error types:
 //
 //   Error
-//   ├── HawseError            a typed error of docs/wire.md section 8: the call failed, and says whether to try again
-//   │   └── ProtocolViolation the server broke the protocol (or is not one of ours): the connection is unusable
-//   └── MisuseError           our own caller asked for what the protocol forbids: a bug on this side
+//   ├── HawseError            a typed error of docs/wire.md section 8: a call failed; `retryable` says whether to retry
+//   │   └── ProtocolViolation the server broke the protocol: the connection is unusable
+//   └── MisuseError           the caller asked for what the protocol forbids: a bug on this side
 
 import type { Admitted, ErrorMessage } from "./protocol";
 
-/** code: [HTTP status, retryable]. The table of section 8, checked against the spec's by a test. */
+/** code: [HTTP status, retryable]. Equal to the table of docs/wire.md section 8; a test compares them. */
 export const ERRORS = {
   invalid_message: [400, false],
   protocol_error: [400, false],
@@ -52,11 +52,11 @@ export interface ErrorOptions {
 }
 
 export class HawseError extends Error {
-  /** One of `ERRORS`, or one that a newer server has added. */
+  /** A key of `ERRORS`, or a code that a newer server has added. */
   readonly code: string;
   /** The same call may succeed later. */
   readonly retryable: boolean;
-  /** Was the work begun? */
+  /** Whether the server started the work. */
   readonly admitted: Admitted;
   readonly details: Record<string, unknown>;
 
@@ -86,9 +86,9 @@ export class MisuseError extends Error {
   override readonly name = "MisuseError";
 }
 
-/** The line broke after a call went out: nobody here knows whether it ran. */
+/** The error of a call whose connection was lost before its result: whether it ran is unknown. */
 export function interrupted(what: string): HawseError {
-  return new HawseError("interrupted", `the connection broke while ${what} was on its way`, {
+  return new HawseError("interrupted", `the connection was lost during ${what}`, {
     admitted: "unknown",
   });
 }

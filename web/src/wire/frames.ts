@@ -17,9 +17,11 @@ const TWO_32 = 0x1_0000_0000;
 export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   const { kind, ch, offset, payload } = frame;
   if (!Number.isSafeInteger(offset + payload.length) || offset < 0)
-    throw new MisuseError(`not an offset: ${offset}`);
-  if (payload.length > MAX_PAYLOAD) throw new MisuseError(`payload of ${payload.length} bytes`);
-  if (!Number.isInteger(ch) || ch < 1 || ch > MAX_CHANNEL) throw new MisuseError(`not a channel: ${ch}`);
+    throw new MisuseError(`offset ${offset} is not an integer from 0 to 2^53 - 1`);
+  if (payload.length > MAX_PAYLOAD)
+    throw new MisuseError(`payload of ${payload.length} bytes exceeds ${MAX_PAYLOAD}`);
+  if (!Number.isInteger(ch) || ch < 1 || ch > MAX_CHANNEL)
+    throw new MisuseError(`channel ${ch} is not an integer from 1 to ${MAX_CHANNEL}`);
   const bytes = new Uint8Array(HEADER_BYTES + payload.length);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, kind);
@@ -30,23 +32,29 @@ export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The payload is a view on `bytes`, not a copy. */
+/** Parses a frame. The payload is a view of `bytes`, not a copy. Throws ProtocolViolation. */
 export function decodeFrame(bytes: Uint8Array): Frame {
   if (bytes.length < HEADER_BYTES) {
-    throw new ProtocolViolation("invalid_message", `a frame of ${bytes.length} bytes has no whole header`);
+    throw new ProtocolViolation(
+      "invalid_message",
+      `a frame of ${bytes.length} bytes is shorter than its header of ${HEADER_BYTES}`,
+    );
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const kind = view.getUint8(0);
-  if (kind > SCREEN) throw new ProtocolViolation("invalid_message", `no such kind of frame: ${kind}`);
+  if (kind > SCREEN) throw new ProtocolViolation("invalid_message", `unknown frame kind: ${kind}`);
   const ch = view.getUint32(1);
   if (ch === 0) throw new ProtocolViolation("protocol_error", "channel 0 does not exist");
   const offset = view.getUint32(5) * TWO_32 + view.getUint32(9);
-  // A u64 may be more than a double holds exactly: 2^53 bytes are 285 years at 1 MB/s.
+  // A u64 may exceed the integers that a double represents exactly; 2^53 bytes are 285 years at 1 MB/s.
   if (!Number.isSafeInteger(offset + (bytes.length - HEADER_BYTES))) {
-    throw new ProtocolViolation("protocol_error", "an offset beyond 2^53 - 1");
+    throw new ProtocolViolation("protocol_error", "the frame's offset exceeds 2^53 - 1");
   }
   if (bytes.length - HEADER_BYTES > MAX_PAYLOAD) {
-    throw new ProtocolViolation("protocol_error", `a payload of ${bytes.length - HEADER_BYTES} bytes`);
+    throw new ProtocolViolation(
+      "protocol_error",
+      `a payload of ${bytes.length - HEADER_BYTES} bytes exceeds ${MAX_PAYLOAD}`,
+    );
   }
   return { kind: kind as Kind, ch, offset, payload: bytes.subarray(HEADER_BYTES) };
 }

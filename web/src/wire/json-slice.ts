@@ -1,7 +1,8 @@
 // Finds the text of one member of a JSON object without parsing it again. An event costs the length of its `value`
-// *as encoded* (docs/wire.md section 4), and encoding it anew would be a guess: 1.0 and 1 are the same number.
+// as the server encoded it (docs/wire.md section 4); encoding it again may give another length: 1.0 and 1 are the
+// same number.
 
-/** The raw text of top-level member `name` (the last one wins, as in JSON.parse); `text` must be valid JSON. */
+/** Returns the raw text of the top-level member `name` (of the last one, as JSON.parse does). `text` must be valid JSON. */
 export function memberText(text: string, name: string): string | undefined {
   let found: string | undefined;
   let at = text.indexOf("{") + 1;
@@ -16,7 +17,7 @@ export function memberText(text: string, name: string): string | undefined {
   }
 }
 
-/** Bytes of `text` in UTF-8. */
+/** Returns the number of bytes of `text` in UTF-8. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -33,7 +34,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** `from` is at the opening quote; the answer is behind the closing one. */
+/** `from` is the index of the opening quote. Returns the index after the closing quote. */
 function stringEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;

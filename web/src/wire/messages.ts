@@ -1,5 +1,5 @@
-// Control messages: text in, checked objects out (docs/wire.md section 2). Unknown fields are ignored, unknown types
-// and wrong fields are the server's fault.
+// Parses and validates control messages (docs/wire.md section 2). Unknown fields are ignored; an unknown type or
+// an invalid field is a ProtocolViolation.
 
 import { ProtocolViolation } from "./errors";
 import { MAX_CHANNEL } from "./frames";
@@ -18,10 +18,10 @@ const optional =
   value =>
     value === undefined || value === null || check(value);
 
-/** Bytes in one `credit`. */
+/** Largest grant in one `credit` message, in bytes. */
 const MAX_GRANT = 4_194_304;
 
-/** What must be true of each type's fields. `value` may be any JSON, but it has to be there. */
+/** The check of each field, by message type. `value` may be any JSON but must be present. */
 const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   welcome: {
     protocol: isNumber,
@@ -50,7 +50,7 @@ const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   goaway: { reason: isString, retry_after: value => isNumber(value) && Number(value) >= 0 },
 };
 
-/** Section 7; what a server leaves out is as the spec has it. */
+/** The defaults of docs/wire.md section 7, for limits that the server leaves out. */
 export const DEFAULT_LIMITS: Readonly<Limits> = {
   text: 1_048_576,
   payload: 65_536,
@@ -64,14 +64,17 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
 export function parseServerMessage(text: string): ServerMessage {
   const message = parseObject(text);
   const type = message.type;
-  if (typeof type !== "string") throw invalid("a message without a type");
+  if (typeof type !== "string") throw invalid("a message without a string `type`");
   const fields = Object.hasOwn(FIELDS, type) ? FIELDS[type as ServerMessage["type"]] : undefined;
-  if (!fields) throw invalid(`an unknown type of message: ${type}`);
+  if (!fields) throw invalid(`a message of unknown type: ${type}`);
   for (const [field, check] of Object.entries(fields)) {
-    if (!check(message[field])) throw invalid(`${type}.${field} is not what it should be`);
+    if (!check(message[field])) throw invalid(`an invalid ${type}.${field}`);
   }
   if (type === "welcome" && message.protocol !== 1) {
-    throw new ProtocolViolation("protocol_error", `The server speaks version ${message.protocol}`);
+    throw new ProtocolViolation(
+      "protocol_error",
+      `the server speaks protocol ${message.protocol}, this client 1`,
+    );
   }
   if (type === "welcome") message.limits = parseLimits(message.limits as Json);
   for (const name of ["ch", "seq", "details"]) if (message[name] === null) delete message[name];
@@ -98,12 +101,13 @@ function parseLimits(given: Json): Limits {
   for (const name of Object.keys(limits) as (keyof Limits)[]) {
     const value = given[name];
     if (value === undefined) continue;
-    if (!isNumber(value) || Number(value) < 0) throw invalid(`welcome.limits.${name} is not a number`);
+    if (!isNumber(value) || Number(value) < 0)
+      throw invalid(`a welcome.limits.${name} that is not a number >= 0`);
     limits[name] = Number(value);
   }
   return limits;
 }
 
 function invalid(what: string): ProtocolViolation {
-  return new ProtocolViolation("invalid_message", `The server sent ${what}`);
+  return new ProtocolViolation("invalid_message", `the server sent ${what}`);
 }

@@ -1,15 +1,15 @@
-// The messages of docs/wire.md as types: sections 2 (control), 3 (frames), 7 (limits). Types only; nothing here runs.
+// Types of the messages of docs/wire.md: sections 2 (control), 3 (frames), 7 (limits). Types only.
 
 export type Admitted = "yes" | "no" | "unknown";
 
 export interface Limits {
-  /** Bytes of a control message. */
+  /** Maximum bytes of a control message. */
   text: number;
-  /** Bytes of a frame's payload. */
+  /** Maximum bytes of a frame's payload. */
   payload: number;
   channels: number;
   window_max: number;
-  /** Input bytes the server takes on a new channel before it has given any back. */
+  /** Initial input credit of a new channel, in bytes. */
   input_window: number;
   backlog: number;
   hello_timeout: number;
@@ -31,7 +31,7 @@ export interface Call {
   params?: object;
   key?: string;
   timeout?: number;
-  /** Of a repeated call with a key: seconds since it first went out. */
+  /** Of a repeated call with a key: seconds since it was first sent. */
   age?: number;
 }
 
@@ -111,7 +111,7 @@ export type Kind = 0 | 1 | 2 | 3;
 export interface Frame {
   kind: Kind;
   ch: number;
-  /** Absolute position of the payload's first byte in its stream. */
+  /** Offset of the payload's first byte in its stream. */
   offset: number;
   payload: Uint8Array;
 }

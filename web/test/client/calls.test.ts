@@ -4,7 +4,7 @@ import { bench } from "../fakes/bench";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** The outcome, as soon as there is one. */
+/** Returns the outcome of `promise` once it has one. */
 function watch(promise: Promise<unknown>): { outcome: unknown } {
   const watched: { outcome: unknown } = { outcome: "pending" };
   promise.then(
@@ -14,7 +14,7 @@ function watch(promise: Promise<unknown>): { outcome: unknown } {
   return watched;
 }
 
-test("a call waits for the line and gets its answer", async () => {
+test("a call waits for a connection and returns its result", async () => {
   const { gateway, client, settle } = bench();
   gateway.answer = call => ({ value: { method: call.method } });
   const call = watch(client.call("runtime.info", {}, { sandbox: "local" }));
@@ -24,7 +24,7 @@ test("a call waits for the line and gets its answer", async () => {
   expect(gateway.calls[0]).toMatchObject({ method: "runtime.info", sandbox: "local", params: {} });
 });
 
-test("a typed error comes out as it came in", async () => {
+test("a typed error is thrown unchanged", async () => {
   const { gateway, client, settle } = bench();
   const error = { code: "not_found", message: "no such thing", retryable: false, admitted: "no" };
   gateway.answer = () => ({ error });
@@ -34,7 +34,7 @@ test("a typed error comes out as it came in", async () => {
   expect(call.outcome).toEqual({ code: "not_found", admitted: "no" });
 });
 
-test("a call without a key that was on its way is interrupted, and never asked twice", async () => {
+test("a call without a key fails with interrupted and is never repeated", async () => {
   const { gateway, client, settle } = bench();
   gateway.answer = () => undefined;
   client.connect();
@@ -47,7 +47,7 @@ test("a call without a key that was on its way is interrupted, and never asked t
   expect(gateway.calls).toHaveLength(1);
 });
 
-test("a call with a key is repeated, the same, until it has an outcome", async () => {
+test("a call with a key is repeated unchanged until it has an outcome", async () => {
   const { gateway, client, settle } = bench();
   gateway.answer = () => undefined;
   client.connect();
@@ -73,7 +73,7 @@ test("a call with a key is repeated, the same, until it has an outcome", async (
   }
 });
 
-test("a keyed call survives a sandbox that cannot be reached for a while", async () => {
+test("a call with a key survives a sandbox that is unavailable for a while", async () => {
   const { gateway, client, settle } = bench();
   const error = { code: "unavailable", message: "", retryable: true, admitted: "no" };
   gateway.answer = () => ({ error });
@@ -86,7 +86,7 @@ test("a keyed call survives a sandbox that cannot be reached for a while", async
   expect(call.outcome).toEqual({ value: 1 });
 });
 
-test("a timeout counts the waiting for a line, and the server is told what is left", async () => {
+test("a timeout includes the wait for a connection, and the server receives the remaining time", async () => {
   const { gateway, client, settle } = bench();
   gateway.answer = () => undefined;
   const call = watch(client.call("exec", {}, { timeout: 5, key: "k" }));
@@ -98,7 +98,7 @@ test("a timeout counts the waiting for a line, and the server is told what is le
   expect(call.outcome).toEqual({ code: "deadline_exceeded", admitted: "unknown" });
 });
 
-test("closing ends every call that waits", async () => {
+test("closing the client fails every pending call", async () => {
   const { client, settle } = bench();
   const call = watch(client.call("x", {}, { key: "k" }));
   client.close();
@@ -109,7 +109,7 @@ test("closing ends every call that waits", async () => {
   expect(late.outcome).toEqual({ code: "cancelled", admitted: "no" });
 });
 
-test("after a failure that somebody mends, calls wait again", async () => {
+test("after a retry of a failed connection, calls wait again", async () => {
   const { gateway, client, settle } = bench();
   client.connect();
   await settle();

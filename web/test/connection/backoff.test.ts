@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { Backoff, FIRST_RETRY, LONGEST_WAIT } from "../../src/connection/backoff";
 
-test("the first retry comes at once, and the ceiling doubles from then on", () => {
+test("the first retry is immediate, then the upper bound doubles", () => {
   const backoff = new Backoff(() => 1);
   const waits = Array.from({ length: 9 }, () => backoff.next());
   expect(waits).toEqual([FIRST_RETRY, 200, 400, 800, 1_600, 3_200, 6_400, LONGEST_WAIT, LONGEST_WAIT]);
 });
 
-test("the jitter is full: a wait may be anything up to the ceiling", () => {
+test("the jitter is full: a delay may be any value up to the upper bound", () => {
   const backoff = new Backoff(() => 0.5);
   expect(Array.from({ length: 4 }, () => backoff.next())).toEqual([50, 100, 200, 400]);
   const lucky = new Backoff(() => 0);
   expect([lucky.next(), lucky.next(), lucky.next()]).toEqual([50, 50, 50]);
 });
 
-test("after success it begins anew", () => {
+test("reset starts again with an immediate retry", () => {
   const backoff = new Backoff(() => 1);
   for (let i = 0; i < 50; i++) backoff.next();
   expect(backoff.next()).toBe(LONGEST_WAIT);

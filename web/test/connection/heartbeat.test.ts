@@ -16,19 +16,19 @@ function make() {
   return { heartbeat, seen };
 }
 
-test("it pings at once, soon again, and then every five seconds", () => {
+test("it pings at once, then every second, and later every five seconds", () => {
   const { heartbeat, seen } = make();
   const start = Date.now();
   heartbeat.start();
   for (let second = 0; second < 14; second++) {
-    heartbeat.heard();
+    heartbeat.received();
     vi.advanceTimersByTime(1_000);
   }
   expect(seen.pings.map(t => t - start)).toEqual([0, 1_000, 2_000, 3_000, 8_000, 13_000]);
   expect(seen.dead).toBe(0);
 });
 
-test("silence for ten seconds after a ping is death, said once", () => {
+test("ten seconds without a message after a ping report a dead connection once", () => {
   const { heartbeat, seen } = make();
   heartbeat.start();
   vi.advanceTimersByTime(9_999);
@@ -40,26 +40,26 @@ test("silence for ten seconds after a ping is death, said once", () => {
   expect(seen.dead).toBe(1);
 });
 
-test("any sign of life will do, for a pong may wait behind output", () => {
+test("any message counts as a response, because a pong may be queued behind output", () => {
   const { heartbeat, seen } = make();
   heartbeat.start();
   for (let i = 0; i < 10; i++) {
     vi.advanceTimersByTime(9_000);
-    heartbeat.heard();
+    heartbeat.received();
   }
   expect(seen.dead).toBe(0);
 });
 
-test("a probe does not wait long", () => {
+test("a probe has a shorter time-out", () => {
   const { heartbeat, seen } = make();
   heartbeat.start();
-  heartbeat.heard();
+  heartbeat.received();
   heartbeat.probe();
   vi.advanceTimersByTime(3_000);
   expect(seen.dead).toBe(1);
 });
 
-test("the round trip is the median of the last ten", () => {
+test("the round-trip time is the median of the last ten", () => {
   const { heartbeat, seen } = make();
   for (const trip of [900, 10, 20, 30]) heartbeat.receivePong(Date.now() - trip);
   expect(seen.roundTrips).toEqual([900, 455, 20, 25]);

@@ -1,19 +1,19 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { buyTicket } from "../../src/connection/tickets";
+import { requestTicket } from "../../src/connection/tickets";
 
 afterEach(() => void vi.unstubAllGlobals());
 
 const base = new URL("https://gateway.test/hawse/");
-const buy = () => buyTicket(base, "secret", new AbortController().signal);
+const buy = () => requestTicket(base, "secret", new AbortController().signal);
 
-function gatewayAnswers(status: number, body: unknown): ReturnType<typeof vi.fn> {
+function gatewayResponds(status: number, body: unknown): ReturnType<typeof vi.fn> {
   const fetch = vi.fn(async () => new Response(JSON.stringify(body), { status }));
   vi.stubGlobal("fetch", fetch);
   return fetch;
 }
 
-test("the token goes into a header, below the gateway's own path", async () => {
-  const fetch = gatewayAnswers(201, { ticket: "t", expires_in: 30 });
+test("the token is sent in a header, to a URL below the gateway's path", async () => {
+  const fetch = gatewayResponds(201, { ticket: "t", expires_in: 30 });
   expect(await buy()).toBe("t");
   const [url, init] = fetch.mock.calls[0] as unknown as [URL, RequestInit];
   expect(url.href).toBe("https://gateway.test/hawse/v1/tickets");
@@ -26,12 +26,12 @@ test.each([
   [429, { code: "limit_exceeded" }, "unavailable", true],
   [502, null, "unavailable", true],
   [404, null, "internal", false],
-])("%i is %s", async (status, body, code, retryable) => {
-  gatewayAnswers(status, body ?? {});
+])("status %i is the error %s", async (status, body, code, retryable) => {
+  gatewayResponds(status, body ?? {});
   await expect(buy()).rejects.toMatchObject({ code, retryable });
 });
 
-test("no answer at all is worth another try", async () => {
+test("an unreachable gateway is retryable", async () => {
   vi.stubGlobal("fetch", async () => {
     throw new TypeError("Failed to fetch");
   });

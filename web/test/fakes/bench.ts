@@ -1,4 +1,4 @@
-// A client, a fake gateway and an emulator that only remembers, put together.
+// A client, a fake gateway and a fake emulator, connected.
 
 import { vi } from "vitest";
 import { HawseClient } from "../../src/client/client";
@@ -6,7 +6,7 @@ import type { TerminalSink } from "../../src/terminal/sink";
 import { TerminalChannel } from "../../src/terminal/terminal-channel";
 import { FakeGateway } from "./fake-gateway";
 
-/** Remembers what it was told, in order; parses only when told to. */
+/** Records its calls in order; parses only when `parse` is called. */
 export class FakeSink implements TerminalSink {
   readonly log: string[] = [];
   bytes: number[] = [];
@@ -46,7 +46,7 @@ export interface Bench {
   client: HawseClient;
   sink: FakeSink;
   channel: TerminalChannel;
-  /** Runs the network, the emulator and the timers that are due until nothing moves. */
+  /** Runs the network, the emulator and the due timers until nothing is left to do. */
   settle(milliseconds?: number): Promise<void>;
 }
 

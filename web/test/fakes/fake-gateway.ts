@@ -1,5 +1,5 @@
-// A gateway and its runtime in memory. It checks the client as strictly as docs/wire.md lets a server: whatever it
-// finds is kept in `faults`, which a test expects to stay empty.
+// A gateway and its runtime in memory. It validates the client as strictly as docs/wire.md allows. Violations are
+// collected in `faults`, which a test expects to stay empty.
 
 import { decodeFrame, encodeFrame } from "../../src/wire/frames";
 import { DEFAULT_LIMITS } from "../../src/wire/messages";
@@ -12,7 +12,7 @@ interface Attachment {
   ch: number;
   terminal: FakeTerminal;
   input: string | undefined;
-  /** What the client granted and we have not used; what we granted and it has not used. */
+  /** Unused credit: granted by the client, and granted to the client. */
   window: number;
   inputWindow: number;
   queue: { kind: Kind; offset: number; bytes: Uint8Array }[];
@@ -28,9 +28,9 @@ export class FakeGateway {
   readonly faults: string[] = [];
   readonly calls: Call[] = [];
   readonly sockets: FakeSocket[] = [];
-  /** Answers a call that is not about attaching; undefined leaves it open. */
+  /** Returns the outcome of a call other than terminal.attach; undefined leaves it pending. */
   answer: (call: Call) => { value: unknown } | { error: object } | undefined = () => ({ value: {} });
-  /** Bytes of output in one frame, at most. */
+  /** Maximum bytes of output in one frame. */
   slice = 65_536;
   #sessions = new Set<Session>();
 
@@ -59,12 +59,12 @@ export class FakeGateway {
     return this.sockets.at(-1) as FakeSocket;
   }
 
-  /** Queues what each attachment may have. */
+  /** Queues the messages that each attachment has credit for. */
   pump(): void {
     for (const session of this.#sessions) session.pump();
   }
 
-  /** Runs the network until nothing moves. */
+  /** Delivers messages until none is left. */
   settle(): void {
     for (let moved = 1; moved > 0; ) {
       this.pump();
@@ -74,7 +74,7 @@ export class FakeGateway {
     }
   }
 
-  /** The journal has moved on: all attachments start again from a snapshot. */
+  /** Restarts all attachments from a snapshot, as after a journal overrun. */
   reseed(): void {
     for (const session of this.#sessions) session.reseed();
   }
@@ -131,7 +131,7 @@ class Session {
         const attachment = this.#attachments.get(message.ch);
         if (attachment) attachment.window += message.bytes;
         if (attachment && attachment.window > this.#window)
-          this.#gateway.faults.push("more credit than was used");
+          this.#gateway.faults.push("credit granted exceeds the bytes used");
         break;
       }
       case "cancel":
@@ -197,7 +197,7 @@ class Session {
     const attachment = this.#attachments.get(ch);
     if (!attachment) return;
     attachment.inputWindow -= payload.length;
-    if (attachment.inputWindow < 0) this.#gateway.faults.push("input beyond the credit");
+    if (attachment.inputWindow < 0) this.#gateway.faults.push("input exceeds the credit");
     if (attachment.input === undefined) this.#gateway.faults.push("input without an id");
     const applied = attachment.terminal.apply(attachment.input ?? "", offset, payload);
     if (applied === undefined) {
@@ -229,7 +229,7 @@ class Session {
     this.#send({ type: "result", ch: attachment.ch, value: { exit: terminal.exit, offset: terminal.end } });
   }
 
-  /** The output up to the next resize, which is announced at its place. */
+  /** Returns the output up to the next resize, and sends a resize that is due. */
   #nextOutput(attachment: Attachment): { kind: Kind; offset: number; bytes: Uint8Array } | undefined {
     const { terminal, cursor } = attachment;
     const due = terminal.sizes.find(size => size.offset > attachment.announced && size.offset <= cursor);

@@ -1,5 +1,5 @@
-// A WebSocket whose network is in the test's hands: messages wait on the way until they are delivered, and the line
-// can be cut with any number of them lost.
+// A WebSocket whose network the test controls: messages wait until they are delivered, and the connection can be
+// cut with any number of them lost.
 
 export type Message = string | Uint8Array;
 
@@ -49,7 +49,7 @@ export class FakeSocket extends EventTarget {
     return delivered;
   }
 
-  /** What is on its way is lost. */
+  /** Closes the connection; undelivered messages are lost. */
   cut(code = 1006, reason = ""): void {
     if (this.readyState === 3) return;
     this.readyState = 3;

@@ -1,4 +1,5 @@
-// A terminal as the server keeps it: a journal by absolute offset, the sizes it has had, and the input of each stream.
+// A terminal as the server stores it: a journal by absolute offset, the size changes, and the applied input of
+// each stream.
 
 import type { Opened } from "../../src/wire/methods";
 
@@ -44,19 +45,19 @@ export class FakeTerminal {
     return this.sizes.filter(size => size.offset <= offset).at(-1) ?? (this.sizes[0] as Resize);
   }
 
-  /** Stands for the screen as it was at `from`: unlike any output, so that a test sees which is which. */
+  /** A stand-in for the screen at `from`, different from any output so that tests can tell them apart. */
   snapshot(from: number): Uint8Array {
     return new TextEncoder().encode(`<screen at ${from}>`);
   }
 
-  /** Returns how many bytes were new, or undefined for a gap. */
+  /** Applies input. Returns the number of new bytes, or undefined for a gap. */
   apply(input: string, offset: number, payload: Uint8Array): number | undefined {
     const applied = this.inputs.get(input) ?? 0;
     if (offset > applied) return undefined;
-    const fresh = payload.subarray(applied - offset);
-    this.typed.push(...fresh);
-    this.inputs.set(input, applied + fresh.length);
-    return fresh.length;
+    const newPart = payload.subarray(applied - offset);
+    this.typed.push(...newPart);
+    this.inputs.set(input, applied + newPart.length);
+    return newPart.length;
   }
 
   describe(): Omit<Opened, "start_at" | "from" | "screen" | "input_offset"> {

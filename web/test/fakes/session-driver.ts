@@ -1,5 +1,5 @@
-// Plays one dialogue of tests/vectors/sessions.json on a client's Connection: the client's steps as calls of its
-// methods, the server's as received messages.
+// Plays one session of tests/vectors/sessions.json on a Connection: the client's steps as method calls, the
+// server's steps as received messages.
 
 import { expect } from "vitest";
 import { Connection } from "../../src/wire/connection";
@@ -35,7 +35,7 @@ export function drive(session: Session): void {
 class Driver {
   readonly #session: Session;
   readonly #connection: Connection;
-  /** The vector's channel numbers and ours, which are always the next ones. */
+  /** The vector's channel numbers → the connection's, which are consecutive. */
   readonly #numbers = new Map<number, number>();
 
   constructor(session: Session) {
@@ -74,7 +74,7 @@ class Driver {
 
   #client(step: Step): void {
     if (step.error) {
-      expect(this.#refuses(step)).toBe(true);
+      expect(this.#rejects(step)).toBe(true);
       return;
     }
     this.#act(step);
@@ -85,10 +85,10 @@ class Driver {
     );
   }
 
-  /** What a client must not send, it either has no way to say or refuses to. */
-  #refuses(step: Step): boolean {
+  /** Whether the connection cannot send, or refuses to send, a forbidden message. */
+  #rejects(step: Step): boolean {
     const message: Partial<ClientMessage> = step.text ? JSON.parse(step.text) : {};
-    // Connection says hello first by itself, once, and chooses rising channel numbers.
+    // Connection sends hello itself, once, and chooses increasing channel numbers.
     if (message.type === "hello" || (message.type === "call" && this.#connection.welcome)) return true;
     if (step.frame && step.frame.kind !== 0) return true;
     if (this.#session.welcomed === false && message.type === "ping") return true;
@@ -124,9 +124,9 @@ class Driver {
         this.#connection.ping(message.t);
         break;
       case "pong":
-        throw new Error("a pong is only ever an answer");
+        throw new Error("a client sends pong only as an answer to ping");
     }
-    // A client's ping is answered by the server, which is not played here.
+    // The server answers a client's ping; this driver does not.
   }
 
   #arriving(text: string | undefined, frame: Step["frame"]): string | Uint8Array {
@@ -135,7 +135,7 @@ class Driver {
       const { kind, offset } = frame;
       return encodeFrame({ kind, ch: this.#ours(frame.ch), offset: Number(offset), payload });
     }
-    // Only the number changes: every other character counts.
+    // Only the number changes; every other character is kept.
     return (text ?? "").replace(/"ch":\s*(\d+)/, (_, ch) => `"ch":${this.#ours(Number(ch))}`);
   }
 

@@ -10,13 +10,13 @@ test("sandbox and terminal have defaults, the token comes from the fragment", ()
   });
 });
 
-test("the token leaves the address, the rest stays", () => {
+test("the token is removed from the URL, the rest stays", () => {
   expect(withoutToken("http://x/?terminal=t#token=secret")).toBe("http://x/?terminal=t");
   expect(withoutToken("http://x/#a=1&token=secret")).toBe("http://x/#a=1");
   expect(withoutToken("http://x/?q=%20#other")).toBe("http://x/?q=%20#other");
 });
 
-test("a link for others names the terminal and holds no secret", () => {
+test("a link to share names the terminal and contains no token", () => {
   expect(shareLink("http://x/#token=secret")).toBe("http://x/?sandbox=local&terminal=main");
   expect(shareLink("http://x/#token=secret", "a b+")).toBe(
     "http://x/?sandbox=local&terminal=main#token=a+b%2B",

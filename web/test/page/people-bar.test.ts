@@ -12,10 +12,10 @@ test.each([
   expect(initials(name)).toBe(letters);
 });
 
-test("a tooltip says what somebody is and does", () => {
+test("a tooltip describes the viewer", () => {
   const ada = { id: "v1", name: "Ada", color: "", focus: true, at: null } as const;
   expect(describe({ ...ada, kind: "person", read_only: false, typing: false })).toBe("Ada");
   expect(describe({ ...ada, kind: "agent", read_only: true, typing: true })).toBe(
-    "Ada (agent, looks only, typing)",
+    "Ada (agent, view only, typing)",
   );
 });

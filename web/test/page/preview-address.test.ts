@@ -24,6 +24,6 @@ test.each([
     { ...preview, sandbox: "l".repeat(40) },
     `http://127.0.0.1:8080/p/${"l".repeat(40)}/${token}/`,
   ],
-])("from %s, %o is at %s", (base, of, address) => {
+])("from %s, the preview %o has the URL %s", (base, of, address) => {
   expect(previewAddress(base, of)).toBe(address);
 });

@@ -10,7 +10,7 @@ function memory(): Storage {
   } as unknown as Storage;
 }
 
-test("settings are remembered, and what is not remembered is as usual", () => {
+test("settings are stored, and missing ones have defaults", () => {
   const storage = memory();
   const usual = { theme: "light", fontSize: 14, screenReader: false, name: "" };
   expect(loadSettings(() => storage, "light")).toEqual(usual);
@@ -19,7 +19,7 @@ test("settings are remembered, and what is not remembered is as usual", () => {
   expect(loadSettings(() => storage, "light")).toEqual(mine);
 });
 
-test("nonsense in the storage is not believed", () => {
+test("invalid stored values are ignored", () => {
   const storage = memory();
   for (const text of ["", "[", "null", '{"theme":"pink","fontSize":"big","screenReader":1,"name":{}}']) {
     storage.setItem("hawse.settings", text);
@@ -29,7 +29,7 @@ test("nonsense in the storage is not believed", () => {
   expect([clampFontSize(1), clampFontSize(99)]).toEqual([8, 32]);
 });
 
-test("a storage that is forbidden is as good as an empty one", () => {
+test("a forbidden storage behaves like an empty one", () => {
   const forbidden = () => {
     throw new Error("SecurityError");
   };

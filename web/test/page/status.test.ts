@@ -1,56 +1,58 @@
 import { expect, test } from "vitest";
-import { type Circumstances, statusOf } from "../../src/page/status";
+import { type StatusInput, statusOf } from "../../src/page/status";
 import { HawseError } from "../../src/wire/errors";
 
-const live: Circumstances = {
-  line: { phase: "live" },
+const live: StatusInput = {
+  connection: { phase: "live" },
   terminal: { phase: "live" },
   online: true,
   now: 0,
   connectedBefore: true,
 };
-const waiting = (retryAt: number): Circumstances["line"] => ({
+const waiting = (retryAt: number): StatusInput["connection"] => ({
   phase: "waiting",
   attempt: 3,
   retryAt,
   reason: new HawseError("unavailable", ""),
 });
 
-test("live needs both the line and the terminal", () => {
-  expect(statusOf(live)).toMatchObject({ mood: "live", label: "Live" });
-  expect(statusOf({ ...live, terminal: { phase: "attaching" } }).mood).toBe("reconnecting");
-  expect(statusOf({ ...live, terminal: { phase: "attaching" }, connectedBefore: false }).mood).toBe(
+test("live needs both the connection and the terminal", () => {
+  expect(statusOf(live)).toMatchObject({ kind: "live", label: "Live" });
+  expect(statusOf({ ...live, terminal: { phase: "attaching" } }).kind).toBe("reconnecting");
+  expect(statusOf({ ...live, terminal: { phase: "attaching" }, connectedBefore: false }).kind).toBe(
     "connecting",
   );
 });
 
-test("a long wait is counted down, a short one is not", () => {
+test("a long delay shows a countdown, a short one does not", () => {
   const attaching = { ...live, terminal: { phase: "attaching" } } as const;
-  expect(statusOf({ ...attaching, line: waiting(7_200) }).label).toBe("Reconnecting in 8 s");
-  expect(statusOf({ ...attaching, line: waiting(50) }).label).toBe("Reconnecting");
-  expect(statusOf({ ...attaching, line: waiting(7_200), connectedBefore: false }).label).toBe(
+  expect(statusOf({ ...attaching, connection: waiting(7_200) }).label).toBe("Reconnecting in 8 s");
+  expect(statusOf({ ...attaching, connection: waiting(50) }).label).toBe("Reconnecting");
+  expect(statusOf({ ...attaching, connection: waiting(7_200), connectedBefore: false }).label).toBe(
     "Retrying in 8 s",
   );
-  expect(statusOf({ ...attaching, line: waiting(7_200), online: false }).mood).toBe("offline");
+  expect(statusOf({ ...attaching, connection: waiting(7_200), online: false }).kind).toBe("offline");
 });
 
-test("an end is told with its code or its signal", () => {
+test("the end of a shell shows its exit code or signal", () => {
   const exited = (exit: object) =>
     statusOf({ ...live, terminal: { phase: "ended", why: "exited", exit } }).text;
   expect(exited({ code: 0, signal: null })).toBe("exited with code 0");
   expect(exited({ code: null, signal: "SIGKILL" })).toBe("killed by SIGKILL");
-  expect(statusOf({ ...live, terminal: { phase: "ended", why: "replaced" } }).text).toContain("elsewhere");
+  expect(statusOf({ ...live, terminal: { phase: "ended", why: "replaced" } }).text).toContain(
+    "Another viewer started a new shell",
+  );
 });
 
-test("failures come before all else, in words", () => {
+test("failures take precedence and have a description", () => {
   const reason = new HawseError("origin_denied", "origin not allowed");
-  expect(statusOf({ ...live, line: { phase: "failed", reason } })).toMatchObject({
-    mood: "failed",
+  expect(statusOf({ ...live, connection: { phase: "failed", reason } })).toMatchObject({
+    kind: "failed",
     error: reason,
   });
-  expect(statusOf({ ...live, terminal: { phase: "failed", reason } }).mood).toBe("failed");
-  expect(statusOf({ ...live, line: { phase: "signed-out" } })).toMatchObject({
-    mood: "signed-out",
+  expect(statusOf({ ...live, terminal: { phase: "failed", reason } }).kind).toBe("failed");
+  expect(statusOf({ ...live, connection: { phase: "signed-out" } })).toMatchObject({
+    kind: "signed-out",
     text: "",
   });
 });

@@ -3,7 +3,7 @@ import type { Terminal as BrowserTerminal } from "@xterm/xterm";
 import { expect, test } from "vitest";
 import { useWidths } from "../../src/page/widths";
 
-/** What libghostty, the server's emulator, says of each: measured, not computed. */
+/** The widths in libghostty, the server's emulator: measured, not computed. */
 const SERVER = {
   "👍🏽": 4,
   "👨‍👩‍👧": 6,

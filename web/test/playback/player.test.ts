@@ -6,7 +6,7 @@ import type { RecordingInfo } from "../../src/wire/methods";
 
 const encoder = new TextEncoder();
 
-/** A line every second, `0 ` to `99 `; a screen to begin at every ten, that says what came before in short. */
+/** A line every second, `0 ` to `99 `, and a keyframe every ten seconds whose screen summarises the lines before it. */
 class Tape implements RecordingSource {
   readonly files: Record<Part, Uint8Array>;
   readonly reads: string[] = [];
@@ -19,8 +19,8 @@ class Tape implements RecordingSource {
     for (let second = 0; second < 100; second++) {
       if (second % 10 === 0 && second > 0) {
         const painted = `<${second}>`;
-        const place = { t: second - 1, at: cast.length, screen: screens.length, size: painted.length };
-        index += `${JSON.stringify({ ...place, cols: 100, rows: 30 })}\n`;
+        const keyframe = { t: second - 1, at: cast.length, screen: screens.length, size: painted.length };
+        index += `${JSON.stringify({ ...keyframe, cols: 100, rows: 30 })}\n`;
         screens += painted;
       }
       cast += `[${second === 0 ? 0 : 1},"o","${second} "]\n`;
@@ -45,7 +45,7 @@ class Tape implements RecordingSource {
 class Paper implements Stage {
   text = "";
   size = "";
-  /** Called before each write is done. */
+  /** Called before each write completes. */
   busy = () => {};
   reset(): void {
     this.text = "";
@@ -107,13 +107,13 @@ beforeEach(async () => {
 });
 
 describe("a player", () => {
-  it("shows the beginning first, and knows the markers", () => {
+  it("shows the beginning first and has the markers", () => {
     expect([player.phase, paper.text, paper.size]).toEqual(["paused", "0 ", "80x24"]);
     expect(player.markers).toEqual([{ t: 42, label: "here" }]);
     expect(player.duration).toBe(129);
   });
 
-  it("plays in time, at the speed that is wanted", async () => {
+  it("plays in real time, at the chosen speed", async () => {
     player.play();
     await clock.pass(3.5);
     expect(paper.text).toBe("0 1 2 3 ");
@@ -126,7 +126,7 @@ describe("a player", () => {
     expect(paper.text).toBe("0 1 2 3 4 5 6 7 ");
   });
 
-  it("begins at the nearest screen to seek, and reads no more than from there", async () => {
+  it("seeks from the nearest keyframe and reads only from there", async () => {
     source.reads.length = 0;
     player.seek(55.5);
     await settle();
@@ -140,13 +140,13 @@ describe("a player", () => {
     expect([paper.text, paper.size]).toEqual(["0 1 2 3 ", "80x24"]);
   });
 
-  it("goes where it was last told to, however fast it is told", async () => {
+  it("seeks to the last of several targets", async () => {
     for (const time of [90, 10, 75.5, 20, 33]) player.seek(time);
     await settle();
     expect([paper.text, player.time, player.settled]).toEqual(["<30>30 31 32 33 ", 33, true]);
   });
 
-  it("goes on playing after a seek, from there", async () => {
+  it("keeps playing after a seek", async () => {
     player.play();
     await clock.pass(1.2);
     player.seek(80);
@@ -155,7 +155,7 @@ describe("a player", () => {
     expect(player.phase).toBe("playing");
   });
 
-  it("waits for a pause no longer than is wanted, and ends", async () => {
+  it("shortens a pause to the idle limit, and ends", async () => {
     player.idleLimit = 2;
     player.seek(98.5);
     player.play();
@@ -170,7 +170,7 @@ describe("a player", () => {
     expect(paper.text).toBe("0 1 ");
   });
 
-  it("keeps its pace where more comes than can be shown, by leaving out what lies before a screen", async () => {
+  it("skips to a keyframe when there is more output than can be shown in time", async () => {
     paper.busy = () => {
       if (clock.time < 4_000) clock.time += 300;
     };
@@ -185,7 +185,7 @@ describe("a player", () => {
     expect(paper.text).toBe(shown);
   });
 
-  it("says what went wrong", async () => {
+  it("reports an error", async () => {
     source.broken = new HawseError("not_found", "deleted");
     player.seek(70);
     await settle();

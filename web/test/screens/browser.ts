@@ -1,4 +1,4 @@
-// The same comparison in a browser, with the build of xterm.js that the page uses: e2e/test_screens.py loads it.
+// The comparison in a browser, with the build of xterm.js that the page uses; e2e/test_screens.py loads it.
 
 import type { Terminal as Headless } from "@xterm/headless";
 import { Terminal } from "@xterm/xterm";
@@ -13,7 +13,7 @@ interface Entry {
   cuts: { at: number; snapshot: string }[];
 }
 
-/** Unlike the headless one it has to be opened before it is drawn. */
+/** Unlike the headless build it must be opened before it draws. */
 class Opened extends Terminal {
   constructor(options: ConstructorParameters<typeof Terminal>[0]) {
     super(options);

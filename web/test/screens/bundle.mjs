@@ -1,4 +1,4 @@
-// `node bundle.mjs DIRECTORY`: makes browser.js there of browser.ts.
+// `node bundle.mjs DIRECTORY`: bundles browser.ts as browser.js in DIRECTORY.
 
 import { fileURLToPath } from "node:url";
 import { build } from "vite";

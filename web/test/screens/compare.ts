@@ -1,10 +1,10 @@
-// Lists what is different between two terminals: every cell of both buffers, cursor, modes and all that decides how
-// the next byte is taken.
+// Lists the differences between two terminals: every cell of both buffers, the cursor, the modes, and all state
+// that affects how the next byte is processed.
 
 import type { Terminal } from "@xterm/headless";
-import { type Buffer, type Cell, type Core, type Heard, inside, type Line } from "./inside";
+import { type Buffer, type Cell, type Core, type EventState, inside, type Line } from "./inside";
 
-/** kind → an example, as "where: is, should be". */
+/** Kind of difference → an example, as "where: actual, expected". */
 export type Differences = Map<string, { count: number; example: string }>;
 
 const FG_FLAGS = 0xfc000000;
@@ -18,7 +18,12 @@ const P256 = 0x02000000;
 const SEEN_ON_BLANKS = 0x04000000 | 0x10000000 | 0x80000000;
 const OVERLINE = 0x40000000;
 
-export function compare(is: Terminal, should: Terminal, heardIs: Heard, heardShould: Heard): Differences {
+export function compare(
+  is: Terminal,
+  should: Terminal,
+  stateIs: EventState,
+  stateShould: EventState,
+): Differences {
   const found: Differences = new Map();
   const note = (kind: string, where: string, left: unknown, right: unknown) => {
     const known = found.get(kind);
@@ -40,15 +45,15 @@ export function compare(is: Terminal, should: Terminal, heardIs: Heard, heardSho
   same("pen", pen(a, a._inputHandler._curAttrData), pen(b, b._inputHandler._curAttrData));
   same("charset", charsets(a, b), charsets(b, b));
   same("parser", a._inputHandler._parser.currentState, b._inputHandler._parser.currentState);
-  same("title", heardIs.title, heardShould.title);
-  same("cwd", heardIs.cwd, heardShould.cwd);
-  same("palette", sorted(heardIs.colours), sorted(heardShould.colours));
+  same("title", stateIs.title, stateShould.title);
+  same("cwd", stateIs.cwd, stateShould.cwd);
+  same("palette", sorted(stateIs.colours), sorted(stateShould.colours));
   return found;
 
   function compareBuffers(name: string, a: Core, b: Core, left: Buffer, right: Buffer) {
     same("scrollback", left.ybase, right.ybase, name);
     const active = right === b.buffers.active;
-    // Behind the alternate screen, where the cursor stands is kept by DECSC only.
+    // Under the alternate screen, the cursor position is stored by DECSC only.
     if (active) same("cursor", [left.x, left.y], [right.x, right.y], name);
     same("region", [left.scrollTop, left.scrollBottom], [right.scrollTop, right.scrollBottom], name);
     same("tabs", tabs(left), tabs(right), name);

@@ -1,5 +1,5 @@
-// What xterm.js keeps inside and does not show: the parts that are needed to tell whether two terminals are the same.
-// The names are those of xterm.js 6; both its builds (for Node, and for the browser) keep them.
+// The internal state of xterm.js that is needed to decide whether two terminals are equal. The names are those of
+// xterm.js 6, in its builds for Node and for the browser.
 
 import type { Terminal } from "@xterm/headless";
 
@@ -54,31 +54,31 @@ export function inside(terminal: Terminal): Core {
   return (terminal as unknown as { _core: Core })._core;
 }
 
-/** What is told by events and then forgotten. */
-export interface Heard {
+/** State that xterm.js reports only in events. */
+export interface EventState {
   title: string;
   cwd: string;
   colours: Record<string, string>;
 }
 
-export function listen(terminal: Terminal): Heard {
-  const heard: Heard = { title: "", cwd: "", colours: {} };
+export function listen(terminal: Terminal): EventState {
+  const eventState: EventState = { title: "", cwd: "", colours: {} };
   terminal.onTitleChange(title => {
-    heard.title = title;
+    eventState.title = title;
   });
   terminal.parser.registerOscHandler(7, cwd => {
-    heard.cwd = cwd;
+    eventState.cwd = cwd;
     return true;
   });
   inside(terminal)._inputHandler.onColor(requests => {
     for (const { type, index, color } of requests) {
       // 1 sets a colour, 2 gives back its default; 0 only asks.
-      if (type === 1) heard.colours[String(index)] = String(color);
+      if (type === 1) eventState.colours[String(index)] = String(color);
       if (type === 2) {
-        if (index === undefined) heard.colours = {};
-        else delete heard.colours[String(index)];
+        if (index === undefined) eventState.colours = {};
+        else delete eventState.colours[String(index)];
       }
     }
   });
-  return heard;
+  return eventState;
 }

@@ -1,4 +1,5 @@
-// `node main.mjs DIRECTORY`: replays the cases in it (tests/screens/cases.py writes them), writes outcomes.json there.
+// `node main.mjs DIRECTORY`: replays the cases in DIRECTORY (written by tests/screens/cases.py) and writes
+// outcomes.json there.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

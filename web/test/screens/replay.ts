@@ -1,4 +1,5 @@
-// Plays a recording into one xterm.js, and snapshots of it with what comes after them into others, and compares them.
+// Replays a recording into one xterm.js, replays snapshots of it with the following output into others, and
+// compares them.
 
 import type { ITerminalInitOnlyOptions, ITerminalOptions, Terminal } from "@xterm/headless";
 import type { Terminal as BrowserTerminal } from "@xterm/xterm";
@@ -20,7 +21,7 @@ export interface Case {
 
 export interface Outcome {
   name: string;
-  /** For each cut, what was different there, and what at the recording's end: kind → how often and an example. */
+  /** The differences at each cut and at the end of the recording: kind → count and an example. */
   cuts: {
     at: number;
     there: Record<string, { count: number; example: string }>;
@@ -33,10 +34,10 @@ export async function replay(make: Make, { name, cols, rows, recording, cuts }: 
     const terminal = new make({ cols, rows, scrollback: 5000, allowProposedApi: true });
     useWidths(terminal as unknown as BrowserTerminal);
     correctXterm(terminal);
-    return { terminal, heard: listen(terminal) };
+    return { terminal, eventState: listen(terminal) };
   };
   const straight = open();
-  const resumed: { terminal: Terminal; heard: ReturnType<typeof listen>; at: number }[] = [];
+  const resumed: { terminal: Terminal; eventState: ReturnType<typeof listen>; at: number }[] = [];
   const outcome: Outcome = { name, cuts: [] };
   let fed = 0;
   for (const { at, snapshot } of cuts) {
@@ -44,14 +45,14 @@ export async function replay(make: Make, { name, cols, rows, recording, cuts }: 
     fed = at;
     const one = { ...open(), at };
     await write(one.terminal, snapshot);
-    const there = compare(one.terminal, straight.terminal, one.heard, straight.heard);
+    const there = compare(one.terminal, straight.terminal, one.eventState, straight.eventState);
     outcome.cuts.push({ at, there: plain(there), end: {} });
     resumed.push(one);
   }
   await write(straight.terminal, recording.subarray(fed));
   for (const [i, one] of resumed.entries()) {
     await write(one.terminal, recording.subarray(one.at));
-    const end = compare(one.terminal, straight.terminal, one.heard, straight.heard);
+    const end = compare(one.terminal, straight.terminal, one.eventState, straight.eventState);
     (outcome.cuts[i] as Outcome["cuts"][number]).end = plain(end);
     one.terminal.dispose();
   }

@@ -1,4 +1,4 @@
-// With the real xterm.js: its answers are its own, and so is the internal event that tells them from the user's keys.
+// Uses the real xterm.js, with its own replies and its internal event that distinguishes them from the user's keys.
 
 import { Terminal } from "@xterm/headless";
 import { expect, test } from "vitest";
@@ -18,13 +18,13 @@ function make(options: { translate?: (text: string) => string } = {}) {
   return { terminal, input, sent, write };
 }
 
-test("while the gate is closed no answer leaves, whatever is asked", async () => {
+test("while the gate is closed, no reply is sent to any query", async () => {
   const { sent, write } = make();
   await write(QUERIES);
   expect(sent).toEqual([]);
 });
 
-test("while the gate is open the answers leave, and are known as such", async () => {
+test("while the gate is open, replies are sent and marked as such", async () => {
   const { input, sent, write } = make();
   input.setGate(true);
   await write(QUERIES);
@@ -33,7 +33,7 @@ test("while the gate is open the answers leave, and are known as such", async ()
   expect(sent[0]?.text).toBe("\x1b[?1;2c");
 });
 
-test("what the user does while old output is parsed is not lost, and no answer slips out with it", async () => {
+test("input during a replay is sent, and no reply with it", async () => {
   const { terminal, sent, write } = make();
   const parsing = write(QUERIES.repeat(5_000));
   terminal.input("l");
@@ -46,7 +46,7 @@ test("what the user does while old output is parsed is not lost, and no answer s
   ]);
 });
 
-test("a key before an answer does not make the answer the user's", async () => {
+test("a reply after a key does not count as the user's", async () => {
   const { terminal, sent, write } = make();
   terminal.input("a");
   await write(QUERIES);
@@ -61,7 +61,7 @@ test("only what the user types is translated", async () => {
   expect(sent.map(({ text }) => text)).toEqual(["C", "\x1b[?1;2c"]);
 });
 
-test("after dispose nothing leaves", async () => {
+test("after dispose nothing is sent", async () => {
   const { terminal, input, sent, write } = make();
   input.setGate(true);
   input.dispose();

@@ -1,4 +1,4 @@
-// The promise itself: cut the line wherever you like, and not one byte is lost or doubled in either direction.
+// Random connection losses: no byte is lost or duplicated in either direction.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { bench } from "../fakes/bench";
@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 for (let seed = 1; seed <= 40; seed++) {
-  test(`no byte is lost or doubled either way over random cuts (seed ${seed})`, async () => {
+  test(`no byte is lost or duplicated in either direction over random connection losses (seed ${seed})`, async () => {
     const random = seeded(seed);
     const { gateway, client, sink, channel, settle } = bench({ random, window: 4_096 });
     gateway.limits.input_window = 1_024;
@@ -48,7 +48,7 @@ for (let seed = 1; seed <= 40; seed++) {
 }
 
 for (let seed = 1; seed <= 10; seed++) {
-  test(`what a moving journal no longer holds is replaced by a snapshot, never skipped (seed ${seed})`, async () => {
+  test(`output that the journal no longer contains is replaced by a snapshot, never skipped (seed ${seed})`, async () => {
     const random = seeded(seed);
     const { gateway, client, sink, channel, settle } = bench({ random, window: 4_096 });
     gateway.slice = 300;

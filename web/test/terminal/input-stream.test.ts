@@ -5,7 +5,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (chunk: { offset: number; bytes: Uint8Array } | undefined) =>
   chunk && `${chunk.offset}:${new TextDecoder().decode(chunk.bytes)}`;
 
-test("bytes go out once, in order, in pieces of what is allowed", () => {
+test("bytes are sent once, in order, in chunks within the limit", () => {
   const input = new InputStream();
   input.append(bytes("abc"));
   input.append(bytes("defg"));
@@ -16,7 +16,7 @@ test("bytes go out once, in order, in pieces of what is allowed", () => {
   expect(input.take(9)).toBeUndefined();
 });
 
-test("what is applied is forgotten, the rest is sent again from the server's offset", () => {
+test("applied bytes are dropped, the rest is sent again from the server's offset", () => {
   const input = new InputStream();
   input.append(bytes("abcdef"));
   input.take(6);
@@ -26,7 +26,7 @@ test("what is applied is forgotten, the rest is sent again from the server's off
   expect(text(input.take(9))).toBe("4:ef");
 });
 
-test("an offset that it cannot go on from is refused", () => {
+test("an offset outside of the stream is rejected", () => {
   const input = new InputStream();
   input.append(bytes("abc"));
   input.take(3);
@@ -36,7 +36,7 @@ test("an offset that it cannot go on from is refused", () => {
   expect(input.resume(3)).toBe(true);
 });
 
-test("credit for more than was sent does not lose what was not", () => {
+test("credit for more bytes than were sent drops no unsent bytes", () => {
   const input = new InputStream();
   input.append(bytes("abc"));
   input.take(1);
@@ -44,7 +44,7 @@ test("credit for more than was sent does not lose what was not", () => {
   expect(text(input.take(9))).toBe("1:bc");
 });
 
-test("it is bounded, and takes all or nothing", () => {
+test("it is bounded, and appends all or nothing", () => {
   const input = new InputStream();
   expect(input.append(new Uint8Array(MAX_WAITING - 1))).toBe(true);
   expect(input.append(new Uint8Array(2))).toBe(false);
@@ -52,7 +52,7 @@ test("it is bounded, and takes all or nothing", () => {
   expect(input.append(new Uint8Array(1))).toBe(true);
 });
 
-test("each has a name of its own", () => {
+test("each stream has its own id", () => {
   expect(new InputStream().id).toMatch(/^[0-9a-f]{32}$/);
   expect(new InputStream().id).not.toBe(new InputStream().id);
 });

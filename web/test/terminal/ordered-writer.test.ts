@@ -8,7 +8,7 @@ function line(terminal: Terminal, y: number): string {
   return terminal.buffer.active.getLine(y)?.translateToString(true) ?? "";
 }
 
-test("real xterm: a resize between two writes wraps each at the width it was meant for", async () => {
+test("real xterm: a resize between two writes takes effect between them", async () => {
   const terminal = new Terminal({ cols: 10, rows: 5, allowProposedApi: true });
   const writer = new OrderedWriter(terminal, () => {});
   const widths: number[] = [];
@@ -35,7 +35,7 @@ test.each([
   ["a privacy message", "old\x1b^x"],
   ["a character", "old\xe2\x82"],
 ])(
-  "real xterm: a reset within %s forgets what was before it and nothing of what comes after",
+  "real xterm: a reset within %s clears everything before it and keeps everything after it",
   async (_, old) => {
     const terminal = new Terminal({ cols: 10, rows: 5, allowProposedApi: true });
     const writer = new OrderedWriter(terminal, () => {});
@@ -51,7 +51,7 @@ test.each([
   },
 );
 
-test("the gate turns when everything before it has been parsed", () => {
+test("the gate changes after everything before it has been parsed", () => {
   const log: string[] = [];
   const parse: (() => void)[] = [];
   const emulator = {

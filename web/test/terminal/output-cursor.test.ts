@@ -28,7 +28,7 @@ function make(first: Partial<Opened> = {}) {
   };
 }
 
-test("what is known already is dropped, whole or in part, and its credit given back", () => {
+test("known bytes are dropped, whole frames or parts, and their credit is returned", () => {
   const { cursor, output, shown, given, sink } = make();
   expect(output(0, "abc")).toBe(true);
   expect(output(0, "abc")).toBe(true);
@@ -38,21 +38,21 @@ test("what is known already is dropped, whole or in part, and its credit given b
   expect([shown(), cursor.offset, given()]).toEqual(["abcd", 4, 3]);
 });
 
-test("a gap is refused and changes nothing", () => {
+test("a gap is rejected and changes nothing", () => {
   const { cursor, output, shown } = make();
   output(0, "abc");
   expect(output(4, "x")).toBe(false);
   expect([shown(), cursor.offset]).toEqual(["abc", 3]);
 });
 
-test("a resume somewhere else than here is refused", () => {
+test("a resume at another offset is rejected", () => {
   const { cursor, output } = make();
   output(0, "abc");
   expect(cursor.opened(opened({ start_at: "resume", from: 2 }))).toBe(false);
   expect(cursor.opened(opened({ start_at: "resume", from: 3 }))).toBe(true);
 });
 
-test("a snapshot comes whole, before any output, and can only then be resumed from", () => {
+test("a snapshot must be complete before output and before a resume", () => {
   const { cursor, output, screen } = make({ start_at: "snapshot", from: 100, screen: 4 });
   expect(output(100, "x")).toBe(false);
   expect(screen(0, "ab")).toBe(true);
@@ -65,7 +65,7 @@ test("a snapshot comes whole, before any output, and can only then be resumed fr
   expect(cursor.offset).toBe(101);
 });
 
-test("the gate opens at live for the viewer that answers, and follows the choice from then on", () => {
+test("the gate opens at live for the viewer that answers, and follows later choices", () => {
   const { cursor, sink } = make({ answers: true });
   expect(sink.gateOpen).toBe(false);
   cursor.live();

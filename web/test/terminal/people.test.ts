@@ -19,7 +19,7 @@ function opened(more: Partial<Opened> = {}): Opened {
   return { viewer: "v1", presence: [viewer("v1"), viewer("v2")], lease, read_only: false, ...more } as Opened;
 }
 
-test("who comes, changes and goes is kept as it is now, and each change is told", () => {
+test("viewers that join, change and leave are tracked, and each change fires onChange", () => {
   const people = new People();
   let changes = 0;
   people.onChange(() => changes++);
@@ -37,7 +37,7 @@ test("who comes, changes and goes is kept as it is now, and each change is told"
   expect(changes).toBe(4);
 });
 
-test("who may type follows the lease", () => {
+test("mayType follows the lease", () => {
   const people = new People();
   people.opened(opened());
   expect(people.mayType).toBe(true);
@@ -49,7 +49,7 @@ test("who may type follows the lease", () => {
   expect([people.mayType, people.readOnly]).toEqual([false, true]);
 });
 
-test("with an older server everybody may type and nobody is seen", () => {
+test("with an older server all may type and the list is empty", () => {
   const people = new People();
   people.opened({} as Opened);
   expect([people.mayType, people.readOnly, people.me, people.others]).toEqual([true, false, undefined, []]);

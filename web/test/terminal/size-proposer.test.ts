@@ -15,7 +15,7 @@ function make() {
   return { world, proposer };
 }
 
-test("a window that is dragged asks once, when it is still", () => {
+test("resizing a window continuously proposes one size at the end", () => {
   const { world, proposer } = make();
   for (let i = 0; i < 60; i++) {
     proposer.nudge();
@@ -26,7 +26,7 @@ test("a window that is dragged asks once, when it is still", () => {
   expect(world.proposed).toEqual([{ cols: 100, rows: 30 }]);
 });
 
-test("nothing is asked for what is so already, by a page not in use, or before there is a layout", () => {
+test("nothing is proposed for an unchanged size, by an unused page, or before the layout", () => {
   for (const change of [{ fitting: { cols: 80, rows: 24 } }, { inUse: false }, { fitting: undefined }]) {
     const { world, proposer } = make();
     Object.assign(world, change);

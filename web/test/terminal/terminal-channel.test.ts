@@ -16,7 +16,7 @@ async function attached(options?: Parameters<typeof bench>[0]): Promise<Bench> {
   return made;
 }
 
-test("it attaches as a viewer that types and can answer, and says what it has on the next line", async () => {
+test("it attaches with an input id, and continues from its offset on the next connection", async () => {
   const made = await attached();
   made.gateway.terminal("main").print(bytes("hello"));
   await made.settle();
@@ -28,7 +28,7 @@ test("it attaches as a viewer that types and can answer, and says what it has on
   expect(shown(made)).toBe("hello");
 });
 
-test("a resize takes effect between the bytes where it happened", async () => {
+test("a resize takes effect at its byte", async () => {
   const made = await attached();
   const terminal = made.gateway.terminal("main");
   terminal.print(bytes("abc"));
@@ -38,7 +38,7 @@ test("a resize takes effect between the bytes where it happened", async () => {
   expect(made.sink.log).toContain("resize 100x30 at 3");
 });
 
-test("answers pass only when the replay is over and this viewer was chosen", async () => {
+test("replies pass only after the replay and only if this viewer was chosen", async () => {
   const made = await attached();
   expect(made.sink.log).toEqual(["gate closed", "reset 80x24", "gate closed"]);
   const say = (value: object) => {
@@ -53,7 +53,7 @@ test("answers pass only when the replay is over and this viewer was chosen", asy
   expect(made.sink.gateOpen).toBe(false);
 });
 
-test("a snapshot cut short is asked for again, from nothing", async () => {
+test("an interrupted snapshot is requested again from the start", async () => {
   const made = bench();
   made.gateway.slice = 4;
   const terminal = made.gateway.terminal("main");
@@ -75,7 +75,7 @@ test("a snapshot cut short is asked for again, from nothing", async () => {
   expect(shown(made)).toBe("<screen at 4>");
 });
 
-test("after a snapshot the offset is that of the output", async () => {
+test("after a snapshot the offset is the output's", async () => {
   const made = await attached();
   const terminal = made.gateway.terminal("main");
   terminal.print(bytes("0123456789"));
@@ -86,7 +86,7 @@ test("after a snapshot the offset is that of the output", async () => {
   expect(shown(made)).toBe("<screen at 10>after");
 });
 
-test("the last output comes before the end, and the end says how", async () => {
+test("the last output precedes the end, which has the exit status", async () => {
   const made = await attached();
   const terminal = made.gateway.terminal("main");
   terminal.print(bytes("bye"));
@@ -97,7 +97,7 @@ test("the last output comes before the end, and the end says how", async () => {
   expect(made.channel.send(bytes("x"))).toBe(false);
 });
 
-test("an end that came while nobody was connected is learned with the rest of the output", async () => {
+test("a shell that ends during a connection loss delivers its output and exit status", async () => {
   const made = await attached();
   const terminal = made.gateway.terminal("main");
   terminal.print(bytes("one "));
@@ -110,7 +110,7 @@ test("an end that came while nobody was connected is learned with the rest of th
   expect(made.channel.state).toMatchObject({ why: "exited", exit: { signal: "SIGKILL" } });
 });
 
-test("another instance is never taken for ours: nothing is typed into it", async () => {
+test("a replaced instance ends the terminal and receives no input", async () => {
   const made = await attached();
   made.gateway.socket.cut();
   made.channel.send(bytes("rm -rf x"));
@@ -124,7 +124,7 @@ test("another instance is never taken for ours: nothing is typed into it", async
   expect(terminal.typed).toEqual([]);
 });
 
-test("a terminal that is not there any more has gone", async () => {
+test("a terminal that no longer exists is gone", async () => {
   const made = await attached();
   made.gateway.socket.cut();
   made.gateway.terminals.clear();
@@ -133,7 +133,7 @@ test("a terminal that is not there any more has gone", async () => {
 });
 
 test.each(["unavailable", "interrupted", "input_overflow", "limit_exceeded", "input_gap"])(
-  "%s on the channel is mended by attaching again on the same line",
+  "%s on the channel attaches again on the same connection",
   async code => {
     const made = await attached();
     made.gateway.terminal("main").print(bytes("abc"));
@@ -153,7 +153,7 @@ test.each(["unavailable", "interrupted", "input_overflow", "limit_exceeded", "in
   },
 );
 
-test("what is not to be mended is a failure, with its reason", async () => {
+test("any other error is a failure with its reason", async () => {
   const made = await attached();
   const message = { type: "error", ch: 1, code: "forbidden", message: "", retryable: false, admitted: "no" };
   made.gateway.socket.toClient.push(JSON.stringify(message));
@@ -161,7 +161,7 @@ test("what is not to be mended is a failure, with its reason", async () => {
   expect(made.channel.state).toMatchObject({ phase: "failed", reason: { code: "forbidden" } });
 });
 
-test("a server that has forgotten the input stream is told a new one, and the user is told", async () => {
+test("when the server no longer knows the input stream, a new one starts and onInputLost fires", async () => {
   const made = await attached();
   const lost: number[] = [];
   made.channel.onInputLost(count => lost.push(count));
@@ -179,7 +179,7 @@ test("a server that has forgotten the input stream is told a new one, and the us
   expect(Buffer.from(made.gateway.terminal("main").typed).toString()).toBe("abcfg");
 });
 
-test("a large paste goes out under credit, in frames of at most 64 KiB, and arrives whole", async () => {
+test("a large paste is sent within the credit, in frames of at most 64 KiB, and arrives whole", async () => {
   const made = await attached();
   const paste = Uint8Array.from({ length: 1_000_003 }, (_, i) => i % 251);
   made.channel.send(paste);
@@ -188,7 +188,7 @@ test("a large paste goes out under credit, in frames of at most 64 KiB, and arri
   expect(Buffer.from(made.gateway.terminal("main").typed).equals(paste)).toBe(true);
 });
 
-test("never more than the window is with the emulator", async () => {
+test("the emulator never has more than the window unparsed", async () => {
   const made = await attached({ window: 1_000 });
   made.gateway.terminal("main").print(new Uint8Array(5_000));
   made.gateway.settle();
@@ -197,7 +197,7 @@ test("never more than the window is with the emulator", async () => {
   expect(made.sink.bytes.length).toBe(5_000);
 });
 
-test("detaching leaves the channel, and nothing of it comes through any more", async () => {
+test("after detaching, nothing of the channel arrives", async () => {
   const made = await attached();
   made.channel.detach();
   made.gateway.terminal("main").print(bytes("unseen"));
@@ -209,7 +209,7 @@ test("detaching leaves the channel, and nothing of it comes through any more", a
   expect(shown(made)).toBe("unseen");
 });
 
-test("input that another's lease refused is dropped, told, and never sent again", async () => {
+test("input rejected by another viewer's lease is dropped, reported, and never sent again", async () => {
   const made = await attached();
   const refused: number[] = [];
   made.channel.onInputRefused(bytes => refused.push(bytes));
@@ -239,7 +239,7 @@ test("input that another's lease refused is dropped, told, and never sent again"
   expect(shown(made)).toBe("abc");
 });
 
-test("each attach says who is there, as it is then, and others are told of by events", async () => {
+test("events update the list of viewers", async () => {
   const made = await attached();
   made.gateway.socket.toClient.push(
     JSON.stringify({ type: "event", ch: 1, name: "joined", value: { viewer: { id: "v2", name: "Bob" } } }),

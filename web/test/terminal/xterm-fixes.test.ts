@@ -1,4 +1,4 @@
-// With the real xterm.js. What is expected is what libghostty, the server's emulator, does with the same bytes.
+// Uses the real xterm.js. The expected values are what libghostty, the server's emulator, does with the same bytes.
 
 import { Terminal } from "@xterm/headless";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { type Correctable, correctXterm } from "../../src/terminal/xterm-fixes";
 
 const COLS = 10;
 const ROWS = 5;
-/** Four full rows and a half, each of which goes on in the next. */
+/** Four and a half full rows, each wrapped into the next. */
 const FULL = `${"abcdefghij".repeat(4)}abcde`;
 
 async function shown(written: string, scrolled = "") {
@@ -17,7 +17,7 @@ async function shown(written: string, scrolled = "") {
   const rows = Array.from({ length: ROWS }, (_, y) => buffer.getLine(buffer.baseY + y));
   return {
     terminal,
-    /** One character for each row: whether it goes on from the one above. */
+    /** One character per row: `w` if the row continues the one above. */
     wraps: rows.map(row => (row?.isWrapped ? "w" : "-")).join(""),
     text: rows.map(row => row?.translateToString(true)),
     cursor: [buffer.cursorX, buffer.cursorY],
@@ -56,7 +56,7 @@ test.each([
   ["a region that is scrolled down", "\x1b[2;4r\x1b[T", "-----"],
   ["a reverse line feed at the top", "\x1b[1;1H\x1bM", "-----"],
   ["a reverse line feed elsewhere", "\x1b[3;1H\x1bM", "-wwww"],
-])("rows go on in each other as libghostty has it, after erasing %s", async (_, written, expected) => {
+])("row wraps equal libghostty's after erasing %s", async (_, written, expected) => {
   expect((await shown(written)).wraps).toBe(expected);
   expect((await shown(written, "lines\r\n".repeat(9))).wraps).toBe(expected);
 });
@@ -96,7 +96,7 @@ test.each([
   ["ESC 7", "\x1b7", "\x1b8"],
   ["CSI s", "\x1b[s", "\x1b[u"],
   ["mode 1048", "\x1b[?1048h", "\x1b[?1048l"],
-])("a cursor saved by %s is where it was on the screen after scrolling", async (_, save, restore) => {
+])("a cursor saved by %s keeps its screen position after scrolling", async (_, save, restore) => {
   const { cursor } = await shown(`\x1b[3;4H${save}\x1b[5;1H\n\n\n${restore}`);
   expect(cursor).toEqual([3, 2]);
 });
@@ -110,7 +110,7 @@ test("a saved cursor stays where it was when the scrollback is cleared, and afte
   expect([after.cursorX, after.cursorY]).toEqual([2, 1]);
 });
 
-test("lines that CSI S moves out of the screen are in the scrollback", async () => {
+test("lines that CSI S moves off the screen are in the scrollback", async () => {
   const { terminal, text, cursor } = await shown("\x1b[2;4H\x1b[41m\x1b[2S");
   expect(terminal.buffer.active.baseY).toBe(2);
   expect(terminal.buffer.active.getLine(1)?.translateToString(true)).toBe("abcdefghij");
@@ -138,14 +138,14 @@ test.each(["L", "M", "S", "T", "I", "Z", "b", "X", "P", "@"])(
   },
 );
 
-test("what is undone is undone, but for saved cursors", async () => {
+test("dispose removes all corrections except saved cursors", async () => {
   const terminal = new Terminal({ cols: COLS, rows: ROWS, allowProposedApi: true });
   correctXterm(terminal).dispose();
   await write(terminal, `${FULL}\x1b[2;1H\x1b[K`);
   expect(terminal.buffer.active.getLine(1)?.isWrapped).toBe(false);
 });
 
-test("an emulator that is made otherwise is left alone", () => {
+test("an emulator with other internals is left unchanged", () => {
   const refuses = (): never => {
     throw new Error("nothing is registered");
   };

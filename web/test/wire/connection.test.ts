@@ -24,13 +24,13 @@ const sent = (connection: Connection) => connection.dataToSend().map(message => 
 const output = (ch: number, offset: number, length: number) =>
   encodeFrame({ kind: 1, ch, offset, payload: new Uint8Array(length) });
 
-test("hello is the first thing sent, and the only one before welcome", () => {
+test("hello is sent first, and nothing else before welcome", () => {
   const connection = new Connection({ client: "test/1", window: 5 });
   expect(sent(connection)).toEqual([{ type: "hello", protocol: 1, client: "test/1", window: 5 }]);
   expect(() => connection.call("m")).toThrow(MisuseError);
 });
 
-test("channel numbers rise and are never used again", () => {
+test("channel numbers increase and are never reused", () => {
   const connection = connected();
   expect(connection.call("a")).toBe(1);
   connection.receive('{"type":"result","ch":1,"value":null}');
@@ -46,7 +46,7 @@ test("channel numbers rise and are never used again", () => {
   });
 });
 
-test("credit is given back in quarters of the window, and only for what is dealt with", () => {
+test("credit is returned in quarters of the window, and only for processed bytes", () => {
   const connection = connected(1_000);
   const ch = connection.call("m");
   connection.dataToSend();
@@ -58,7 +58,7 @@ test("credit is given back in quarters of the window, and only for what is dealt
   expect(connection.ledger(ch)?.incoming).toBe(350);
 });
 
-test("nothing is granted on a channel that has closed", () => {
+test("nothing is granted on a closed channel", () => {
   const connection = connected(100);
   const ch = connection.call("m");
   connection.receive(output(ch, 0, 100));
@@ -68,7 +68,7 @@ test("nothing is granted on a channel that has closed", () => {
   expect(connection.dataToSend()).toEqual([]);
 });
 
-test("input beyond the credit is our own mistake and is not sent", () => {
+test("input beyond the credit is a MisuseError and is not sent", () => {
   const connection = connected();
   const ch = connection.call("m");
   connection.dataToSend();
@@ -79,7 +79,7 @@ test("input beyond the credit is our own mistake and is not sent", () => {
   expect(connection.dataToSend()).toEqual([]);
 });
 
-test("input stops at end, and the books say so", () => {
+test("after end there is no input credit", () => {
   const connection = connected();
   const ch = connection.call("m");
   connection.end(ch);
@@ -87,13 +87,13 @@ test("input stops at end, and the books say so", () => {
   expect(() => connection.input(ch, 0, new Uint8Array(1))).toThrow(MisuseError);
 });
 
-test("an error without a channel is about the connection", () => {
+test("an error without a channel is fatal for the connection", () => {
   const connection = connected();
   const text = '{"type":"error","code":"backlog","message":"m","retryable":true,"admitted":"unknown"}';
   expect(connection.receive(text)).toMatchObject({ kind: "fatal", error: { code: "backlog" } });
 });
 
-test("whatever the server should not have sent is its violation, never our crash", () => {
+test("anything that the server must not send is a ProtocolViolation", () => {
   for (const text of [
     "",
     "null",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERRORS, HawseError } from "../../src/wire/errors";
 
-test("the table of errors is the specification's", () => {
+test("the table of errors equals the specification's", () => {
   const spec = readFileSync(new URL("../../../docs/wire.md", import.meta.url), "utf8");
   const rows = spec.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (\d+) \| (yes|no) \|/gm);
   const table: Record<string, [number, boolean]> = {};
@@ -13,7 +13,7 @@ test("the table of errors is the specification's", () => {
   expect(ERRORS).toEqual(table);
 });
 
-test("an error that a newer server has added keeps what the server says of it", () => {
+test("an unknown error code keeps the server's properties", () => {
   const message = {
     type: "error",
     code: "out_of_cheese",

@@ -13,11 +13,11 @@ test.each([
   ['{\n"value"\t:\n-0.5e3\n}', "-0.5e3"],
   ['{"a":1}', undefined],
   ["{}", undefined],
-])("the value's own text is found in %s", (text, expected) => {
+])("memberText finds the text of the value in %s", (text, expected) => {
   expect(memberText(text, "value")).toBe(expected);
 });
 
-test("lengths are those of UTF-8", () => {
+test("utf8Length counts the bytes of UTF-8", () => {
   for (const text of ["", "abc", "é", "–", "😀", "a😀é–\u0000\uffff"]) {
     expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
   }

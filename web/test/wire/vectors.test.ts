@@ -1,4 +1,4 @@
-// The golden vectors that pytest reads as well: see tests/vectors/README.md for what each field means.
+// The golden vectors, shared with pytest. tests/vectors/README.md describes their fields.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -49,20 +49,20 @@ describe("messages", () => {
   for (const { name, text = "", type, fields, cost } of [...messages.valid, ...messages.tolerated].filter(
     fromServer,
   )) {
-    test(`understood: ${name}`, () => {
+    test(`parsed: ${name}`, () => {
       expect(parseServerMessage(text)).toMatchObject({ type, ...fields });
       if (cost !== undefined) expect(utf8Length(memberText(text, "value") ?? "") + 64).toBe(cost);
     });
   }
   for (const { name, text = "", type, fields } of messages.valid.filter(vector => !fromServer(vector))) {
-    test(`written with the same meaning: ${name}`, () => {
+    test(`encoded with the same meaning: ${name}`, () => {
       const written = encodeMessage({ type, ...fields } as ClientMessage);
       expect(JSON.parse(written)).toEqual(JSON.parse(text));
     });
   }
   for (const vector of messages.invalid.filter(fromServer)) {
-    test(`refused: ${vector.name}`, () => {
-      // A browser's WebSocket refuses text that is no UTF-8 by itself.
+    test(`rejected: ${vector.name}`, () => {
+      // A browser's WebSocket itself rejects text that is not valid UTF-8.
       if (vector.hex !== undefined) return;
       const { prefix = "", pad = "", suffix = "", length = 0, text = "" } = vector;
       const whole =
@@ -75,13 +75,13 @@ describe("messages", () => {
 describe("frames", () => {
   for (const { name, hex, kind, ch, offset, payload } of frames.valid) {
     const frame = { kind, ch, offset: Number(offset), payload: bytes(payload) };
-    test(`read and written: ${name}`, () => {
+    test(`decoded and encoded: ${name}`, () => {
       expect(decodeFrame(bytes(hex))).toEqual(frame);
       expect(Buffer.from(encodeFrame(frame)).toString("hex")).toBe(hex);
     });
   }
   for (const { name, hex, payload_length = 0, code } of frames.invalid.filter(fromServer)) {
-    test(`refused: ${name}`, () => {
+    test(`rejected: ${name}`, () => {
       const whole = new Uint8Array([...bytes(hex), ...new Uint8Array(payload_length)]);
       expect(codeOf(() => decodeFrame(whole))).toBe(code);
     });
