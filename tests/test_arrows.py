@@ -35,6 +35,8 @@ class Rule:
     lazily: tuple[str, ...] = ()  # our packages, inside a function only
 
 
+GROUND = ("runtime.core", "runtime.posix")
+
 # The most specific package decides.
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
@@ -51,6 +53,14 @@ RULES = {
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
     "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "runtime")),
+    "runtime.screen": Rule(ours=("hawse.wire", "hawse.api", *GROUND, "runtime.journal", "runtime.screen")),
+    "runtime.people": Rule(ours=("hawse.wire", "hawse.api", "runtime.core", "runtime.people")),
+    "runtime.terminal": Rule(
+        ours=(
+            *("hawse.wire", "hawse.api", "hawse.rpc", *GROUND, "runtime.journal", "runtime.people", "runtime.rpc"),
+            *("runtime.screen", "runtime.terminal"),
+        )
+    ),
     "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
 }
 

@@ -15,7 +15,6 @@ from runtime.files.delete import delete
 from runtime.files.listing import listing
 from runtime.files.quota import Quota
 from runtime.files.read import read
-from runtime.files.ripgrep import Ripgrep
 from runtime.files.rooted_path import PathResolver, RootedPath
 from runtime.files.search import search
 from runtime.files.stat import fields, type_of, version_of
@@ -40,7 +39,6 @@ class FileMethods:
     ) -> None:
         """`root`: what nothing here leaves. `quota`: bytes that may be in it, or in the workspace."""
         self._beneath = PathResolver(environment, root)
-        self._environment = environment.build(None, cwd=str(environment.workspace))
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
@@ -106,7 +104,7 @@ class FileMethods:
 
     @serves(api.FileSearch)
     def _search(self, call: RuntimeCall, params: api.FileSearch) -> None:
-        self._serve(call, search(self._place(params), params, Ripgrep.find(self._environment)))
+        self._serve(call, search(self._place(params), params))
 
     @serves(api.FileWrite)
     def _write(self, call: RuntimeCall, params: api.FileWrite) -> None:

@@ -1,7 +1,4 @@
-"""`file.search`: files by name, or lines by what they hold. By ripgrep where there is one, else by a walk of our own.
-
-Within a root it is always our own: ripgrep opens by path, which a symlink swapped in meanwhile would lead out.
-"""
+"""`file.search`: find files by name, or lines of files that match a pattern."""
 
 import os
 import stat
@@ -17,29 +14,29 @@ from runtime.core.output_matcher import compile_pattern
 from runtime.files.line_matches import lines_with, told
 from runtime.files.listing import DIRECTORY, entering, failed, filter_of
 from runtime.files.read import open_regular
-from runtime.files.ripgrep import Ripgrep
 from runtime.files.rooted_path import RootedPath
 from runtime.files.walk import Turns, WalkEntry, WalkError, walk
 from runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters of an event, as of a listing
-OVERHEAD = 100  # of a match without its texts
-Finds = Generator[SearchMatch | WalkError | None, None, None]
+BATCH = 64 << 10  # characters in one event, as in `file.list`
+OVERHEAD = 100  # characters of an encoded match, without its path, text and spans
+SPAN_SIZE = 20  # characters of an encoded span
+Found = Generator[SearchMatch | WalkError | None, None, None]
 
 
-def search(place: RootedPath, params: FileSearch, ripgrep: Ripgrep | None) -> Work:
-    """Told batch by batch; ends at the limit."""
+def search(place: RootedPath, params: FileSearch) -> Work:
+    """Yield events `matches` and `failed`; stop at `params.limit` matches.
+
+    Raises `invalid_params` for a pattern or a glob that is not valid, and `too_large` for a pattern whose automaton
+    is too large.
+    """
     wanted = filter_of(params.include, params.exclude)
     regexp = None
     if "\0" in (params.pattern or ""):
-        raise HawseError("invalid_params", "a NUL byte in a pattern", details={"path": "$.pattern"})
+        raise HawseError("invalid_params", "`pattern` contains a NUL byte", details={"path": "$.pattern"})
     if params.pattern is not None:
         regexp = compile_pattern(params.pattern, literal=params.literal, ignore_case=params.ignore_case)
-    found: Finds
-    if regexp is not None and ripgrep is not None and not place.roots:
-        found = ripgrep.search(place, params, wanted)
-    else:
-        found = _own(place, params.hidden, wanted, regexp)
+    found = _search_tree(place, params.hidden, wanted, regexp)
     batch: list[SearchMatch] = []
     size = count = failures = 0
     turns = Turns()
@@ -55,7 +52,7 @@ def search(place: RootedPath, params: FileSearch, ripgrep: Ripgrep | None) -> Wo
                     break
                 count += 1
                 batch.append(item)
-                size += len(item.path) + len(item.text or "") + OVERHEAD + 20 * len(item.spans)
+                size += len(item.path) + len(item.text or "") + OVERHEAD + SPAN_SIZE * len(item.spans)
             if size >= BATCH or turns.due():
                 yield StreamEvent("matches", SearchMatches(matches=batch)) if batch else None
                 batch, size = [], 0
@@ -64,12 +61,12 @@ def search(place: RootedPath, params: FileSearch, ripgrep: Ripgrep | None) -> Wo
     return FileSearchResult(matches=count, truncated=truncated, failed=failures)
 
 
-def _own(place: RootedPath, hidden: bool, wanted: Any, regexp: Any) -> Finds:
+def _search_tree(place: RootedPath, hidden: bool, wanted: Any, regexp: Any) -> Found:
     try:
         top = place.open(DIRECTORY)
     except NotADirectoryError:
         name = os.path.basename(place.path)
-        yield from _file(name, place.open, regexp, fatal=True)
+        yield from _search_file(name, place.open, regexp, fatal=True)
         return
     try:
         with closing(walk(top, enters=entering(wanted, hidden))) as found:
@@ -77,23 +74,23 @@ def _own(place: RootedPath, hidden: bool, wanted: Any, regexp: Any) -> Finds:
                 if not isinstance(item, WalkEntry):
                     yield item if isinstance(item, WalkError) else None
                 elif wanted.wants(item.names):
-                    yield from _entry(item, regexp)
+                    yield from _search_entry(item, regexp)
                 else:
                     yield None
     finally:
         os.close(top)
 
 
-def _entry(found: WalkEntry, regexp: Any) -> Finds:
+def _search_entry(found: WalkEntry, regexp: Any) -> Found:
     if regexp is None:
         yield SearchMatch(path=to_text(found.path))
     elif stat.S_ISREG(found.status.st_mode):
         name, folder = found.names[-1], found.folder
         flags = os.O_NOFOLLOW | os.O_CLOEXEC
-        yield from _file(found.path, lambda mode: os.open(name, mode | flags, dir_fd=folder), regexp)
+        yield from _search_file(found.path, lambda mode: os.open(name, mode | flags, dir_fd=folder), regexp)
 
 
-def _file(path: str, open_: Callable[[int], int], regexp: Any, *, fatal: bool = False) -> Finds:
+def _search_file(path: str, open_: Callable[[int], int], regexp: Any, *, fatal: bool = False) -> Found:
     if regexp is None:
         yield SearchMatch(path=to_text(path))
         return

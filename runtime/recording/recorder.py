@@ -40,9 +40,10 @@ class Note(NamedTuple):
 
 
 class Recorder:
-    """A `Reader` of the terminal's pacer. `run` it once, in a task."""
+    """A `Subscriber` of the terminal. `run` it once, in a task."""
 
     lossless = True
+    follows = False
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class Recorder:
         if terminal.journal.end:
             self._begin_with_the_screen()
         self._stamped = self.cursor or 0  # the output up to here is noted
-        terminal.add_recorder(self)
+        terminal.subscribe(self, on_input=self._input)
 
     @property
     def elapsed(self) -> float:
@@ -101,8 +102,8 @@ class Recorder:
             self._urgent.set()
         self._work.set()
 
-    def input(self, data: bytes | memoryview) -> None:
-        """Somebody has typed."""
+    def _input(self, data: bytes | memoryview) -> None:
+        """Record `data`, which was typed."""
         if not self.with_input or self.reason is not None or not data:
             return
         if self._input_held + len(data) > INPUT_HELD:
@@ -153,7 +154,7 @@ class Recorder:
         except (OSError, QuotaError) as error:
             self._failed(error)
         finally:
-            self._terminal.remove_recorder(self)
+            self._terminal.unsubscribe(self)
             self._notes.clear()
             await asyncio.to_thread(self._close)
 

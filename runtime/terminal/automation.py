@@ -61,7 +61,7 @@ class AutomationMethods:
             timeout=params.timeout or DEFAULT_TIMEOUT,
         )
         call.serve(wait)
-        terminal.watch(wait)
+        terminal.subscribe(wait)
         wait.wake()
 
     @handles(TerminalSend)
@@ -83,7 +83,7 @@ class AutomationMethods:
         offset = terminal.journal.end
         terminal.write(data)
         if INTERRUPT in data:
-            terminal.interrupted()
+            terminal.viewers.skip_backlog()
         return {"offset": offset, "bytes": len(data)}
 
     @handles(TerminalHistory)

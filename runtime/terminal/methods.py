@@ -140,7 +140,7 @@ class TerminalMethods:
             guest=params.viewer,
             fit=(params.cols, params.rows) if params.cols and params.rows else None,
         )
-        terminal.add(viewer)
+        viewer.attach()
         call.serve(viewer)
 
     @handles(TerminalResize)

@@ -5,12 +5,12 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from hawse.api.paths import to_text
 from hawse.api.types import Exit
 from runtime.core.weak_callback import WeakCallback
-from runtime.journal.backpressure import Backpressure
+from runtime.journal.backpressure import Backpressure, JournalReader
 from runtime.journal.input_offsets import InputOffsets
 from runtime.journal.journal import Journal
 from runtime.people.participants import Participants
@@ -26,13 +26,25 @@ from runtime.terminal.output_coalescer import OutputCoalescer
 from runtime.terminal.shell_state import ShellStateTracker
 from runtime.terminal.stats import SILENT, TerminalStats
 from runtime.terminal.viewer import Viewer
-
-if TYPE_CHECKING:
-    from runtime.recording.recorder import Recorder
-    from runtime.terminal.wait import TerminalWaitStream
+from runtime.terminal.viewer_group import ViewerGroup
 
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
 LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
+
+InputListener = Callable[[bytes | memoryview], None]
+
+
+class Subscriber(JournalReader, Protocol):
+    """Follows the output of a terminal with a cursor of its own: a viewer, a recorder, a wait."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether it never sets the pace: what it has read makes room for no more output."""
+        ...
+
+    def wake(self) -> None:
+        """Called when there is output, a size change, or the end of the program to take."""
+        ...
 
 
 class Terminal:
@@ -70,10 +82,7 @@ class Terminal:
         self.observer = ShellStateTracker(journal, integrated=integrated)
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
-        self.viewers: dict[Viewer, None] = {}  # in the order they came
-        self.recorders: dict[Recorder, None] = {}
-        self._waits: dict[TerminalWaitStream, None] = {}
-        self.answerer: Viewer | None = None  # whose emulator answers queries; None: the screen does
+        self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
         self._retired = False
@@ -86,8 +95,9 @@ class Terminal:
         self._inlet = FdReader(self._fd, journal.append, self._teller.output_came, self._outlet.close, journal.portion)
         self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume)
         self.company = Participants(
-            lambda: marks.size, WeakCallback(self.resize), WeakCallback(self._wake_viewers), WeakCallback(self._handed)
+            lambda: marks.size, WeakCallback(self.resize), WeakCallback(self._wake), WeakCallback(self._writers_changed)
         )
+        self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.company, self._sidecar)
 
     @property
     def tree_mark(self) -> str:
@@ -129,8 +139,9 @@ class Terminal:
     # ---- input
 
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
-        for recorder in self.recorders:
-            recorder.input(data)
+        for on_input in self._subscribers.values():
+            if on_input is not None:
+                on_input(data)
         now = time.monotonic()  # the loop's own clock counts milliseconds
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
@@ -141,51 +152,43 @@ class Terminal:
             return
         self.marks.add(SizeMark(self.journal.end, cols, rows))
         set_size(self._fd, cols, rows)
-        self._wake_viewers()
-
-    def interrupted(self) -> None:
-        """Somebody pressed Ctrl-C: nobody wants to wait for what was printed before."""
-        for viewer in self.viewers:
-            viewer.skip_backlog()
+        self._wake()
 
     def signal(self, signum: int) -> None:
         """Send to the foreground process group (what Ctrl-C reaches)."""
         if signum == signal.SIGINT:
-            self.interrupted()
+            self.viewers.skip_backlog()
         group = 0 if self._inlet.ended else os.tcgetpgrp(self._fd)
         # 0 is what the kernel says of a terminal without one; to killpg it would be our own.
         self._child.signal_group(signum, group or None)
 
-    # ---- viewers
+    # ---- subscribers
 
-    def add(self, viewer: Viewer) -> None:
-        if viewer.emulator and self.answerer is None:
-            self._sidecar.hear()  # what was asked so far, the screen answers
-        self.viewers[viewer] = None
-        self.pacer.add(viewer, viewer.input_id)
-        self._elect()
+    def subscribe(
+        self, subscriber: Subscriber, *, resume_id: str | None = None, on_input: InputListener | None = None
+    ) -> None:
+        """Wake `subscriber` when something happens, and take its cursor into account when pacing the program.
 
-    def remove(self, viewer: Viewer) -> None:
-        self.viewers.pop(viewer, None)
-        self.company.part(viewer.person, viewer)
-        if viewer is self.answerer and viewer.cursor is not None:
-            self._sidecar.hear(viewer.cursor)  # up to there it has answered
-        self.pacer.remove(viewer)
-        self._elect()
-        if self.answerer is None:
-            self._sidecar.hear()
+        Args:
+            subscriber: It is woken until `unsubscribe`.
+            resume_id: Names the subscriber across reconnects; see `Backpressure.add`.
+            on_input: Called with all input before it is written to the program.
+        """
+        self._subscribers[subscriber] = on_input
+        self.pacer.add(subscriber, resume_id, follows=subscriber.follows)
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        del self._subscribers[subscriber]
+        self.pacer.remove(subscriber)
         self._release()
 
-    def add_recorder(self, recorder: "Recorder") -> None:
-        self.recorders[recorder] = None
-        self.pacer.add(recorder)
-
-    def remove_recorder(self, recorder: "Recorder") -> None:
-        del self.recorders[recorder]
-        self.pacer.remove(recorder)
+    @property
+    def subscribers(self) -> int:
+        """The number of viewers, recorders and waits."""
+        return len(self._subscribers)
 
     def moved(self) -> None:
-        """A viewer's cursor has moved on."""
+        """The cursor of a subscriber has advanced."""
         self.pacer.advanced()
 
     def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
@@ -195,15 +198,6 @@ class Terminal:
     def current_screen(self) -> Screen:
         """The screen, brought up to all the output there is."""
         return self._sidecar.current()
-
-    def watch(self, wait: "TerminalWaitStream") -> None:
-        """Wake `wait` with the viewers, and do not outrun it; but it makes the program no faster than they do."""
-        self._waits[wait] = None
-        self.pacer.add(wait, follows=True)
-
-    def unwatch(self, wait: "TerminalWaitStream") -> None:
-        del self._waits[wait]
-        self.pacer.remove(wait)
 
     def retire(self) -> None:
         """Nobody will attach any more: let go when the viewers that are still reading have finished."""
@@ -222,39 +216,22 @@ class Terminal:
             self.tally.echoed(time.monotonic() - self._typed)
             self._typed = None
         self.observer.catch_up()
-        self._wake_viewers()
-        self._sidecar.keep_near(None if self.answerer is None else self.answerer.cursor or 0)
+        self._wake()
+        answerer = self.viewers.answerer
+        self._sidecar.keep_near(None if answerer is None else answerer.cursor or 0)
         self.pacer.update()
 
-    def _wake_viewers(self) -> None:
-        for viewer in list(self.viewers):
-            viewer.wake()
-        for wait in list(self._waits):
-            wait.wake()
-        for recorder in self.recorders:
-            recorder.wake()
+    def _wake(self) -> None:
+        for subscriber in list(self._subscribers):
+            subscriber.wake()
 
     def _answer(self, reply: bytes) -> None:
-        if self.answerer is None:
+        if self.viewers.answerer is None:
             self.write(reply)
 
-    def _handed(self) -> None:
-        """Others than before may type. Whoever was to answer has answered what it has had, and nobody answers twice."""
-        before = self.answerer
-        self._sidecar.hear(None if before is None else before.cursor or 0)
-        self._elect()
-        if self.answerer is None:
-            self._sidecar.hear()
-        self._wake_viewers()
-
-    def _elect(self) -> None:
-        """The viewer with an emulator that came first, of those who may type, answers queries."""
-        able = (v for v in self.viewers if v.emulator and v.input_id and self.company.may_write(v.person))
-        answerer = next(able, None)
-        if answerer is not self.answerer:
-            self.answerer = answerer
-            if answerer is not None:
-                answerer.wake()
+    def _writers_changed(self) -> None:
+        self.viewers.writers_changed()
+        self._wake()
 
     # ---- the end
 
@@ -266,5 +243,5 @@ class Terminal:
         self._sidecar.follow()
         self.exit = result
         self.pacer.close()
-        self._wake_viewers()
+        self._wake()
         self._on_exit(self)

@@ -27,7 +27,9 @@ BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it 
 
 
 class Viewer:
-    """Serves one `terminal.attach` call. A `Stream`."""
+    """Serves one `terminal.attach` call. A `Stream`, and from `attach` to `detach` a `Subscriber` of the terminal."""
+
+    follows = False
 
     def __init__(
         self,
@@ -70,6 +72,11 @@ class Viewer:
         """Bytes of output that it has not been sent."""
         return 0 if self.cursor is None else self._terminal.journal.end - self.cursor
 
+    def attach(self) -> None:
+        """Begin to follow the terminal. `detach` ends it."""
+        self._terminal.viewers.add(self)
+        self._terminal.subscribe(self, resume_id=self.input_id)
+
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
@@ -106,7 +113,7 @@ class Viewer:
         self._call.applied(len(payload) - len(fresh))
         terminal.write(fresh, self._call.applied)
         if INTERRUPT in bytes(fresh):
-            terminal.interrupted()
+            terminal.viewers.skip_backlog()
 
     def receive_end(self) -> None:
         """A terminal has no end of input: its line discipline knows Ctrl-D."""
@@ -115,7 +122,8 @@ class Viewer:
         if self._prober is not None:
             self._prober.cancel()
         self._terminal.shelf.drop(self)
-        self._terminal.remove(self)
+        self._terminal.viewers.remove(self)
+        self._terminal.unsubscribe(self)
 
     def wake(self) -> None:
         self._call.wake()
@@ -171,7 +179,7 @@ class Viewer:
         else:
             (cols, rows, self.next_mark), screen = terminal.marks.size_at(self.cursor), 0
         self._live_at = end
-        self._answers = terminal.answerer is self
+        self._answers = terminal.viewers.answerer is self
         opened = terminal.describe() | {
             "cols": cols,
             "rows": rows,
@@ -206,7 +214,7 @@ class Viewer:
     def _send_control(self, connection: Connection, ch: int) -> bool:
         """Send what belongs before the next output byte; whether there was something."""
         terminal = self._terminal
-        if self._answers is not (terminal.answerer is self):
+        if self._answers is not (terminal.viewers.answerer is self):
             self._answers = not self._answers
             connection.send_event(ch, "answers", {"answers": self._answers})
             return True
@@ -282,7 +290,7 @@ class Viewer:
             and not self._lost
             and self.next_mark == other.next_mark
             and self._call.connection is other._call.connection
-            and self._answers is (self._terminal.answerer is self)
+            and self._answers is (self._terminal.viewers.answerer is self)
         )
 
     def _room(self) -> int:

@@ -22,9 +22,10 @@ LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a th
 
 
 class TerminalWaitStream:
-    """A `Stream` without bytes, a `Reader` of the pacer, a watcher of its terminal."""
+    """A `Stream` without bytes and, until `detach`, a `Subscriber` of the terminal."""
 
-    lossless = True
+    lossless = True  # the program is never so fast that output is not searched
+    follows = True  # it makes the program no faster than its viewers do
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class TerminalWaitStream:
         self._over = True
         for timer in self._timers:
             timer.cancel()
-        self._terminal.unwatch(self)
+        self._terminal.unsubscribe(self)
 
     # ---- watching
 

@@ -82,7 +82,7 @@ class Recorded:
             await self.task
         self.terminal.retire()
         assert self.paper.closed
-        assert not self.terminal.recorders
+        assert not self.terminal.subscribers
 
 
 async def test_all_output_is_written_in_order_and_then_the_exit() -> None:

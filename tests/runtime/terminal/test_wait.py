@@ -108,17 +108,18 @@ async def test_a_hundred_megabytes_on_one_line_are_searched_to_the_end(client: C
 async def test_a_wait_ends_with_its_caller(client: Client, served: Served) -> None:
     await client.terminal("exec cat")
     terminal = served.runtime._terminals.get("t")
+    before = terminal.subscribers
     waiting = client.call("terminal.wait", {"id": "t", "pattern": "x", "silence": 100})
     await waiting.event("opened")
-    assert len(terminal._waits) == 1
+    assert terminal.subscribers == before + 1
     waiting.cancel()
     assert (await waiting.refusal()).code == "cancelled"
-    assert len(terminal._waits) == 0
+    assert terminal.subscribers == before
     other = await served.client()
     left = other.call("terminal.wait", {"id": "t", "pattern": "x"})
     await left.event("opened")
     await other.cut()
-    await eventually(lambda: not terminal._waits)
+    await eventually(lambda: terminal.subscribers == before)
 
 
 async def test_a_wait_takes_no_input(client: Client) -> None:
