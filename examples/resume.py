@@ -1,0 +1,37 @@
+"""Continue a terminal's output at the exact byte: python resume.py 'http://127.0.0.1:8080/#token=…'
+
+A client reconnects and resumes by itself. This program shows the same with two clients, as when a program restarts:
+the first one remembers the instance and the offset, the second one continues there.
+"""
+
+import asyncio
+import re
+import sys
+
+import hawse
+
+COUNT = ["sh", "-c", "n=0; while [ $n -lt 200 ]; do n=$((n+1)); echo line $n; sleep 0.01; done; echo end"]
+
+
+async def main(address: str) -> None:
+    output = b""
+    async with hawse.connect(address) as client, client.sandbox().terminal("counter", argv=COUNT) as terminal:
+        async for chunk in terminal:
+            output += chunk
+            if b"line 50" in output:
+                break
+        instance, offset = terminal.instance, terminal.offset
+    print("disconnected at offset", offset)
+
+    async with (
+        hawse.connect(address) as client,
+        client.sandbox().terminal("counter", instance=instance, since=offset) as terminal,
+    ):
+        async for chunk in terminal:
+            output += chunk
+
+    numbers = [int(number) for number in re.findall(rb"line (\d+)", output)]
+    print("nothing lost or doubled:", numbers == list(range(1, 201)))
+
+
+asyncio.run(main(sys.argv[1]))

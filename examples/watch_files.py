@@ -1,0 +1,28 @@
+"""React to changes in a directory: python watch_files.py 'http://127.0.0.1:8080/#token=…'"""
+
+import asyncio
+import sys
+
+import hawse
+
+
+async def main(address: str) -> None:
+    async with hawse.connect(address) as client:
+        box = client.sandbox()
+        await box.files.mkdir("notes", parents=True)
+
+        # Every change after `async with` is reported. A reconnect misses nothing.
+        async with box.watch("notes", include=["*.txt"]) as watch:
+            await box.files.write_text("notes/ignored.log", "not matched by `include`")
+            await box.exec("echo first > notes/a.txt; echo second > notes/b.txt", check=True)
+            seen: set[str] = set()
+            async for change in watch:
+                name = str(change.path).rpartition("/")[2]
+                if change.type != "deleted" and name not in seen:
+                    seen.add(name)
+                    print(name, "->", (await box.files.read_text(f"notes/{name}")).strip())
+                if len(seen) == 2:
+                    break
+
+
+asyncio.run(main(sys.argv[1]))
