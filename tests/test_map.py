@@ -11,7 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 # The tests of the house itself. Every other test_*.py outside tests/integration/ belongs to one module.
-HOUSE = {TESTS / "test_arrows.py", TESTS / "test_map.py", TESTS / "test_house.py", TESTS / "test_isolation.py"}
+HOUSE = {
+    TESTS / "test_arrows.py",
+    TESTS / "test_map.py",
+    TESTS / "test_house.py",
+    TESTS / "test_isolation.py",
+    TESTS / "test_docs.py",
+}
 
 
 def test_file_of(module: Path) -> Path:

@@ -22,11 +22,11 @@ def test_the_limits_are_those_of_section_7() -> None:
 
 
 def test_the_numbers_in_the_prose_are_those_in_the_code() -> None:
-    assert f"The hawse wire, version {PROTOCOL}\n" in kit.PAGE
+    assert f"The hawse wire protocol, version {PROTOCOL}\n" in kit.PAGE
     assert f"subprotocol `{SUBPROTOCOL}`" in kit.PAGE
     assert f"`ch` is 1 to {CHANNEL_MAX:,}." in kit.PAGE
     assert f"`bytes` (1 to {GRANT_MAX:,})" in kit.PAGE
-    assert f"0 to {GRANT_MAX:,}. `token`" in kit.PAGE
+    assert f"each new channel before further credit, 0 to {GRANT_MAX:,} |" in kit.PAGE
     assert f"its `value` as encoded, plus {EVENT_OVERHEAD};" in kit.PAGE
 
 
