@@ -18,8 +18,9 @@ import uvloop
 
 from hawse.logs import FORMS, handler
 from runtime.app import running
+from runtime.core.registry import Retention
 from runtime.posix.spawn import keep_descriptors
-from runtime.process.registry import Retention
+from runtime.settings import RuntimeLimits, RuntimeSettings
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 BAD_ARGUMENTS = 2
@@ -56,9 +57,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
     parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
-    keep = Retention()
+    keep = RuntimeLimits().processes
     parser.add_argument(
-        "--keep-ended", metavar="N", type=int, default=keep.number, help="processes that have ended and are kept"
+        "--keep-ended", metavar="N", type=int, default=keep.count, help="processes that have ended and are kept"
     )
     parser.add_argument("--keep-seconds", metavar="S", type=float, default=keep.age, help="and for how long")
     return parser.parse_args()
@@ -99,15 +100,16 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
     state = args.socket.parent if args.socket is not None else None
-    async with running(
-        args.workspace,
+    settings = RuntimeSettings(
+        workspace=args.workspace,
         token=token,
         recordings=state and state / "recordings",
         spill=state and state / "spill",
-        keep=Retention(args.keep_ended, args.keep_seconds),
         root=args.root,
         quota=args.quota,
-    ) as runtime:
+        limits=RuntimeLimits(processes=Retention(args.keep_ended, args.keep_seconds)),
+    )
+    async with running(settings) as runtime:
         if args.socket is not None:
             before = os.umask(0o177)  # only we may connect
             server = await loop.create_unix_server(runtime.server.accept, str(args.socket))

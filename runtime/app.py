@@ -8,13 +8,12 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from hawse.api.runtime import RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import ThreadPool
+from runtime.core.thread_pool import ThreadPools
 from runtime.files.methods import FileMethods
 from runtime.git.methods import GitMethods
 from runtime.journal.journal import JournalPool
@@ -27,10 +26,10 @@ from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import ProcessContext
-from runtime.process.registry import Retention
 from runtime.recording.methods import RecordingMethods
 from runtime.rpc.server import Server
 from runtime.session.methods import SessionMethods
+from runtime.settings import RuntimeSettings
 from runtime.terminal.automation import AutomationMethods
 from runtime.terminal.methods import TerminalMethods
 from runtime.watch.methods import WatchMethods
@@ -48,44 +47,34 @@ def package_version() -> str:
 class Runtime:
     """What lives as long as the sandbox. `id` names this incarnation."""
 
-    def __init__(
-        self,
-        workspace: Path,
-        tasks: Tasks,
-        disk: ThreadPool,
-        *,
-        token: str | None = None,
-        recordings: Path | None = None,
-        spill: Path | None = None,
-        keep: Retention | None = None,
-        root: Path | None = None,
-        quota: int | None = None,
-    ) -> None:
+    def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
+        workspace, limits = settings.workspace, settings.limits
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        journals = self._journals = JournalPool()
+        journals = self._journals = JournalPool(limits.journals)
         outcomes = IdempotencyTable()
         environment = Environment(workspace, mark=self.id)
         self._terminals = TerminalMethods(environment, journals)
         leftovers = self._leftovers = OrphanedPipes()
         launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), leftovers))
         execs = self._execs = ExecMethods(launcher, outcomes)
-        self._processes = ProcessMethods(launcher, execs, SpillStore(spill), keep)
+        self._processes = ProcessMethods(launcher, execs, SpillStore(settings.spill, limits.spill), limits.processes)
         self._sessions = SessionMethods(environment, journals, outcomes, tasks, self._processes, leftovers)
-        self._files = FileMethods(environment, disk, tasks, outcomes, root=str(root) if root else None, quota=quota)
+        root = str(settings.root) if settings.root else None
+        self._files = FileMethods(environment, pools.disk, tasks, outcomes, root=root, quota=settings.quota)
         self._recordings = RecordingMethods(
-            recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, disk
+            settings.recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, pools.disk
         )
-        self._watches = WatchMethods(environment, tasks, self.id)
+        self._watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
         self._gits = GitMethods(environment, tasks, outcomes)
         dispatcher = Dispatcher(tasks.start, outcomes)
         self._agents = AutomationMethods(self._terminals)
-        ports = PortMethods(self.id, tasks)
+        ports = PortMethods(self.id, tasks, pools.proc)
         programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
         for part in (self, *programs, self._files, self._recordings, ports, self._watches, self._gits):
             dispatcher.add(part)
-        self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=token)
+        self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=settings.token)
 
     @handles(RuntimeInfo)
     def _info(self, params: RuntimeInfo) -> dict[str, Any]:
@@ -137,8 +126,7 @@ class Runtime:
         """End everything that runs here."""
         self.server.close()
         self._files.close()
-        self._watches.close()
-        await asyncio.gather(self._terminals.close(), self._sessions.close(), self._gits.close())
+        await asyncio.gather(self._watches.close(), self._terminals.close(), self._sessions.close(), self._gits.close())
         await self._processes.close()  # and what the others have left behind
         self._leftovers.close()
         await self._recordings.close()
@@ -156,38 +144,15 @@ def _open_fds() -> int:
 
 
 @asynccontextmanager
-async def running(
-    workspace: Path,
-    *,
-    token: str | None = None,
-    recordings: Path | None = None,
-    spill: Path | None = None,
-    keep: Retention | None = None,
-    root: Path | None = None,
-    quota: int | None = None,
-) -> AsyncIterator[Runtime]:
-    """A runtime with its task group; at the end nothing it started is left.
-
-    `recordings`: where to keep them. `spill`: where output goes that is too much for memory. `keep`: how long processes
-    that have ended are kept. `root`: a directory that the file methods do not leave; `quota`: see `Quota`.
-    """
-    disk = ThreadPool()
+async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
+    """A runtime with its task group and its threads. At the end nothing that it started is left."""
+    pools = ThreadPools()
     try:
         async with asyncio.TaskGroup() as group:
-            runtime = Runtime(
-                workspace,
-                Tasks(group),
-                disk,
-                token=token,
-                recordings=recordings,
-                spill=spill,
-                keep=keep,
-                root=root,
-                quota=quota,
-            )
+            runtime = Runtime(settings, Tasks(group), pools)
             try:
                 yield runtime
             finally:
                 await runtime.close()
     finally:
-        disk.close()  # when the last task has ended
+        pools.close()  # when the last task has ended

@@ -1,6 +1,7 @@
-"""The threads in which the disk is touched: few, so that a slow disk costs bounded threads, and no turn is long.
+"""The threads of a runtime: one bounded pool for each kind of blocking work, so that no kind waits for another.
 
-Work that takes long is a generator: each step runs in a thread, and between two steps others get their turn.
+Long work is a generator: each step runs in a thread, and between two steps other work of its pool gets a turn.
+The loop's default executor is not used: a slow disk would hold up kills there.
 """
 
 import asyncio
@@ -11,40 +12,64 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-THREADS = 8
+DISK_THREADS = 8  # a slow disk costs at most so many
+SEARCH_THREADS = 2  # regular expressions hold the interpreter lock: more threads would only take turns
+PROC_THREADS = 2  # the sockets of all processes: a few milliseconds each, on a large machine many
+KILL_THREADS = 1  # one scan of /proc serves all kills that wait for one
 
 
 class Stepped(NamedTuple):
-    """A step of a generator: it yielded `value`, or if it is `over` returned it."""
+    """One step of a generator: it yielded `value`, or, if it is `over`, returned it."""
 
     over: bool
     value: Any
 
 
 class ThreadPool:
-    """The pool. Who awaits one of its methods owns that work."""
+    """A pool of at most `threads` threads. The coroutine that awaits one of its methods owns that work."""
 
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="disk")
+    def __init__(self, name: str, threads: int) -> None:
+        """`name`: the prefix of the threads' names."""
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+
+    def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
+        """Run `work` in a thread; with one thread, after all that was submitted before."""
+        return asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run something short in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: work(*args, **kwargs))
+        """Run something short in a thread. Raises what it raises."""
+        return await self.submit(lambda: work(*args, **kwargs))
 
     async def step(self, work: Generator[Any, None, Any]) -> Stepped:
-        """The next step of `work`. Raises what it raises."""
+        """Run the next step of `work`. Raises what it raises."""
         return await self.run(_step, work)
 
     async def finish(self, work: Generator[None, None, T]) -> T:
-        """Run `work` to its end, a step at a time; return what it returns."""
+        """Run `work` to its end, one step at a time; return what it returns."""
         while not (stepped := await self.step(work)).over:
             pass
         result: T = stepped.value
         return result
 
     def close(self) -> None:
-        """Let the threads end when they have done what they do."""
+        """Let the threads end after the work that was submitted. Does not wait for them."""
         self._pool.shutdown(wait=False)
+
+
+class ThreadPools:
+    """All pools of a runtime."""
+
+    def __init__(self) -> None:
+        self.disk = ThreadPool("disk", DISK_THREADS)  # files, recordings, watches, clones
+        self.spill = ThreadPool("spill", 1)  # output that is written to disk: one thread, so that it stays in order
+        self.search = ThreadPool("search", SEARCH_THREADS)  # patterns in output
+        self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc
+        self.kill = ThreadPool("kill", KILL_THREADS)  # looking for the processes to kill
+
+    def close(self) -> None:
+        for pool in (self.disk, self.spill, self.search, self.proc, self.kill):
+            pool.close()
 
 
 def _step(work: Generator[Any, None, Any]) -> Stepped:

@@ -5,14 +5,22 @@
 
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from hawse.wire import HawseError
 
 FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
 DEFAULT_CAPACITY = 4 << 20
-POOL_CAPACITY = 512 << 20
 PORTION = 96 << 10  # bytes; a flood takes a tenth more processor time with 64 KiB, twenty viewers with 128
 LEAST_CAPACITY = 256 << 10  # less would not hold a burst of reading (runtime.pipes) and what readers are behind
+
+
+@dataclass(frozen=True)
+class JournalLimits:
+    """Bytes of output that are held in memory."""
+
+    total: int = 512 << 20  # of all journals together
+    each: int = DEFAULT_CAPACITY  # of one journal, while there is room
 
 
 class Journal:
@@ -133,16 +141,16 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and keeps what all of them hold within `total` bytes.
+    """Makes journals and keeps what all of them hold within `limits.total` bytes.
 
-    Each may grow to `each` bytes while there is room; when there is none, all are limited to an equal share, which is
-    as large as it can be: those that hold little leave the rest to the others. What lossless readers have yet to take
-    stays where a share shrinks (they hold up the program until they have): so much it may be more for a while.
+    Each may grow to `limits.each` bytes while there is room; when there is none, all are limited to an equal share,
+    which is as large as it can be: those that hold little leave the rest to the others. Bytes that lossless readers
+    have not read yet stay when a share shrinks (the program is held up until they have): for that long it may be more.
     """
 
-    def __init__(self, total: int = POOL_CAPACITY, each: int = DEFAULT_CAPACITY) -> None:
-        self._total = total
-        self._each = each
+    def __init__(self, limits: JournalLimits = JournalLimits()) -> None:
+        self._total = limits.total
+        self._each = limits.each
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 
     @property

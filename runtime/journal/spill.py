@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,18 @@ from runtime.journal.journal import Journal
 
 log = logging.getLogger(__name__)
 
-SEGMENT = 4 << 20  # bytes of a file: what is lost at a time when there is too much
-EACH = 64 << 20  # bytes of one stream
-TOTAL = 1 << 30  # bytes of all
-BATCH = 1 << 20  # bytes copied and written at a time
 READ_SIZE = 256 << 10  # bytes read at a time
 AFTERWARDS = 256 << 10  # bytes of a stream that has ended that stay in memory
+
+
+@dataclass(frozen=True)
+class SpillLimits:
+    """Bytes of output on disk."""
+
+    total: int = 1 << 30  # of all streams
+    each: int = 64 << 20  # of one stream
+    segment: int = 4 << 20  # of one file: what is lost at a time when there is too much
+    batch: int = 1 << 20  # copied and written at a time
 
 
 class SpillSegment:
@@ -43,13 +50,12 @@ class SpillSegment:
 class SpillStore:
     """The folder, and what all streams have in it together."""
 
-    def __init__(self, folder: Path | None = None, *, total: int = TOTAL, each: int = EACH) -> None:
+    def __init__(self, folder: Path | None = None, limits: SpillLimits = SpillLimits()) -> None:
         """`folder`: ours alone, and emptied now; without one a temporary one is made when it is needed."""
-        self.each = each
+        self.limits = limits
         self.held = 0  # bytes
         self.closed = False
         self._folder = folder
-        self._total = total
         self._count = 0
         self._segments: dict[SpillSegment, None] = {}  # the oldest first
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spill")
@@ -76,7 +82,7 @@ class SpillStore:
         """`size` bytes were written: make room for them, of the oldest."""
         segment.end += size
         self.held += size
-        while self.held > self._total:
+        while self.held > self.limits.total:
             oldest = next(iter(self._segments))
             oldest.spill.drop(oldest)
 
@@ -113,7 +119,7 @@ class Spill:
 
     @property
     def limit(self) -> int:
-        return self._store.each
+        return self._store.limits.each
 
     def first_at(self, offset: int) -> int | None:
         """The first offset from `offset` on that is here; None if there is none."""
@@ -170,8 +176,8 @@ class Spill:
         except OSError as error:
             self._failed(error, journal.end - self.cursor)
             return
-        room = SEGMENT - (segment.end - segment.start)
-        data = journal.copy(self.cursor, min(journal.end, self.cursor + min(BATCH, room)))
+        room = self._store.limits.segment - (segment.end - segment.start)
+        data = journal.copy(self.cursor, min(journal.end, self.cursor + min(self._store.limits.batch, room)))
         path, at = segment.path, segment.end - segment.start
         self._busy = True
         self._store.run(lambda: _write(path, at, data)).add_done_callback(
@@ -179,10 +185,11 @@ class Spill:
         )
 
     def _open_segment(self, offset: int) -> SpillSegment:
+        segment_size = self._store.limits.segment
         last = self.segments[-1] if self.segments else None
-        if last is not None and last.end == offset and last.end - last.start < SEGMENT:
+        if last is not None and last.end == offset and last.end - last.start < segment_size:
             return last
-        while len(self.segments) * SEGMENT >= self.limit:
+        while len(self.segments) * segment_size >= self.limit:
             self.drop(self.segments[0])
         segment = self._store.segment(offset, self)
         self.segments.append(segment)

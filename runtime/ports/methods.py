@@ -4,7 +4,6 @@ The table of previews lives here, beside the programs it is about: a gateway tha
 runtime it ends. A token names its runtime, so that one of an earlier runtime is told from one that never was.
 """
 
-import asyncio
 import base64
 import hashlib
 import secrets
@@ -27,6 +26,7 @@ from hawse.api.rights import OPERATE, allows
 from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
 from runtime.ports.tunnel import TunnelStream
 from runtime.ports.watch import PortPoller
@@ -48,13 +48,14 @@ class Seen(NamedTuple):
 class PortMethods:
     """The methods. `runtime` is the id of this incarnation, which its programs bear as a mark."""
 
-    def __init__(self, runtime: str, tasks: Tasks) -> None:
+    def __init__(self, runtime: str, tasks: Tasks, proc: ThreadPool) -> None:
         self._runtime = runtime
         self._tasks = tasks
+        self._proc = proc  # the threads that read /proc
         self._exposed: dict[int, ExposedPort] = {}  # by port
         self._tokens: dict[bytes, ExposedPort] = {}  # by the token's hash: how long a search takes says nothing of it
         self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
-        self._watches = PortPoller(self._look, tasks)
+        self._poller = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
 
     # ---- what is open
@@ -65,14 +66,14 @@ class PortMethods:
 
     @serves(PortWatch)
     def _watch(self, call: RuntimeCall, params: PortWatch) -> None:
-        self._watches.serve(call)
+        self._poller.serve(call)
 
     @handles(PortExposed)
     def _list_exposed(self, params: PortExposed) -> PortExposedResult:
         return PortExposedResult(exposed=list(self._exposed.values()))
 
     async def _look(self) -> PortListResult:
-        listening, ours, _ = await asyncio.to_thread(self._scan)
+        listening, ours, _ = await self._proc.run(self._scan)
         found: dict[int, list[ListeningSocket]] = defaultdict(list)
         for socket in sorted(listening):
             if socket.inode in ours:
@@ -104,7 +105,7 @@ class PortMethods:
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
         """A port on which nobody listens yet may be exposed; one on which somebody else does may not."""
-        await asyncio.to_thread(self._places, params.port)
+        await self._proc.run(self._places, params.port)
         known = self._exposed.get(params.port)
         if known is not None:
             return known
@@ -113,7 +114,7 @@ class PortMethods:
         exposed = ExposedPort(port=params.port, token=self._new_token(), name=params.name)
         self._exposed[exposed.port] = exposed
         self._tokens[_hash(exposed.token)] = exposed
-        self._watches.kick()
+        self._poller.poll_now()
         return exposed
 
     @handles(PortUnexpose)
@@ -124,7 +125,7 @@ class PortMethods:
             del self._tokens[_hash(exposed.token)]
             for tunnel in [tunnel for tunnel, by in self._tunnels.items() if by is exposed]:
                 tunnel.cut(HawseError("not_found", "the preview was taken back", admitted="yes"))
-            self._watches.kick()
+            self._poller.poll_now()
         return {}
 
     def _new_token(self) -> str:
@@ -152,7 +153,7 @@ class PortMethods:
         assert port is not None
         if len(self._tunnels) >= TUNNELS_LIMIT:
             raise HawseError("limit_exceeded", f"{TUNNELS_LIMIT} connections are open")
-        tunnel = TunnelStream(call, port, self._find, self._tasks, self._tunnels.pop)
+        tunnel = TunnelStream(call, port, lambda: self._proc.run(self._find, port), self._tasks, self._tunnels.pop)
         self._tunnels[tunnel] = exposed
         call.serve(tunnel)
 

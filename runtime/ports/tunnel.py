@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
 from hawse.api.ports import PortConnectEnd, PortConnectOpened, PortConnectResult
@@ -17,13 +17,13 @@ WRITE_BUFFER = 64 << 10  # bytes that wait for the program, above which input is
 
 
 class TunnelStream(asyncio.Protocol):
-    """A `Stream`. `find` says where the port is to be reached; it is called in a thread."""
+    """A `Stream`. `find` returns the addresses at which the port is reached."""
 
     def __init__(
         self,
         call: RuntimeCall,
         port: int,
-        find: Callable[[int], Sequence[str]],
+        find: Callable[[], Awaitable[Sequence[str]]],
         tasks: Tasks,
         on_detach: Callable[["TunnelStream"], object],
     ) -> None:
@@ -147,7 +147,7 @@ class TunnelStream(asyncio.Protocol):
 
     async def _connect(self) -> None:
         try:
-            addresses = await asyncio.to_thread(self._find, self.port)
+            addresses = await self._find()
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 await self._dial(addresses)
         except HawseError as error:

@@ -1,97 +1,75 @@
-"""Serves `port.watch`. Nobody tells when a port is opened, so while somebody watches one looks: often at first and
-after a change, seldom while nothing happens."""
+"""Serves `port.watch` by polling, since the kernel doesn't report new listening sockets.
+
+One task polls for all streams: at a short interval at first and after a change, at a growing one while nothing changes.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from hawse.api.ports import PortListResult
-from hawse.wire import Connection, HawseError
+from hawse.rpc import typed
 from runtime.core.tasks import Tasks
 from runtime.rpc.call import RuntimeCall
+from runtime.rpc.output_stream import LatestValueStream
 
-SHORTEST = 0.2  # seconds between two looks
+SHORTEST = 0.2  # seconds between two polls
 LONGEST = 2.0
 GROWTH = 1.5
 
 
-class PortWatchStream:
-    """A `Stream` of events without bytes. Changes that nobody has read yet are one."""
-
-    def __init__(self, call: RuntimeCall, on_detach: Callable[["PortWatchStream"], None]) -> None:
-        self._call = call
-        self._on_detach = on_detach
-        self._news: PortListResult | None = None
-
-    def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        if self._news is not None and connection.window(ch) > 0:
-            news, self._news = self._news, None
-            connection.send_event(ch, "ports", news)
-        return False
-
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", "port.watch takes no input")
-
-    def receive_end(self) -> None:
-        pass
-
-    def detach(self) -> None:
-        self._on_detach(self)
-
-    def tell(self, ports: PortListResult) -> None:
-        self._news = ports
-        self._call.wake()
-
-
 class PortPoller:
-    """All of them share one task that looks; it ends with the last of them."""
+    """The streams of `port.watch` and the task that polls for them. It ends with the last stream."""
 
-    def __init__(self, look: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
-        self._look = look
+    def __init__(self, read: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
+        """`read` returns the open ports as they are now."""
+        self._read = read
         self._tasks = tasks
-        self._open: dict[PortWatchStream, None] = {}
-        self._known: PortListResult | None = None  # what was seen last, while somebody watches
+        self._streams: dict[LatestValueStream, RuntimeCall] = {}
+        self._latest: PortListResult | None = None  # None until the first poll, and without streams
         self._running = False
-        self._kicked = asyncio.Event()
+        self._poll_now = asyncio.Event()
 
     def serve(self, call: RuntimeCall) -> None:
-        watch = PortWatchStream(call, self._close)
-        self._open[watch] = None
-        call.serve(watch)
-        if self._known is not None:
-            watch.tell(self._known)
+        stream = LatestValueStream(
+            call, "ports", lambda: self._latest, self._detached, changed=self._latest is not None
+        )
+        self._streams[stream] = call
+        call.serve(stream)
         if not self._running:
             self._running = True
             self._tasks.start(self._run())
 
-    def kick(self) -> None:
-        """Look now: something is known to have changed."""
-        self._kicked.set()
+    def poll_now(self) -> None:
+        """Poll without waiting for the end of the interval: something is known to have changed."""
+        self._poll_now.set()
 
-    def _close(self, watch: PortWatchStream) -> None:
-        del self._open[watch]
-        if not self._open:
-            self._kicked.set()
+    def _detached(self, stream: LatestValueStream) -> None:
+        del self._streams[stream]
+        if not self._streams:
+            self._poll_now.set()
 
     async def _run(self) -> None:
         interval = SHORTEST
         try:
-            while self._open:
-                self._kicked.clear()
-                ports = await self._look()
+            while self._streams:
+                self._poll_now.clear()
+                ports = await self._read()
                 interval = min(interval * GROWTH, LONGEST)
-                if ports != self._known:
+                if ports != self._latest:
                     interval = SHORTEST
-                    self._known = ports
-                    for watch in self._open:
-                        watch.tell(ports)
+                    self._latest = ports
+                    for stream in self._streams:
+                        stream.changed()
                 await self._pause(interval)
+        except Exception as error:
+            for call in list(self._streams.values()):
+                call.error(typed(error))
         finally:
             self._running = False
-            self._known = None
+            self._latest = None
 
     async def _pause(self, interval: float) -> None:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(interval):
-                await self._kicked.wait()
-        except TimeoutError:
-            pass
+                await self._poll_now.wait()

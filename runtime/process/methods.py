@@ -21,13 +21,14 @@ from hawse.api.processes import (
     ProcessWait,
 )
 from hawse.rpc import handles, serves
+from runtime.core.registry import Retention
 from runtime.journal.spill import SpillStore
 from runtime.posix import process_tree as tree
 from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
 from runtime.process.process import KILL_GRACE, Process
-from runtime.process.registry import ProcessRegistry, Retention
+from runtime.process.registry import ProcessRegistry
 from runtime.process.wait import ProcessWaitStream
 from runtime.rpc.call import RuntimeCall
 from runtime.rpc.handle_checks import check_running, signal_number
@@ -41,10 +42,8 @@ CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
 class ProcessMethods:
     """Running and finished. At the end, nothing is left of them nor of what `exec` started."""
 
-    def __init__(
-        self, launcher: Launcher, execs: ExecMethods, store: SpillStore, keep: Retention | None = None
-    ) -> None:
-        self.records = ProcessRegistry(keep or Retention())
+    def __init__(self, launcher: Launcher, execs: ExecMethods, store: SpillStore, retention: Retention) -> None:
+        self.records = ProcessRegistry(retention)
         self._launcher = launcher
         self._execs = execs
         self._store = store
@@ -61,7 +60,7 @@ class ProcessMethods:
             if isinstance(error, BaseException):
                 log.error("! a process is left: %s", error)
         self._threads.shutdown(cancel_futures=True)
-        self.records.close()
+        await self.records.close()
         await self._store.close()
 
     async def _end_the_rest(self) -> None:
@@ -70,9 +69,9 @@ class ProcessMethods:
     @handles(ProcessStart)
     def start(self, params: ProcessStart) -> ProcessInfo:
         process_id = params.id or f"p-{secrets.token_hex(4)}"
-        self.records.check_free(process_id)
-        process = self._launcher.spawn(process_id, params, self.records.ended, self._store)
-        self.records.add(process)
+        with self.records.reserve(process_id):
+            process = self._launcher.spawn(process_id, params, self.records.end, self._store)
+            self.records.add(process)
         return process.describe()
 
     @handles(ProcessGet)

@@ -27,7 +27,7 @@ class OutputStream:
         """`leftovers`: who goes on reading when the program has ended, and its children have not."""
         self.journal = journal
         self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
-        hold_room = store.each // 2 if store is not None else None  # who comes back finds it on the disk
+        hold_room = store.limits.each // 2 if store is not None else None  # who comes back finds it on the disk
         self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
         if self.spill is not None:

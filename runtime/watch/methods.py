@@ -1,8 +1,8 @@
 """The watches of a sandbox, and the `watch.*` methods (docs/wire.md section 9)."""
 
-import asyncio
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,73 +20,94 @@ from hawse.api.watches import (
 from hawse.rpc import handles, serves
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
+from runtime.core.registry import Registry, Retention
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.posix.environment import Environment
 from runtime.rpc.call import RuntimeCall
 from runtime.watch.directory_tree import DirectoryTree
 from runtime.watch.watch import DirectoryWatch, WatchStream
 
-LIMIT = 64  # watches; each is one of the 128 queues that Linux gives a user by default
-KEPT = 600.0  # seconds that one which nobody reads goes on, so that somebody can come back
-
-# runtime, what is watched, number of the watch in this runtime, cursor
+# The runtime's id, the fingerprint of the target, the number of the watch in this runtime, the cursor.
 _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
-class WatchKey(NamedTuple):
-    """Where in the log a version is; `reason`: why nothing before is known, though it was asked for."""
+@dataclass(frozen=True)
+class WatchLimits:
+    """How many watches there are, and how long one without readers is kept."""
+
+    count: int = 64  # each is one of the 128 inotify instances that Linux allows a user by default
+    unread_age: float = 600.0  # seconds, so that a client that reconnects can continue
+
+
+class LogPosition(NamedTuple):
+    """The cursor of a version in the log; `reason`: why the changes before it are unknown, if they were asked for."""
 
     cursor: int
     reason: RescanReason | None = None
 
 
 class WatchRecord:
-    """A watch, and for how long nobody has read it."""
+    """A watch as the registry holds it: one that has no readers counts as ended."""
 
-    def __init__(self, watch: DirectoryWatch, mark: str, number: int) -> None:
+    def __init__(self, watch: DirectoryWatch, target: str, number: int) -> None:
+        self.id = target  # the fingerprint of what is watched
+        self.instance = str(number)
         self.watch = watch
-        self.mark = mark
-        self.number = number
-        self.timer: asyncio.TimerHandle | None = None
+        self.number = number  # of the watch in this runtime
 
 
 class WatchMethods:
-    """By what they watch. Equal ones are one."""
+    """The watches by what they watch: equal requests share one watch."""
 
-    def __init__(self, environment: Environment, tasks: Tasks, runtime_id: str) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        tasks: Tasks,
+        disk: ThreadPool,
+        runtime_id: str,
+        limits: WatchLimits = WatchLimits(),
+    ) -> None:
         self._environment = environment
         self._tasks = tasks
+        self._disk = disk
         self._runtime = runtime_id
-        self._entries: dict[str, WatchRecord] = {}  # by mark; who is used last comes last
+        self._limits = limits
+        self._records: Registry[WatchRecord] = Registry(
+            "watch",
+            retention=Retention(limits.count, limits.unread_age),
+            on_drop=lambda record: record.watch.stop(),
+        )
         self._number = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._records)
 
-    def close(self) -> None:
-        for entry in list(self._entries.values()):
-            self._drop(entry)
+    async def close(self) -> None:
+        """Stop all watches."""
+        await self._records.close()
 
     # ---- the methods
 
     @serves(WatchStart)
     def _start(self, call: RuntimeCall, params: WatchStart) -> None:
-        entry, place = self._obtain(params, params.since)
-        reader = WatchStream(entry.watch, call, place.cursor, place.reason)
-        reader.on_detach = lambda: self._use(entry)
-        self._use(entry)
+        record, position = self._obtain(params, params.since)
+        reader = WatchStream(
+            record.watch, call, position.cursor, position.reason, on_detach=lambda: self._touch(record)
+        )
+        self._touch(record)
         call.serve(reader)
 
     @handles(WatchChanges)
     async def _changes(self, params: WatchChanges) -> WatchChangesResult:
-        entry, place = self._obtain(params, params.since)
-        watch = entry.watch
+        record, position = self._obtain(params, params.since)
+        watch = record.watch
         await watch.settle()
-        reason = place.reason or watch.log.missing(place.cursor)
+        reason = position.reason or watch.log.missing(position.cursor)
         if reason is not None:
             version = watch.version(watch.log.end)
             return WatchChangesResult(id=watch.id, status="rescan", version=version, reason=reason)
-        cursor = watch.log.end if params.since is None else place.cursor
+        cursor = watch.log.end if params.since is None else position.cursor
         changes, cursor = watch.log.read(cursor)
         return WatchChangesResult(
             id=watch.id,
@@ -98,90 +119,73 @@ class WatchMethods:
 
     @handles(WatchStop)
     def _stop(self, params: WatchStop) -> dict[str, Any]:
-        watch_id = params.id
-        for entry in list(self._entries.values()):
-            if entry.watch.id == watch_id:
-                self._drop(entry)
+        for record in self._records:
+            if record.watch.id == params.id:
+                self._records.drop(record)
         return {}
 
     # ---- the watches
 
-    def _obtain(self, params: WatchTarget, since: str | None) -> tuple[WatchRecord, WatchKey]:
-        """The watch of what `params` say, an existing or a new one, and the place of `since` in its log."""
+    def _obtain(self, params: WatchTarget, since: str | None) -> tuple[WatchRecord, LogPosition]:
+        """The watch of what `params` describe, an existing or a new one, and the position of `since` in its log.
+
+        Raises:
+            HawseError: `invalid_params` for a version of another watch, `limit_exceeded` if all watches have readers.
+        """
         path = self._environment.path(params.path)
         include, exclude = params.include or [], list(DEFAULT_EXCLUDE) if params.exclude is None else params.exclude
         what = msgspec.json.encode((to_text(path), params.recursive, include, exclude))
-        mark = hashlib.sha256(what).hexdigest()[:16]
-        entry = self._entries.get(mark)
-        place = self._place(entry, mark, since)
-        if entry is None:
+        target = hashlib.sha256(what).hexdigest()[:16]
+        record = self._records.find(target)
+        position = self._position(record, target, since)
+        if record is None:
             filter = Filter(_globs(include), _globs(exclude))
-            self._make_room()
-            entry = self._begin(path, filter, mark, recursive=params.recursive)
-        self._use(entry)
-        return entry, place
+            if len(self._records) >= self._limits.count and not self._records.drop_oldest_ended():
+                raise HawseError("limit_exceeded", f"all {self._limits.count} watches have readers")
+            record = self._begin(path, filter, target, recursive=params.recursive)
+        self._touch(record)
+        return record, position
 
-    def _begin(self, path: str, filter: Filter, mark: str, *, recursive: bool) -> WatchRecord:
+    def _begin(self, path: str, filter: Filter, target: str, *, recursive: bool) -> WatchRecord:
         tree = DirectoryTree(path, filter, recursive=recursive)
         number, self._number = self._number, self._number + 1
-        version = f"{self._runtime}-{mark}-{number}"
-        entry = WatchRecord(DirectoryWatch(f"w-{mark[:8]}-{number}", to_text(path), tree, version), mark, number)
-        self._entries[mark] = entry
-        self._tasks.start(self._run(entry))
-        return entry
+        version = f"{self._runtime}-{target}-{number}"
+        watch = DirectoryWatch(f"w-{target[:8]}-{number}", to_text(path), tree, self._disk, version)
+        record = WatchRecord(watch, target, number)
+        self._records.add(record)
+        self._tasks.start(self._run(record))
+        return record
 
-    def _place(self, entry: WatchRecord | None, mark: str, since: str | None) -> WatchKey:
-        """Raises `invalid_params` for what is no version of this watch."""
-        end = 0 if entry is None else entry.watch.log.end
+    def _position(self, record: WatchRecord | None, target: str, since: str | None) -> LogPosition:
+        """The position of version `since`. Raises `invalid_params` if it isn't a version of this watch."""
+        end = 0 if record is None else record.watch.log.end
         if since is None:
-            return WatchKey(end)
+            return LogPosition(end)
         found = _VERSION.fullmatch(since)
-        if found is None or found[2] != mark:
-            raise _no_version("`since` is no version of such a watch")
+        if found is None or found[2] != target:
+            raise _invalid_version("`since` is not a version of a watch with these parameters")
         number, cursor = int(found[3]), int(found[4])
         if found[1] != self._runtime:
-            return WatchKey(end, "restarted")
-        if entry is not None and number == entry.number:
+            return LogPosition(end, "restarted")
+        if record is not None and number == record.number:
             if cursor > end:
-                raise _no_version("`since` is in the future")
-            return WatchKey(cursor)
+                raise _invalid_version(f"`since` is at change {cursor}, beyond the last one ({end})")
+            return LogPosition(cursor)
         if number >= self._number:
-            raise _no_version("`since` is in the future")
-        return WatchKey(end, "expired")
+            raise _invalid_version(f"`since` names watch {number}, which does not exist yet")
+        return LogPosition(end, "expired")
 
-    def _make_room(self) -> None:
-        if len(self._entries) >= LIMIT:
-            idle = next((entry for entry in self._entries.values() if not entry.watch.readers), None)
-            if idle is None:
-                raise HawseError("limit_exceeded", f"{LIMIT} watches are being read")
-            self._drop(idle)
+    def _touch(self, record: WatchRecord) -> None:
+        """Restart the time for which a watch without readers is kept; one with readers is kept."""
+        self._records.resume(record)
+        if not record.watch.readers:
+            self._records.end(record)
 
-    def _use(self, entry: WatchRecord) -> None:
-        """Somebody asked for it, or stopped reading: from now on it is kept for a while."""
-        if entry.timer is not None:
-            entry.timer.cancel()
-            entry.timer = None
-        if self._entries.get(entry.mark) is entry:
-            self._entries[entry.mark] = self._entries.pop(entry.mark)
-            if not entry.watch.readers:
-                entry.timer = asyncio.get_running_loop().call_later(KEPT, self._drop, entry)
-
-    def _drop(self, entry: WatchRecord) -> None:
-        self._forget(entry)
-        entry.watch.stop()
-
-    def _forget(self, entry: WatchRecord) -> None:
-        if self._entries.get(entry.mark) is entry:
-            del self._entries[entry.mark]
-        if entry.timer is not None:
-            entry.timer.cancel()
-            entry.timer = None
-
-    async def _run(self, entry: WatchRecord) -> None:
+    async def _run(self, record: WatchRecord) -> None:
         try:
-            await entry.watch.run()
+            await record.watch.run()
         finally:
-            self._forget(entry)
+            self._records.drop(record)
 
 
 def _globs(texts: list[str]) -> list[str]:
@@ -191,5 +195,5 @@ def _globs(texts: list[str]) -> list[str]:
         raise HawseError("invalid_params", str(error), details={"path": "$.include"}) from None
 
 
-def _no_version(message: str) -> HawseError:
+def _invalid_version(message: str) -> HawseError:
     return HawseError("invalid_params", message, details={"path": "$.since"})

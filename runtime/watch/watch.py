@@ -1,12 +1,15 @@
-"""One watch: the task that reads the kernel's queue into a log, and the channels that are told from it."""
+"""One watch: the task that reads the kernel's event queue into a log, and the streams that send from that log."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from hawse.api.watches import RescanReason, WatchedChange, WatchedChanges, WatchRescan, WatchStarted, WatchStartResult
 from hawse.rpc import typed
 from hawse.wire import Connection, HawseError
+from runtime.core.thread_pool import ThreadPool
 from runtime.rpc.call import RuntimeCall
+from runtime.rpc.output_stream import OutputOnlyStream
 from runtime.watch.change_log import KEPT, ChangeLog, merge
 from runtime.watch.directory_tree import DirectoryTree, OverflowedError
 
@@ -14,18 +17,19 @@ COALESCE = 0.05  # seconds that changes wait for others of the same path
 
 
 class DirectoryWatch:
-    """What watches one directory, for all who asked for the same. Its `run` has to be started as a task, once."""
+    """Watches one directory for all streams that asked for the same. Its `run` has to be started as a task, once."""
 
-    def __init__(self, id: str, path: str, tree: DirectoryTree, version: str) -> None:
-        """`path` as it travels. `version`: what the versions of this watch begin with."""
+    def __init__(self, id: str, path: str, tree: DirectoryTree, disk: ThreadPool, version: str) -> None:
+        """`path`: as it is sent. `version`: the prefix of all versions of this watch."""
         self.id = id
         self.path = path
         self.log = ChangeLog()
         self.readers: dict[WatchStream, None] = {}
-        self.live = asyncio.Event()  # or over
-        self.end: WatchStartResult | HawseError | None = None  # why it ends
-        self.over = False  # it has ended, and all it was told is in the log
+        self.live = asyncio.Event()  # set when changes are recorded from now on, or when the watch is over
+        self.end: WatchStartResult | HawseError | None = None  # why it ends, once it is to end
+        self.over = False  # it has ended, and all its changes are in the log
         self._tree = tree
+        self._disk = disk
         self._version = version
         self._pending: dict[str, WatchedChange] = {}  # not in the log yet
         self._settling: list[asyncio.Future[None]] = []
@@ -37,15 +41,15 @@ class DirectoryWatch:
         return f"{self._version}-{cursor}"
 
     async def run(self) -> None:
-        """Watch until `stop`, or until there is nothing to watch. At the end `end` says why."""
+        """Watch until `stop`, or until the directory is deleted or moved. Then `end` is the reason."""
         try:
-            await asyncio.to_thread(self._tree.open)
+            await self._disk.run(self._tree.open)
             self.live.set()
-            self._tell()
+            self._notify()
             while self.end is None and not self._tree.gone:
                 await self._readable()
                 await self._step()
-            self._finish(HawseError("not_found", f"{self.path} is gone", admitted="yes"))
+            self._finish(HawseError("not_found", f"{self.path} was deleted, moved or unmounted", admitted="yes"))
         except Exception as error:
             self._finish(typed(error))
         finally:
@@ -57,7 +61,7 @@ class DirectoryWatch:
             self._wake.set()
 
     async def settle(self) -> None:
-        """Return when all that has happened until now is in the log. Raises what ended the watch."""
+        """Return when all changes made before this call are in the log. Raises the error that ended the watch."""
         await self.live.wait()
         if self.end is None:
             future = self._loop.create_future()
@@ -84,13 +88,14 @@ class DirectoryWatch:
     async def _step(self) -> None:
         settling, self._settling = self._settling, []
         try:
-            for change in await asyncio.to_thread(self._tree.take):
+            for change in await self._disk.run(self._tree.take):
                 merge(self._pending, change)
         except OverflowedError:
-            await asyncio.to_thread(self._tree.reopen)  # first: who looks at the directory now misses nothing later
+            # Before readers are notified, so that a client that then scans the directory misses no later change.
+            await self._disk.run(self._tree.reopen)
             self._pending.clear()
             self.log.lose()
-            self._tell()
+            self._notify()
         finally:
             if settling or len(self._pending) > KEPT // 2:
                 self._flush()
@@ -106,7 +111,7 @@ class DirectoryWatch:
             self._timer = None
         pending, self._pending = self._pending, {}
         self.log.add(list(pending.values()))
-        self._tell()
+        self._notify()
 
     def _finish(self, error: HawseError) -> None:
         self._flush()
@@ -116,31 +121,45 @@ class DirectoryWatch:
         for future in self._settling:
             if not future.done():
                 future.set_result(None)
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for reader in list(self.readers):
             reader.wake()
 
 
-class WatchStream:
-    """Serves one `watch.start` call. A `Stream`: it holds a place in the log and nothing else."""
+class WatchStream(OutputOnlyStream):
+    """Serves one `watch.start` call. It holds a cursor of the log and nothing else."""
 
-    def __init__(self, watch: DirectoryWatch, call: RuntimeCall, cursor: int, reason: RescanReason | None) -> None:
-        """`reason`: why what came before `cursor` is not known, if somebody asked for it."""
+    def __init__(
+        self,
+        watch: DirectoryWatch,
+        call: RuntimeCall,
+        cursor: int,
+        reason: RescanReason | None,
+        *,
+        on_detach: Callable[[], object],
+    ) -> None:
+        """Serve `call`.
+
+        Args:
+            cursor: Where in the log the events begin.
+            reason: Why the changes before `cursor` are unknown, if the client asked for them.
+            on_detach: Is called when the channel is closed.
+        """
+        super().__init__(call)
         self._watch = watch
-        self._call = call
         self._cursor = cursor
         self._reason = reason
-        self._told = False
-        self.on_detach: Any = None
+        self._opened = False  # `watching` was sent
+        self._on_detach = on_detach
         watch.readers[self] = None
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         watch = self._watch
         if not watch.live.is_set():
             return False
-        if watch.over and watch.end and (not self._told or self._cursor == watch.log.end):
+        if watch.over and watch.end and (not self._opened or self._cursor == watch.log.end):
             self._finish(watch.end)
             return False
         if connection.window(ch) <= 0:
@@ -151,23 +170,14 @@ class WatchStream:
         connection.send_event(ch, name, value)
         return True
 
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", "watch.start takes no input")
-
-    def receive_end(self) -> None:
-        pass
-
     def detach(self) -> None:
         self._watch.readers.pop(self, None)
-        self.on_detach()
-
-    def wake(self) -> None:
-        self._call.wake()
+        self._on_detach()
 
     def _next(self) -> tuple[str, Any]:
         watch, log = self._watch, self._watch.log
-        if not self._told:
-            self._told = True
+        if not self._opened:
+            self._opened = True
             return "watching", WatchStarted(id=watch.id, path=watch.path, version=watch.version(self._cursor))
         reason, self._reason = self._reason or log.missing(self._cursor), None
         if reason is not None:

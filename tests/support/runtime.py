@@ -21,6 +21,7 @@ import psutil
 from hawse.link import StreamLink
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Principal, Result, Role, Welcome
 from runtime.app import Runtime, running
+from runtime.settings import RuntimeLimits, RuntimeSettings
 from tests.support.typed import mistake
 
 WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
@@ -305,14 +306,18 @@ class Served:
     """A runtime on a Unix socket, in a task of its own. At its end nothing it started may be left."""
 
     def __init__(
-        self, folder: Path, *, token: str | None = None, root: Path | None = None, quota: int | None = None
+        self,
+        folder: Path,
+        *,
+        token: str | None = None,
+        root: Path | None = None,
+        quota: int | None = None,
+        limits: RuntimeLimits = RuntimeLimits(),
     ) -> None:
         self.workspace = folder / "workspace"
         self.socket = Path(tempfile.mkdtemp(prefix="hawse-")) / "s"
         self.runtime: Runtime
-        self._token = token
-        self._root = root
-        self._quota = quota
+        self._settings = RuntimeSettings(workspace=self.workspace, token=token, root=root, quota=quota, limits=limits)
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None]
@@ -340,7 +345,7 @@ class Served:
         return _Connecting(self, window, token)
 
     async def _run(self) -> None:
-        async with running(self.workspace, token=self._token, root=self._root, quota=self._quota) as self.runtime:
+        async with running(self._settings) as self.runtime:
             loop = asyncio.get_running_loop()
             server = await loop.create_unix_server(self.runtime.server.accept, str(self.socket))
             self._ready.set()

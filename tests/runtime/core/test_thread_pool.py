@@ -6,12 +6,12 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from runtime.core.thread_pool import THREADS, ThreadPool
+from runtime.core.thread_pool import ThreadPool
 
 
 @pytest.fixture
 def disk() -> Iterator[ThreadPool]:
-    disk = ThreadPool()
+    disk = ThreadPool("disk", 4)
     yield disk
     disk.close()
 
@@ -27,14 +27,14 @@ async def test_more_work_than_threads_gets_its_turns(disk: ThreadPool) -> None:
     begun: set[int] = set()
 
     def long(number: int) -> Generator[None, None, int]:
-        while len(begun) < 2 * THREADS:
+        while len(begun) < 2 * disk.threads:
             begun.add(number)
             yield
         return number
 
     async with asyncio.timeout(20):
-        ends = await asyncio.gather(*(disk.finish(long(number)) for number in range(2 * THREADS)))
-    assert ends == list(range(2 * THREADS))
+        ends = await asyncio.gather(*(disk.finish(long(number)) for number in range(2 * disk.threads)))
+    assert ends == list(range(2 * disk.threads))
 
 
 async def test_a_step_says_whether_it_was_the_last(disk: ThreadPool) -> None:
@@ -48,7 +48,7 @@ async def test_a_step_says_whether_it_was_the_last(disk: ThreadPool) -> None:
 
 
 async def test_its_threads_end() -> None:
-    disk = ThreadPool()
+    disk = ThreadPool("disk", 4)
     await disk.run(lambda: None)
     names = [thread for thread in threading.enumerate() if thread.name.startswith("disk")]
     assert names

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hawse.wire import HawseError
-from runtime.journal.journal import DEFAULT_CAPACITY, FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
+from runtime.journal.journal import DEFAULT_CAPACITY, FIRST_SIZE, LEAST_CAPACITY, Journal, JournalLimits, JournalPool
 
 
 class JournalMachine(RuleBasedStateMachine):
@@ -82,7 +82,7 @@ def test_an_idle_journal_is_small_and_grows_by_doubling() -> None:
 @given(st.integers(1, 64), st.integers(1, 64))
 @settings(max_examples=50, deadline=None)
 def test_a_pool_gives_each_an_equal_share_and_keeps_its_total(count: int, total: int) -> None:
-    pool = JournalPool(total=total * LEAST_CAPACITY, each=8 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=total * LEAST_CAPACITY, each=8 * LEAST_CAPACITY))
     journals = [pool.journal() for _ in range(min(count, total))]
     assert {journal.capacity for journal in journals} == {8 * LEAST_CAPACITY}
     for _ in range(12):
@@ -97,7 +97,7 @@ def test_a_pool_gives_each_an_equal_share_and_keeps_its_total(count: int, total:
 
 
 def test_those_that_hold_little_leave_the_rest_to_the_others() -> None:
-    pool = JournalPool(total=64 * LEAST_CAPACITY, each=16 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=64 * LEAST_CAPACITY, each=16 * LEAST_CAPACITY))
     idle = [pool.journal() for _ in range(60)]
     busy = [pool.journal() for _ in range(3)]
     for journal in busy:
@@ -115,7 +115,7 @@ def test_a_portion_leaves_room_for_three_more(capacity: int) -> None:
 
 
 def test_a_pool_that_is_used_up_refuses_and_gives_again_what_came_back() -> None:
-    pool = JournalPool(total=3 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=3 * LEAST_CAPACITY))
     journals = [pool.journal() for _ in range(3)]
     with pytest.raises(HawseError) as refused:
         pool.journal()
@@ -125,7 +125,7 @@ def test_a_pool_that_is_used_up_refuses_and_gives_again_what_came_back() -> None
 
 
 def test_shares_grow_again_when_there_are_fewer() -> None:
-    pool = JournalPool(total=4 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY))
     journals = [pool.journal() for _ in range(4)]
     for journal in journals * 2:
         journal.append(b"y" * LEAST_CAPACITY)
@@ -137,7 +137,7 @@ def test_shares_grow_again_when_there_are_fewer() -> None:
 
 
 def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:
-    pool = JournalPool(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY))
     first = pool.journal()
     assert first.capacity == 4 * LEAST_CAPACITY
     first.append(b"y" * (4 * LEAST_CAPACITY))
@@ -152,7 +152,7 @@ def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:
 
 
 def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_again() -> None:
-    pool = JournalPool(total=4 * LEAST_CAPACITY, each=LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY, each=LEAST_CAPACITY))
     kept = [pool.journal() for _ in range(4)]
     with pytest.raises(HawseError):
         pool.journal()
@@ -165,7 +165,7 @@ def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_agai
 
 
 def test_one_that_is_sealed_takes_what_it_holds_and_loses_nothing() -> None:
-    pool = JournalPool(total=2 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=2 * LEAST_CAPACITY))
     kept = []
     for number in range(100):
         journal = pool.journal()
@@ -177,7 +177,7 @@ def test_one_that_is_sealed_takes_what_it_holds_and_loses_nothing() -> None:
 
 
 def test_what_is_needed_stays_where_a_share_shrinks_and_goes_when_it_was_taken() -> None:
-    pool = JournalPool(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY)
+    pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY))
     first = pool.journal()
     taken = 1000
     first.needed = lambda: taken

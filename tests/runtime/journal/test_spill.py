@@ -9,7 +9,7 @@ import pytest
 
 from runtime.journal import spill
 from runtime.journal.journal import Journal
-from runtime.journal.spill import Spill, SpillStore
+from runtime.journal.spill import Spill, SpillLimits, SpillStore
 from tests.support.runtime import eventually
 
 RING = 64 << 10
@@ -55,10 +55,9 @@ class Stream:
 
 
 @pytest.fixture
-async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SpillStore]:
-    monkeypatch.setattr(spill, "SEGMENT", 40_000)
-    monkeypatch.setattr(spill, "BATCH", 16_384)
-    store = SpillStore(tmp_path / "spill", total=1_000_000, each=400_000)
+async def store(tmp_path: Path) -> AsyncIterator[SpillStore]:
+    limits = SpillLimits(total=1_000_000, each=400_000, segment=40_000, batch=16_384)
+    store = SpillStore(tmp_path / "spill", limits)
     yield store
     await store.close()
     assert not (tmp_path / "spill").exists()

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from runtime.process.registry import Retention
+from runtime.core.registry import Retention
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive, eventually
 
 
@@ -84,8 +85,8 @@ async def test_a_kill_may_begin_with_another_signal(client: Client) -> None:
     assert (await client.ask("process.kill", id="p", signal="HUP"))["exit"]["code"] == 9
 
 
-async def test_ended_ones_stay_readable_in_a_bounded_number(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Retention(number=3)
+@pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(count=3))])
+async def test_ended_processes_stay_readable_in_a_bounded_number(client: Client) -> None:
     for number in range(5):
         await client.ask("process.start", id=f"p{number}", command=f"echo {number}")
         await client.call("process.attach", {"id": f"p{number}"}).result()

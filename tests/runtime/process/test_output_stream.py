@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.journal import spill
 from runtime.journal.journal import Journal, JournalPool
-from runtime.journal.spill import SpillStore
+from runtime.journal.spill import SpillLimits, SpillStore
 from runtime.process.output_stream import OutputStream, StreamCursor
 from tests.support.runtime import eventually
 
@@ -45,9 +44,8 @@ class Printed:
 
 
 @pytest.fixture
-async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SpillStore]:
-    monkeypatch.setattr(spill, "SEGMENT", 40_000)
-    store = SpillStore(tmp_path / "spill", each=800_000)
+async def store(tmp_path: Path) -> AsyncIterator[SpillStore]:
+    store = SpillStore(tmp_path / "spill", SpillLimits(each=800_000, segment=40_000))
     yield store
     await store.close()
 

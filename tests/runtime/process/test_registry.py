@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from runtime.process.registry import Retention
+from runtime.core.registry import Retention
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
 
 
@@ -17,19 +18,18 @@ async def names(client: Client) -> list[str]:
     return [process["id"] for process in (await client.ask("process.list"))["processes"]]
 
 
-async def test_the_latest_are_kept_and_those_that_run_are_not_counted(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Retention(number=2)
+@pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(count=2))])
+async def test_the_latest_are_kept_and_those_that_run_are_not_counted(client: Client) -> None:
     await client.ask("process.start", id="runs", command="sleep 60")
     for number in range(4):
         await ran(client, f"p{number}")
     assert await names(client) == ["runs", "p2", "p3"]
 
 
-async def test_what_is_old_goes_by_itself_with_what_it_has_on_disk(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Retention(age=0.05)
+@pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(age=0.05))])
+async def test_an_old_process_is_dropped_with_its_output_on_disk(client: Client, served: Served) -> None:
     store = served.runtime._processes._store
     await ran(client, "p", "head -c 20000000 /dev/zero")
-    served.runtime._journals._each = 1 << 20
     await eventually(lambda: not len(served.runtime._processes.records))
     assert (await client.refused("process.get", id="p")).code == "not_found"
     assert store.held == 0
@@ -46,8 +46,8 @@ async def test_they_outlive_the_client_that_started_them(served: Served) -> None
         assert reader.output == b"kept\n"
 
 
-async def test_an_id_that_ran_again_is_one_record_and_dies_once(client: Client, served: Served) -> None:
-    served.runtime._processes.records._keep = Retention(number=1)
+@pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(count=1))])
+async def test_an_id_that_ran_again_is_one_record_and_dies_once(client: Client) -> None:
     await ran(client, "p")
     await ran(client, "p")
     await ran(client, "q")

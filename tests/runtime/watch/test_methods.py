@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from runtime.watch import methods as watches
+from runtime.settings import RuntimeLimits
+from runtime.watch.methods import WatchLimits
 from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked, open_fds
 
@@ -129,25 +130,20 @@ async def test_a_version_of_an_earlier_runtime_or_watch_asks_for_a_rescan(client
     assert names(root, state) == [("added", "new")]
 
 
-async def test_what_nobody_reads_any_more_ends_after_a_while(
-    served: Served, client: Client, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watches, "KEPT", 0.01)
+@pytest.mark.parametrize("limits", [RuntimeLimits(watches=WatchLimits(unread_age=0.01))])
+async def test_a_watch_without_readers_ends_after_a_while(served: Served, client: Client, root: Path) -> None:
     with no_fd_leaked():
         stream = client.call("watch.start", {"path": "root"})
         since = (await stream.event("watching"))["version"]
         stream.cancel()
         assert (await stream.refusal()).code == "cancelled"
         await eventually(lambda: not len(served.runtime._watches) and not queues())
-    monkeypatch.undo()
     state = await client.ask("watch.changes", path="root", since=since)
     assert state["reason"] == "expired"
 
 
-async def test_when_there_are_too_many_those_nobody_reads_make_room(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watches, "LIMIT", 2)
+@pytest.mark.parametrize("limits", [RuntimeLimits(watches=WatchLimits(count=2))])
+async def test_at_the_limit_a_watch_without_readers_makes_room(client: Client, served: Served) -> None:
     for name in "abcd":
         (served.workspace / name).mkdir()
     first = client.call("watch.start", {"path": "a"})
@@ -197,5 +193,5 @@ async def test_lines_that_are_cut_at_every_step_leave_nothing(served: Served, ro
                     await stream.event("changes")
                 await client.cut()
             assert len(served.runtime._watches) == 3
-            served.runtime._watches.close()
+            await served.runtime._watches.close()
             await eventually(lambda: len(asyncio.all_tasks()) <= before["tasks"] and not queues())

@@ -1,0 +1,197 @@
+"""Registry of things with an id and an instance, of which those that have ended are retained for a while.
+
+It knows nothing of what it holds but `Registrable`: terminals, processes, sessions and watches are held alike.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+
+class Registrable(Protocol):
+    """`id` is chosen by the caller or by us; `instance` is new each time something is started under that id."""
+
+    id: str
+    instance: str
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long ended items are kept: until `count` later ones have ended, and at most `age` seconds."""
+
+    count: int = 256
+    age: float | None = None  # None: without a limit
+
+
+T = TypeVar("T", bound=Registrable)
+
+
+class Registry(Generic[T]):
+    """At most one item for each id, running or ended, in the order in which they were added.
+
+    Adding, ending and dropping an item take constant time.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        *,
+        limit: int | None = None,
+        retention: Retention = Retention(),
+        on_drop: Callable[[T], object] | None = None,
+    ) -> None:
+        """Create an empty registry. It needs a running event loop only if `retention.age` is set.
+
+        Args:
+            kind: What an item is called in error messages, for example "terminal".
+            limit: How many items may run at the same time, reserved ids included; None: any number.
+            retention: How long ended items are kept.
+            on_drop: Is called with each item that can no longer be found.
+        """
+        self.retention = retention
+        self._kind = kind
+        self._limit = limit
+        self._on_drop = on_drop
+        self._items: OrderedDict[str, T] = OrderedDict()
+        self._ended: OrderedDict[str, float] = OrderedDict()  # id: when, by the loop's clock; the oldest first
+        self._reserved: set[str] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        """The number of items, running and ended."""
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        """Iterate over a copy: items may be added and dropped meanwhile."""
+        return iter(list(self._items.values()))
+
+    @property
+    def running(self) -> list[T]:
+        """The items that have not ended."""
+        return [item for name, item in self._items.items() if name not in self._ended]
+
+    @property
+    def running_count(self) -> int:
+        """The number of items that have not ended."""
+        return len(self._items) - len(self._ended)
+
+    def find(self, item_id: str) -> T | None:
+        """Return the item of that id, running or ended, or None."""
+        return self._items.get(item_id)
+
+    def get(self, item_id: str, instance: str | None = None) -> T:
+        """Return the item of that id. `instance`: the one that is meant; None: whichever there is.
+
+        Raises:
+            HawseError: `not_found` if there is no such id, `stale_handle` if it now names another instance.
+        """
+        item = self._items.get(item_id)
+        if item is None:
+            raise HawseError("not_found", f"{self._kind} {item_id} does not exist")
+        if instance is not None and instance != item.instance:
+            raise HawseError(
+                "stale_handle", f"{self._kind} {item_id} was started again: instance {instance} is no longer there"
+            )
+        return item
+
+    @contextmanager
+    def reserve(self, item_id: str) -> Iterator[None]:
+        """Keep `item_id` free while the item that will be added is started, however long that takes.
+
+        Raises:
+            HawseError: `conflict` if an item of that id runs or is being started, `limit_exceeded` if too many run.
+        """
+        item = self._items.get(item_id)
+        if item is not None and item_id not in self._ended:
+            raise HawseError(
+                "conflict", f"{self._kind} {item_id} is already running", details={"instance": item.instance}
+            )
+        if item_id in self._reserved:
+            raise HawseError("conflict", f"{self._kind} {item_id} is already being started")
+        if self._limit is not None and self.running_count + len(self._reserved) >= self._limit:
+            raise HawseError("limit_exceeded", f"{self._kind} limit reached: {self._limit} are running")
+        self._reserved.add(item_id)
+        try:
+            yield
+        finally:
+            self._reserved.discard(item_id)
+
+    def add(self, item: T) -> None:
+        """Add a running item. It replaces an ended one of its id; adding to a running id is a bug."""
+        assert item.id not in self._items or item.id in self._ended, f"{self._kind} {item.id} is running"
+        earlier = self._items.get(item.id)
+        if earlier is not None:
+            self.drop(earlier)
+        self._items[item.id] = item
+        self._reserved.discard(item.id)
+
+    def end(self, item: T) -> None:
+        """Note that `item` has ended: it is retained from now on. Does nothing if it was dropped, or has ended."""
+        if self._items.get(item.id) is item and item.id not in self._ended:
+            self._ended[item.id] = self._now()
+            self._trim()
+
+    def resume(self, item: T) -> None:
+        """Note that `item` runs again, or is used again: it is no longer subject to retention."""
+        if self._items.get(item.id) is item:
+            self._ended.pop(item.id, None)
+
+    def drop(self, item: T) -> None:
+        """Remove `item`, running or ended, at once. Does nothing if it is not here any more."""
+        if self._items.get(item.id) is item:
+            del self._items[item.id]
+            self._ended.pop(item.id, None)
+            if self._on_drop is not None:
+                self._on_drop(item)
+
+    def drop_oldest_ended(self) -> bool:
+        """Remove the item that ended first. Return whether there was one."""
+        if not self._ended:
+            return False
+        self.drop(self._items[next(iter(self._ended))])
+        return True
+
+    async def close(self, end: Callable[[T], Awaitable[object]] | None = None) -> None:
+        """End all running items at the same time, then drop all.
+
+        Args:
+            end: Ends one item, within the grace time that the caller chose. What it raises is logged.
+        """
+        running = self.running if end is not None else []
+        results = await asyncio.gather(*(end(item) for item in running if end is not None), return_exceptions=True)
+        for item, result in zip(running, results, strict=True):
+            if isinstance(result, BaseException):
+                log.error("! %s %s was not ended: %s", self._kind, item.id, result)
+        for item in self:
+            self.drop(item)
+        self._stop_timer()
+
+    # ---- retention
+
+    def _trim(self) -> None:
+        """Drop ended items that are too many or too old, and set a timer for the next one that will be."""
+        self._stop_timer()
+        count, age = self.retention.count, self.retention.age
+        while len(self._ended) > count or (self._ended and age is not None and self._oldest() <= self._now() - age):
+            self.drop_oldest_ended()
+        if self._ended and age is not None:
+            self._timer = asyncio.get_running_loop().call_at(self._oldest() + age, self._trim)
+
+    def _oldest(self) -> float:
+        return next(iter(self._ended.values()))
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time() if self.retention.age is not None else 0.0
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,32 @@
+"""What can be set about a runtime. `python -m runtime` fills it from the command line, tests set it directly."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runtime.core.registry import Retention
+from runtime.journal.journal import JournalLimits
+from runtime.journal.spill import SpillLimits
+from runtime.watch.methods import WatchLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeLimits:
+    """The bounds of what a runtime holds."""
+
+    journals: JournalLimits = field(default_factory=JournalLimits)  # output in memory
+    spill: SpillLimits = field(default_factory=SpillLimits)  # output of processes on disk
+    processes: Retention = field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))  # ended processes
+    watches: WatchLimits = field(default_factory=WatchLimits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeSettings:
+    """A runtime's directories, its token and its limits."""
+
+    workspace: Path  # the directory programs start in
+    token: str | None = None  # what a client must send in `hello`; None: any client may connect
+    recordings: Path | None = None  # where recordings are stored; None: below the workspace
+    spill: Path | None = None  # where output goes that is too much for memory; None: a temporary directory
+    root: Path | None = None  # a directory that the file methods do not leave; None: any path
+    quota: int | None = None  # bytes that the file methods may leave in `root`, or in the workspace
+    limits: RuntimeLimits = field(default_factory=RuntimeLimits)

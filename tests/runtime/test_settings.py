@@ -1,0 +1,20 @@
+"""The settings and their defaults."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from runtime.settings import RuntimeLimits, RuntimeSettings
+
+
+def test_settings_and_limits_cannot_change_while_a_runtime_uses_them(tmp_path: Path) -> None:
+    settings = RuntimeSettings(workspace=tmp_path)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.quota = 1  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.limits.journals.total = 1  # type: ignore[misc]
+
+
+def test_by_default_ended_processes_are_kept_for_a_day() -> None:
+    assert (RuntimeLimits().processes.count, RuntimeLimits().processes.age) == (256, 86_400.0)
