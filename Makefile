@@ -17,7 +17,7 @@ export PYTHON UPGRADE
 WORKERS ?= 4
 PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire pytest-quick bench build release pins \
+.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench build release pins \
 	clean dev web web-modules
 
 help: ## list the targets
@@ -27,18 +27,18 @@ run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081"
 	@exec $(BIN)/hawse serve $(ARGS)
 
 test: ## run all tests: pytest, vitest, and a real Chromium against a real gateway; ends with a summary
-	@scripts/stages.sh pytest vitest e2e
+	@scripts/stages.sh pytest soak vitest e2e
 
 check: ## before a commit: lint, format, types, all tests but the long ones and the browser's; ends with a summary
-	@scripts/stages.sh lint format types web-check pytest-quick vitest
+	@scripts/stages.sh lint format types web-check pytest vitest
 
-pytest: dev web ## the Python tests (ARGS="tests/wire -k frame": options of pytest)
-	@scripts/need_tools.sh
-	$(PYTEST) $(ARGS)
-
-pytest-quick: dev web ## the Python tests without the long ones
+pytest: dev web ## the Python tests but the long ones (ARGS="tests/wire -k frame": options of pytest)
 	@scripts/need_tools.sh
 	$(PYTEST) -m 'not soak' $(ARGS)
+
+soak: dev web ## the long Python tests. They measure memory and times, so only two run at once
+	@scripts/need_tools.sh
+	scripts/pytest.sh -n 2 --dist worksteal -m soak $(ARGS)
 
 vitest: web-modules ## the TypeScript tests
 	cd web && npm test

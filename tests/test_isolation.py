@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from tests.support.isolation import LIST, ROOT, Watch, link_programs, read_list
@@ -52,7 +53,7 @@ def test_a_program_that_is_not_listed_has_no_link(tmp_path: Path) -> None:
 
 
 def test_a_test_that_runs_a_program_off_the_list_fails(tmp_path: Path) -> None:
-    watch = Watch(Path(os.environ["PATH"]))
+    watch = Watch(Path(os.environ["PATH"]), [tmp_path])
     foreign = next(path for path in sorted(Path("/usr/bin").iterdir()) if watch.is_foreign(str(path)))
     test = tmp_path / "test_foreign.py"
     test.write_text(FOREIGN_TEST.format(path=str(foreign), name=foreign.name))
@@ -75,10 +76,10 @@ def test_a_test_that_runs_a_program_off_the_list_fails(tmp_path: Path) -> None:
     assert f"programs that tests/debian-packages.txt does not name: {foreign}" in ran.stdout
 
 
-def test_tests_have_a_home_of_their_own() -> None:
-    home = Path.home()
-    assert home.name == "home"
-    assert "hawse-env-" in str(home)
+def test_tests_have_a_home_and_a_temporary_directory_of_their_own() -> None:
+    home, temporary = Path.home(), Path(tempfile.gettempdir())
+    assert home.parent == temporary.parent
+    assert home.parent.name.startswith("hawse-env-")
     assert not (home / ".bashrc").exists()
 
 

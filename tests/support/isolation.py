@@ -1,8 +1,9 @@
-"""Isolate the tests from the machine: a HOME of their own, and no program that tests/debian-packages.txt doesn't name.
+"""Isolate the tests from the machine: a HOME and TMPDIR of their own, only programs of tests/debian-packages.txt.
 
 A pytest plugin, loaded by conftest.py. It makes a folder with one link for each program of the list and sets PATH to
 that folder, so that a test, a shell in a terminal or a script finds nothing else. A program that is started by its path
-is not found through PATH: an audit hook (PEP 578) sees it, and the test fails.
+is not found through PATH: an audit hook (PEP 578) sees it, and the test fails. Each process of pytest-xdist has its own
+HOME and TMPDIR, so that tests see no files of tests that run beside them.
 """
 
 import os
@@ -62,13 +63,13 @@ def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
 class Watch:
     """Notes programs that are started by their path and are not on the list."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, temporary: Iterable[str | Path]) -> None:
         self.found: list[str] = []
         self._allowed = {os.path.realpath(entry) for entry in programs.iterdir()}
         if chromium := os.environ.get("HAWSE_CHROMIUM"):
             self._allowed.add(os.path.realpath(chromium))
         # The repository with its .venv, Python itself, and what the tests write.
-        own = (ROOT, sys.prefix, sys.base_prefix, tempfile.gettempdir())
+        own = (ROOT, sys.prefix, sys.base_prefix, *temporary)
         self._folders = tuple(os.path.realpath(folder) + "/" for folder in own)
 
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -94,10 +95,12 @@ _folder = pytest.StashKey[Path]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set HOME, PATH and the rest of the environment, before the first test module is imported."""
-    folder = config.stash[_folder] = Path(tempfile.mkdtemp(prefix="hawse-env-"))
-    home, programs = folder / "home", folder / "bin"
-    home.mkdir()
-    programs.mkdir()
+    # Below /tmp itself also in a process of pytest-xdist: the path of a Unix socket has at most 107 bytes.
+    machine = config.option.machine_temporary = getattr(config.option, "machine_temporary", tempfile.gettempdir())
+    folder = config.stash[_folder] = Path(tempfile.mkdtemp(prefix="hawse-env-", dir=machine))
+    home, temporary, programs = folder / "home", folder / "tmp", folder / "bin"
+    for each in (home, temporary, programs):
+        each.mkdir()
     for name in list(os.environ):
         if name.startswith(PERSONAL) or name in PERSONAL_NAMES:
             del os.environ[name]
@@ -105,8 +108,9 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("PLAYWRIGHT_BROWSERS_PATH", str(Path.home() / ".cache" / "ms-playwright"))
     names = [program for package in read_list(LIST.read_text("utf-8")) for program in package.programs]
     link_programs(programs, names, os.environ["PATH"])
-    os.environ |= {"HOME": str(home), "PATH": str(programs), "LANG": "C.UTF-8"}
-    watch = config.stash[_watch] = Watch(programs)
+    os.environ |= {"HOME": str(home), "PATH": str(programs), "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
+    tempfile.tempdir = None  # forget the folder that was found before
+    watch = config.stash[_watch] = Watch(programs, (machine, config.option.basetemp or machine))
     sys.addaudithook(watch.audit)
 
 

@@ -14,8 +14,8 @@ from runtime.session.private_tempdir import PrivateTempDir
 
 MAKE = """
 import pathlib, sys, time
-from runtime.own_folder import OwnFolder
-folder = OwnFolder(pathlib.Path(sys.argv[1]))
+from runtime.session.private_tempdir import PrivateTempDir
+folder = PrivateTempDir(pathlib.Path(sys.argv[1]))
 (folder.path / "file").touch()
 print(folder.path, flush=True)
 time.sleep(60)
