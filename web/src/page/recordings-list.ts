@@ -1,10 +1,10 @@
 // A dialog with the sandbox's recordings: play, download, delete.
 
-import { downloadRecording } from "../base/download";
 import { formatSize, formatTime } from "../base/format";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo, Recordings } from "../wire/methods";
+import { downloadRecording } from "./download";
 
 const ICON_PATHS = {
   download: "M8 2v8M4.8 7 8 10.2 11.2 7M2.5 13.5h11",

@@ -13,6 +13,8 @@ export class CastCursor {
   #next = 0;
   #offset: number;
   #time: number;
+  /** The first line is the header. */
+  #expectsHeader: boolean;
   /** Set after the first `fill` of a cursor that started at offset 0. */
   header: CastHeader | undefined;
 
@@ -20,6 +22,7 @@ export class CastCursor {
     this.#source = source;
     this.#offset = offset;
     this.#time = time;
+    this.#expectsHeader = offset === 0;
   }
 
   /** The next event; undefined if `fill` must be called first. */
@@ -36,17 +39,20 @@ export class CastCursor {
     while (this.next === undefined) {
       const block = await this.#source.read("cast", this.#offset, BLOCK);
       if (block.length === 0) return false;
-      const first = this.#offset === 0;
       this.#offset += block.length;
-      this.#parse(this.#lines.feed(block), first);
+      this.#parse(this.#lines.feed(block));
     }
     return true;
   }
 
-  #parse(lines: string[], withHeader: boolean): void {
+  #parse(lines: string[]): void {
     this.#events = [];
     this.#next = 0;
-    if (withHeader) this.header = parseHeader(lines.shift() ?? "");
+    const first = this.#expectsHeader ? lines.shift() : undefined;
+    if (first !== undefined) {
+      this.header = parseHeader(first);
+      this.#expectsHeader = false;
+    }
     for (const line of lines) {
       const event = parseEvent(line, this.#time);
       if (!event) continue;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { formatSize, formatTime } from "../../src/base/format";
 import {
   keyframeBefore,
   LineSplitter,
@@ -61,12 +60,5 @@ describe("the index", () => {
       200,
       200,
     ]);
-  });
-});
-
-describe("for people", () => {
-  it("times and sizes are short", () => {
-    expect([0, 59.9, 61, 3661].map(formatTime)).toEqual(["0:00", "0:59", "1:01", "1:01:01"]);
-    expect([999, 3800, 52_000, 1_500_000].map(formatSize)).toEqual(["999 B", "3.8 kB", "52 kB", "1.5 MB"]);
   });
 });
