@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -16,6 +17,7 @@ from gateway import VERSION
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.principals import VIEWER, role_of
 from gateway.auth.tickets import LIFETIME, Tickets
+from gateway.connection.client_connection import Method
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
 from gateway.http.recordings import PATH, RecordingDownloads
@@ -56,10 +58,20 @@ def create_app(
 ) -> Starlette:
     """`app.state.connect` is the `ConnectEndpoint` that knows who is connected."""
     tickets = Tickets(time.monotonic)
-    methods = {
-        "sandbox.list": lambda: {"sandboxes": provider.sandboxes()},
-        "share.token": lambda: {"token": doors.viewer_token, "role": role_of(VIEWER)},
-        "preview.host": lambda: {"host": preview_host},
+
+    async def sandbox_list() -> dict[str, Any]:
+        return {"sandboxes": await provider.discover()}
+
+    async def share_token() -> dict[str, Any]:
+        return {"token": doors.viewer_token, "role": role_of(VIEWER)}
+
+    async def preview_host_() -> dict[str, Any]:
+        return {"host": preview_host}
+
+    methods: dict[str, Method] = {
+        "sandbox.list": sandbox_list,
+        "share.token": share_token,
+        "preview.host": preview_host_,
     }
     connect = ConnectEndpoint(doors, tickets, methods, limits or Limits(), max_connections)
 
@@ -84,6 +96,7 @@ def create_app(
             connect.links = Links(provider, tasks)
             yield
             connect.links.stop()
+            await provider.close()
 
     app = Starlette(
         routes=[

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Final
 from urllib.parse import quote
 
@@ -23,13 +23,14 @@ from gateway.app import create_app
 from gateway.auth.access_policy import AccessPolicy
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.preview.proxy import AT_ONCE
-from gateway.providers.local import RUNTIME, LocalProvider, choose_isolation
+from gateway.providers.base import Capabilities, ProviderError
+from gateway.providers.registry import ProviderOptions, create_provider
 from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.settings import Settings, SettingsError
 from gateway.transport import listener as sockets
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
-from hawse.api.gateway import Isolation, SandboxInfo
+from hawse.api.gateway import SandboxInfo
 
 log = logging.getLogger(__name__)
 
@@ -54,14 +55,12 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         state = StateDirectory(settings.state)
         token = settings.token or state.token()
         viewer_token = state.token("token.viewer")
-        isolation, reason = choose_isolation(settings.isolation)
-        state.sandbox("local").make()
-        runtime = [*RUNTIME, "--log-format", settings.log_format]
-        if settings.quota is not None:
-            runtime += ["--quota", str(settings.quota)]
-        provider = LocalProvider(state, isolation, runtime=runtime)
+        options = ProviderOptions(
+            state=state, isolation=settings.isolation, quota=settings.quota, log_format=settings.log_format
+        )
+        provider = create_provider(settings.provider, options)
         listener = _listen(settings.host, settings.port)
-    except (SettingsError, StateError) as error:
+    except (SettingsError, StateError, ProviderError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
     hosts = [settings.host, *settings.hosts]
@@ -74,8 +73,8 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         preview_host=settings.preview_host,
     )
 
-    def announce() -> None:
-        for line in _isolation_lines(isolation, reason, provider.sandboxes()):
+    async def announce() -> None:
+        for line in _isolation_lines(await provider.capabilities(), await provider.discover()):
             print(line)
         address = _address(settings.host, listener)
         print(f"  {address}/#token={quote(token, safe='')}")
@@ -91,7 +90,9 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
 class GatewayServer(uvicorn.Server):
     """One uvicorn server for one application. `announce` is called when it serves."""
 
-    def __init__(self, app: Starlette, settings: Settings, announce: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, app: Starlette, settings: Settings, announce: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         super().__init__(config(app, settings))
         self._connect: ConnectEndpoint = app.state.connect
         self._announce = announce
@@ -99,7 +100,8 @@ class GatewayServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._announce()
+        if self._announce is not None:
+            await self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept nobody, say goodbye, and leave; whoever does not take it is cut off. Runtimes stay."""
@@ -193,12 +195,12 @@ def _address(host: str, listener: socket.socket) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
 
 
-def _isolation_lines(isolation: Isolation, reason: str | None, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:
-    """What stands between sandboxes and this machine; those that were running already may have less."""
-    if isolation == "bubblewrap":
-        yield "  sandboxes are isolated by bubblewrap"
+def _isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:
+    """Describe the isolation of new sandboxes, and of running ones that were started with another."""
+    if capabilities.isolation == "none":
+        yield f"! sandboxes are NOT isolated: plain processes of this user ({capabilities.isolation_reason})"
     else:
-        yield f"! sandboxes are NOT isolated: plain processes of this user ({reason})"
+        yield f"  sandboxes are isolated by {capabilities.isolation}"
     for sandbox in sandboxes:
-        if sandbox.state == "running" and sandbox.isolation != isolation:
-            yield f"! sandbox {sandbox.id} was running already, with isolation: {sandbox.isolation or 'unknown'}"
+        if sandbox.state == "running" and sandbox.isolation != capabilities.isolation:
+            yield f"! sandbox {sandbox.id} is already running, with isolation: {sandbox.isolation or 'unknown'}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.auth.access_policy import split_origin
-from gateway.providers.local import Wanted
+from gateway.providers.local import RequestedIsolation
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 
@@ -31,7 +31,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     token: str | None = None
-    isolation: Wanted = "auto"
+    provider: str = "local"
+    isolation: RequestedIsolation = "auto"
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     preview_host: str | None = "localhost"  # below which previews have names of their own

@@ -7,8 +7,8 @@ WebSocket library: a `MessageTransport` moves the messages.
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple, Protocol
 
 from gateway.auth.principals import role_of
@@ -40,7 +40,7 @@ BATCH: Final = 64 << 10  # bytes the writer takes at a time: what new control ma
 INPUT_HIGH: Final = 1 << 20  # bytes one client may have waiting toward runtimes before it is not read from
 CLOSE_TIMEOUT: Final = 2.0  # s for the last words to a client
 
-Method = Callable[[], Any]
+Method = Callable[[], Awaitable[Any]]
 
 
 class ConnectionClose(NamedTuple):
@@ -112,7 +112,7 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the carrier had no room for
         self._busy = False  # receiving or writing: whatever that gives to write is written at its end
-        self._used: set[SandboxLink] = set()  # that this client has called
+        self._used: Counter[SandboxLink] = Counter()  # open calls of this client
         self.input_waiting = 0  # bytes toward runtimes
         self._calls = 0  # ever
         self._reading = True
@@ -168,6 +168,9 @@ class ClientConnection:
         self.budget.close(ch)
         if entry := self._bridges.pop(ch, None):
             bridge, link = entry
+            self._used[link] -= 1
+            if not self._used[link]:
+                del self._used[link]
             link.close(bridge)
 
     # ---- for the carrier
@@ -247,13 +250,24 @@ class ClientConnection:
             link = self._links.get(call.sandbox)
             bridge = ChannelBridge(self, call)
             self._bridges[call.ch] = bridge, link
-            self._used.add(link)
+            self._used[link] += 1
             link.open(bridge)
         elif call.method in self._methods:
             check(self.principal, GATEWAY[call.method].requires)
-            self.connection.send_result(call.ch, self._methods[call.method]())
+            self._links.start(self._answer(call))
         else:
             raise HawseError("unknown_method", f"{call.method[:128]!r}, without `sandbox`")
+
+    async def _answer(self, call: Call) -> None:
+        try:
+            value = await self._methods[call.method]()
+            if call.ch in self.connection.channels:
+                self.connection.send_result(call.ch, value)
+        except HawseError as error:
+            self.connection.send_error(call.ch, error)
+        except Exception:
+            self._fail()
+        self.flush()
 
     # ---- writing
 

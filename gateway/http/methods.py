@@ -6,7 +6,7 @@ here; the methods and their types are those of `hawse.api`.
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import msgspec
@@ -35,7 +35,9 @@ HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a co
 BYTES: Final = "application/octet-stream"
 
 
-def routes(doors: AccessPolicy, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> list[Route]:
+def routes(
+    doors: AccessPolicy, methods: dict[str, Callable[[], Awaitable[Any]]], links: Callable[[], Links]
+) -> list[Route]:
     """The routes of this door. `methods` are the gateway's own, `links` are there while the application runs."""
     rest, files = MethodEndpoint(methods, links), FileEndpoint(links)
     return [
@@ -59,7 +61,7 @@ async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Resp
 class MethodEndpoint:
     """The handlers. `methods` are the gateway's own, `links` are there while the application runs."""
 
-    def __init__(self, methods: dict[str, Callable[[], Any]], links: Callable[[], Links]) -> None:
+    def __init__(self, methods: dict[str, Callable[[], Awaitable[Any]]], links: Callable[[], Links]) -> None:
         self._methods = methods
         self._links = links
 
@@ -69,7 +71,7 @@ class MethodEndpoint:
             raise HawseError("unknown_method", f"{method[:128]!r}, without a sandbox")
         check(principal, GATEWAY[method].requires)
         await _params(http)
-        return json_response(self._methods[method]())
+        return json_response(await self._methods[method]())
 
     async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
         method = http.path_params["method"]

@@ -24,6 +24,7 @@ from gateway.http.upstream_call import UpstreamCall
 from gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
 from gateway.providers.base import Provider
 from gateway.upstream.links import Links, SandboxLink
+from hawse.api.gateway import SandboxInfo
 from hawse.api.rights import OPERATE, check
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.wire import HawseError
@@ -80,14 +81,14 @@ class MetricsEndpoint:
             return error_response(error)
         answers = await asyncio.gather(*map(ask, self._links().ready()))
         out = Exposition()
-        self._add_gateway(out)
+        self._add_gateway(out, await self._provider.discover())
         add_runtimes(out, answers)
         self._add_process(out)
         return Response(out.text(), headers={"content-type": MEDIA_TYPE, "cache-control": "no-store"})
 
-    def _add_gateway(self, out: Exposition) -> None:
+    def _add_gateway(self, out: Exposition, sandboxes: list[SandboxInfo]) -> None:
         connect, counts = self._connect, self._connect.counts
-        states = [sandbox.state for sandbox in self._provider.sandboxes()]
+        states = [sandbox.state for sandbox in sandboxes]
         channels = sum(len(session.connection.channels) for session in connect.open)
         out.add(Family("hawse_info", "gauge", "The version of the gateway."), [({"version": VERSION}, 1)])
         out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.sessions)])

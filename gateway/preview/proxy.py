@@ -91,7 +91,7 @@ class PreviewProxy:
     async def _forward(self, place: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
         if self._open[place.token] > AT_ONCE_EACH or self._open.total() > AT_ONCE:
             raise HawseError("limit_exceeded", "too many requests at once in this preview")
-        async with PortTunnel(self._link(place.sandbox), place.token) as tunnel:
+        async with PortTunnel(await self._link(place.sandbox), place.token) as tunnel:
             if place.port not in (None, tunnel.port):
                 raise HawseError("not_found", "no such preview")
             secure = scope["scheme"] in ("https", "wss")
@@ -104,15 +104,19 @@ class PreviewProxy:
                     patient["begin"]()
                 await forward(scope, receive, send, tunnel, place, front, self._doors)
 
-    def _link(self, sandbox: str) -> SandboxLink:
-        """Raises `HawseError`. A sandbox that does not run is not started: whatever it showed is over."""
+    async def _link(self, sandbox: str) -> SandboxLink:
+        """The link of a sandbox that runs: a preview does not start one. Raises `HawseError`."""
+        link = self._links().get(sandbox)
+        if link.ready:
+            return link
         try:
-            link = self._links().get(sandbox)
-        except HawseError:
+            info = await self._provider.observe(sandbox)
+        except HawseError as error:
+            if error.code != "not_found":
+                raise
             raise HawseError("not_found", "no such preview") from None
-        running = link.ready or any(s.id == sandbox and s.state == "running" for s in self._provider.sandboxes())
-        if not running:
-            raise HawseError("stale_handle", "the sandbox does not run")
+        if info.state != "running":
+            raise HawseError("stale_handle", "the sandbox is not running")
         return link
 
 

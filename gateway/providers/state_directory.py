@@ -1,11 +1,12 @@
-"""The state directory: what a restarted gateway finds again. Mode 0700, since it holds the token.
+"""The state directory: what a restarted gateway finds again. Mode 0700, since it contains the token.
 
-token                       0600, made on first use
-token.viewer                the same for those who may only look; delete it to take all its links back
-sandboxes/ID/workspace/     what the sandbox works on
-sandboxes/ID/run/           the runtime's socket and its lock; all that a sandbox sees of this directory
-sandboxes/ID/runtime.log    what the runtime printed
-sandboxes/ID/isolation      how the runtime that runs was started
+token                       the owner's token; mode 0600, created on first use
+token.viewer                the token for read-only access; delete it to revoke all links that contain it
+sandboxes/ID/workspace/     the sandbox's files
+sandboxes/ID/run/           the runtime's socket and its lock; the only part of this directory that a sandbox sees
+sandboxes/ID/runtime.log    the runtime's output
+sandboxes/ID/isolation      the isolation that the running runtime was started with
+sandboxes/ID/process        pid, start time and boot of the running runtime
 """
 
 import os
@@ -20,11 +21,11 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class StateError(Exception):
-    """The directory can't be used; the message says what to do about it."""
+    """The state directory cannot be used. The message says what to change."""
 
 
 class SandboxPaths:
-    """Where the things of one sandbox are."""
+    """The paths of one sandbox."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -33,13 +34,14 @@ class SandboxPaths:
         self.socket = self.run / "runtime.sock"
         self.log = home / "runtime.log"
         self.isolation = home / "isolation"
+        self.process = home / "process"
 
     def make(self) -> None:
-        """Raises `StateError`."""
+        """Create the directories. Raises `StateError`."""
         size = len(os.fsencode(self.socket))
         if size > SOCKET_PATH_MAX:
             raise StateError(
-                f"{self.socket} is {size} bytes long, and a socket's path may have {SOCKET_PATH_MAX}: "
+                f"the path {self.socket} has {size} bytes, but a Unix socket's path has at most {SOCKET_PATH_MAX}: "
                 "choose a shorter --state"
             )
         try:
@@ -50,7 +52,7 @@ class SandboxPaths:
 
 
 class StateDirectory:
-    """Opening it makes the directory. Raises `StateError`."""
+    """The constructor creates the directory. Raises `StateError`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().absolute()
@@ -61,14 +63,14 @@ class StateDirectory:
             raise StateError(f"--state {self.root}: {error.strerror}") from error
 
     def token(self, name: str = "token") -> str:
-        """The token of this state that has that name: the same one every time."""
+        """Return the token in the file `name`, which is created with a random token on first use."""
         path = self.root / name
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             token = path.read_text("ascii").strip()
             if not token:
-                raise StateError(f"{path} is empty: delete it") from None
+                raise StateError(f"the token file {path} is empty: delete it") from None
             return token
         with open(fd, "w", encoding="ascii") as file:
             token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -76,6 +78,14 @@ class StateDirectory:
         return token
 
     def sandbox(self, sandbox: str) -> SandboxPaths:
+        """Raises `ValueError` for an id that is not valid."""
         if not _ID.fullmatch(sandbox):
-            raise ValueError(f"not a sandbox's id: {sandbox!r}")
+            raise ValueError(f"invalid sandbox id {sandbox[:80]!r}: use 1 to 64 letters, digits, `_`, `.`, `-`")
         return SandboxPaths(self.root / "sandboxes" / sandbox)
+
+    def sandboxes(self) -> list[str]:
+        """The ids of the sandboxes that have a directory, in order."""
+        try:
+            return sorted(name for name in os.listdir(self.root / "sandboxes") if _ID.fullmatch(name))
+        except FileNotFoundError:
+            return []

@@ -1,4 +1,4 @@
-"""Sockets as the kernel has them: the listener with the options that keep its queues short, and a knock."""
+"""Sockets as the kernel has them: the listener with the options that keep its queues short, and a probe."""
 
 import socket
 from pathlib import Path
@@ -32,16 +32,16 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def answers(path: Path) -> bool:
-    """Whether somebody listens on a Unix socket. A link to one, which a sandbox could have made, is none."""
+def accepts_connections(path: Path) -> bool:
+    """Whether a process listens on the Unix socket `path`. Not for a symbolic link: a sandbox may make one."""
     if not path.exists() or path.is_symlink():
         return False
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-        knock.setblocking(False)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
         try:
-            knock.connect(str(path))
+            probe.connect(str(path))
         except BlockingIOError:
-            return True  # so many wait there that we would have to
+            return True  # the queue of connections that were not accepted yet is full
         except OSError:
             return False
         return True

@@ -1,64 +1,76 @@
-"""A link to one runtime: reaching it, greeting it, and letting go of it when it neither reads nor answers."""
+"""Connect to one runtime, over a Unix socket or TCP, and abandon a link whose runtime neither reads nor answers."""
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, Protocol
 
+from gateway.providers.base import Endpoint, TcpAddress
 from hawse.link import StreamLink
-from hawse.wire import Connection, Data, Limits, Message, Role, Welcome
+from hawse.wire import Connection, Data, Error, HawseError, Limits, Message, Role, Welcome
 from hawse.wire.limits import LINK_CHANNELS
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE: Final = 30.0  # s without a word after which a runtime counts as stuck
+SILENCE_TIMEOUT: Final = 30.0  # s without a message after which a runtime counts as stuck
 
 
 class LinkOwner(Protocol):
-    """Who is told what comes on a link, once it was greeted."""
+    """Receives the events of a link after its `welcome`."""
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None: ...
 
     def link_drained(self) -> None:
-        """What waited has gone to the transport."""
+        """The transport accepts bytes again."""
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None: ...
 
 
 class RuntimeLink(StreamLink):
-    """The client's end of a stream link. `ready` is done with the welcome, or fails with the link."""
+    """The client end of a stream link.
 
-    def __init__(self, owner: LinkOwner) -> None:
+    Attributes:
+        ready: Done when the runtime has sent `welcome`. Fails with the link's error, or with the runtime's refusal.
+        lost: Set when the link is closed.
+        abilities: What the runtime announced in `welcome`.
+    """
+
+    def __init__(self, owner: LinkOwner, token: str | None) -> None:
         connection = Connection(Role.CLIENT, Limits(channels=LINK_CHANNELS), window=0)
-        connection.send_hello("hawse-gateway", shares=True)
+        connection.send_hello("hawse-gateway", token, shares=True)
         super().__init__(connection, self)
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()
         self.lost = asyncio.Event()
-        self.abilities: Sequence[str] = ()  # the runtime's, from its welcome on
+        self.abilities: Sequence[str] = ()
         self._owner = owner
         self._clock = loop.time
-        self._heard = loop.time()
+        self._last_received = loop.time()
 
     @property
     def silence(self) -> float:
         """Seconds since the last message."""
-        return self._clock() - self._heard
+        return self._clock() - self._last_received
 
     def ping(self) -> None:
         self.connection.ping(self._clock())
         self.flush()
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
-        self._heard = self._clock()
-        if not isinstance(event, Welcome):
+        self._last_received = self._clock()
+        if self.ready.done():
             self._owner.link_received(self, event)
-        elif not self.ready.done():
+        elif isinstance(event, Welcome):
             self.abilities = event.abilities
             self.ready.set_result(None)
+        elif isinstance(event, Error):
+            # Not the runtime's code: `unauthenticated` would tell the client that its own token is wrong.
+            refusal = f"the runtime refused the gateway's connection: {event.code}: {event.message}"
+            self.ready.set_exception(HawseError("unavailable", refusal))
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
         if not self.ready.done():
-            self.ready.set_exception(error or ConnectionResetError("it hung up before its welcome"))
+            self.ready.set_exception(
+                error or ConnectionResetError("the runtime closed the connection before `welcome`")
+            )
         self.lost.set()
         self._owner.link_lost(self, error)
 
@@ -67,10 +79,28 @@ class RuntimeLink(StreamLink):
         self._owner.link_drained()
 
 
-async def dial(path: Path, owner: LinkOwner) -> RuntimeLink:
-    """Connect to a runtime's socket and greet it. Raises `OSError` or `RemoteProtocolError`."""
+async def dial(endpoint: Endpoint, owner: LinkOwner) -> RuntimeLink:
+    """Connect to a runtime and wait for its `welcome`.
+
+    Args:
+        endpoint: Where the runtime listens, and the token it expects in `hello`.
+        owner: Receives the link's events.
+
+    Raises:
+        OSError: The address does not accept connections, or the runtime closed the connection.
+        RemoteProtocolError: The runtime does not speak the protocol.
+        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token.
+    """
     loop = asyncio.get_running_loop()
-    _, link = await loop.create_unix_connection(lambda: RuntimeLink(owner), str(path))
+
+    def make() -> RuntimeLink:
+        return RuntimeLink(owner, endpoint.token)
+
+    address = endpoint.address
+    if isinstance(address, TcpAddress):
+        _, link = await loop.create_connection(make, address.host, address.port)
+    else:
+        _, link = await loop.create_unix_connection(make, str(address))
     try:
         await link.ready
     except BaseException:
@@ -79,15 +109,21 @@ async def dial(path: Path, owner: LinkOwner) -> RuntimeLink:
     return link
 
 
-async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: float = SILENCE) -> None:
-    """Return when the link is lost. One that says nothing for `silence` seconds, though asked, is."""
+async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: float = SILENCE_TIMEOUT) -> None:
+    """Return when the link is lost. Close a link that stays silent although it is pinged.
+
+    Args:
+        link: A link that is ready.
+        interval: Seconds between pings.
+        silence: Seconds without a message after which the link is aborted.
+    """
     while not link.lost.is_set():
         try:
             async with asyncio.timeout(interval):
                 await link.lost.wait()
         except TimeoutError:
             if link.silence > silence:
-                link.abort(TimeoutError(f"nothing heard for {silence:g} s"))
+                link.abort(TimeoutError(f"the runtime sent nothing for {silence:g} s"))
                 await link.lost.wait()
             else:
                 link.ping()

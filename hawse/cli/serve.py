@@ -23,6 +23,7 @@ def add_parser(commands: "Commands") -> None:
     parser.add_argument("--port", type=_port, default=8080, help="the port; 0 picks a free one (%(default)s)")
     parser.add_argument("--token", help="what clients have to know (one is made up and kept in the state directory)")
     parser.add_argument("--state", type=Path, help="the state directory (~/.local/state/hawse)")
+    parser.add_argument("--provider", default="local", metavar="NAME", help="what creates sandboxes (%(default)s)")
     parser.add_argument(
         "--isolation",
         choices=["auto", "bubblewrap", "none"],
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             host=arguments.host,
             port=arguments.port,
             token=arguments.token or os.environ.get("HAWSE_TOKEN") or None,
+            provider=arguments.provider,
             isolation=arguments.isolation,
             hosts=arguments.allow_host,
             origins=arguments.allow_origin,

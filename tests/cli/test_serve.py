@@ -36,6 +36,7 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
         "host": "127.0.0.1",
         "port": 8080,
         "token": None,
+        "provider": "local",
         "isolation": "auto",
         "hosts": [],
         "origins": [],
@@ -49,8 +50,9 @@ def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any
 
 def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) -> None:
     main(
-        "serve --host 0.0.0.0 --port 0 --token t --state /s --isolation none --allow-host a --allow-host b "
-        "--allow-origin https://c --preview-host p.example --max-connections 3 --quota 5 --log-format json -v".split()
+        "serve --host 0.0.0.0 --port 0 --token t --state /s --provider p --isolation none "
+        "--allow-host a --allow-host b --allow-origin https://c --preview-host p.example "
+        "--max-connections 3 --quota 5 --log-format json -v".split()
     )
     ((settings, verbose),) = served
     assert settings == {
@@ -58,6 +60,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "host": "0.0.0.0",
         "port": 0,
         "token": "t",
+        "provider": "p",
         "isolation": "none",
         "hosts": ["a", "b"],
         "origins": ["https://c"],

@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from gateway.server import GatewayServer
-from gateway.transport.listener import answers
+from gateway.transport.listener import accepts_connections
 from tests.support.gateway import FakeRuntime, Gateway, RawSocket, eventually
 from tests.support.sockets import pid_behind
 
@@ -79,7 +79,7 @@ def served(tmp_path: Path) -> Iterator[Any]:
             one.process.kill()
         one.process.communicate()
     for path in tmp_path.glob("s/sandboxes/*/run/runtime.sock"):
-        if answers(path):
+        if accepts_connections(path):
             os.kill(pid_behind(path), signal.SIGKILL)
 
 
@@ -147,7 +147,7 @@ async def test_a_signal_says_goodbye_to_clients_and_leaves_the_runtime(served: A
         code, seconds, said = await ending
     assert (code, said) == (0, "")
     assert seconds < 3
-    assert answers(gateway.state / "sandboxes/local/run/runtime.sock")
+    assert accepts_connections(gateway.state / "sandboxes/local/run/runtime.sock")
 
 
 def test_interrupt_ends_it_even_where_a_shell_had_it_ignored(served: Any) -> None:
@@ -169,7 +169,7 @@ async def test_a_sandbox_that_was_running_with_less_isolation_is_said_loudly(ser
     await asyncio.to_thread(first.end)
     (first.state / "sandboxes/local/isolation").write_text("bubblewrap")
     second = served("--isolation", "none")
-    assert "was running already, with isolation: bubblewrap" in second.lines[1]
+    assert "is already running, with isolation: bubblewrap" in second.lines[1]
 
 
 def test_more_files_may_be_open_than_a_shell_allows_if_that_many_clients_may_come(served: Any) -> None:
@@ -208,7 +208,9 @@ def test_others_are_not_let_in_without_a_token_somebody_chose(tmp_path: Path) ->
 
 def test_what_can_not_be_had_is_said_clearly(tmp_path: Path) -> None:
     assert "choose a shorter --state" in refused("--state", str(tmp_path / ("x" * 90)))
-    assert "there is no bwrap" in refused("--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent")
+    assert "bwrap is not installed" in refused(
+        "--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent"
+    )
     assert "can't listen on" in refused(
         "--host", "203.0.113.1", "--token", "x" * 16, "--state", str(tmp_path), "--isolation", "none"
     )

@@ -14,6 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from gateway.app import create_app
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.principals import VIEWER
+from gateway.providers.base import Capabilities, Endpoint, SandboxSpec
 from gateway.server import GatewayServer
 from gateway.settings import Settings
 from gateway.transport.listener import listen
@@ -207,20 +208,39 @@ class FakeProvider:
         self.starts = 0
         self.hold: asyncio.Event | None = None  # `ensure` waits for it
         self.error: HawseError | None = None  # `ensure` raises it
+        self.closed = False
 
-    def sandboxes(self) -> list[SandboxInfo]:
-        return [SandboxInfo(id="local", state="running", isolation="none")]
+    async def capabilities(self) -> Capabilities:
+        return Capabilities(provider="fake", isolation="none")
 
-    def knows(self, sandbox: str) -> bool:
-        return sandbox == "local"
+    async def create(self, spec: SandboxSpec) -> SandboxInfo:
+        raise HawseError("limit_exceeded", "this provider has one sandbox")
 
-    async def ensure(self, sandbox: str) -> Path:
+    async def stop(self, sandbox: str) -> None:
+        raise HawseError("unavailable", "this sandbox does not stop")
+
+    async def delete(self, sandbox: str) -> None:
+        raise HawseError("unavailable", "this sandbox does not stop")
+
+    async def observe(self, sandbox: str) -> SandboxInfo:
+        if sandbox != "local":
+            raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
+        return SandboxInfo(id="local", state="running", isolation="none")
+
+    async def discover(self) -> list[SandboxInfo]:
+        return [await self.observe("local")]
+
+    async def close(self) -> None:
+        self.closed = True
+
+    async def ensure(self, sandbox: str) -> Endpoint:
+        await self.observe(sandbox)
         self.starts += 1
         if self.hold is not None:
             await self.hold.wait()
         if self.error is not None:
             raise self.error
-        return self.path
+        return Endpoint(self.path)
 
 
 class Gateway:

@@ -535,7 +535,11 @@ class Narrow:
 async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
     carrier = Narrow(room=1)
     assert gateway.connect.links is not None
-    session = ClientConnection(carrier, gateway.connect.links, {"ask": dict}, Limits(), "test", OWNER)
+
+    async def answer() -> dict[str, Any]:
+        return {}
+
+    session = ClientConnection(carrier, gateway.connect.links, {"ask": answer}, Limits(), "test", OWNER)
     running = asyncio.ensure_future(session.run())
 
     def ask(ch: int) -> None:
@@ -544,9 +548,11 @@ async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway:
     session.receive(json.dumps(HELLO))
     ask(1)
     ask(2)
+    await eventually(lambda: not session.connection.channels)
     carrier.room = 1
     session.resume_writing()  # takes both, and has room for one
     ask(3)
+    await eventually(lambda: not session.connection.channels)
     session.go_away("test", 0.1)
     await running
     told = [(message["type"], message.get("ch")) for message in carrier.written]

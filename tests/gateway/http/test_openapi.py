@@ -46,5 +46,5 @@ def test_every_error_is_there_under_its_status() -> None:
 
 
 def test_bounds_are_those_of_the_types() -> None:
-    properties: dict[str, Any] = DOCUMENT["components"]["schemas"]["ResizeTerminal"]["properties"]
+    properties: dict[str, Any] = DOCUMENT["components"]["schemas"]["TerminalResize"]["properties"]
     assert (properties["cols"]["minimum"], properties["cols"]["maximum"]) == (1, 1000)

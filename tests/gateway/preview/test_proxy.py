@@ -133,4 +133,4 @@ async def test_a_sandbox_that_does_not_run_is_not_started_for_a_look(preview: Pr
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             answer = await http.get(f"/p/local/{preview.token}/")
     assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
-    assert [s.state for s in provider.sandboxes()] == ["stopped"]
+    assert [s.state for s in await provider.discover()] == ["stopped"]

@@ -1,6 +1,9 @@
+import inspect
+from pathlib import Path
+
 import msgspec
 
-from gateway.providers.base import Provider
+from gateway.providers.base import Endpoint, Provider, TcpAddress
 from gateway.providers.local import LocalProvider
 from hawse.api.gateway import SandboxInfo
 from tests.support.gateway import FakeProvider
@@ -12,6 +15,17 @@ def test_a_sandbox_is_shown_as_the_specification_says() -> None:
     assert msgspec.json.encode(SandboxInfo(id="x", state="stopped")) == b'{"id":"x","state":"stopped"}'
 
 
-def test_the_fake_and_the_real_one_are_providers() -> None:
+def test_the_fake_and_the_real_one_are_providers_whose_methods_are_coroutines() -> None:
     kinds: list[type[Provider]] = [FakeProvider, LocalProvider]
-    assert all(hasattr(kind, name) for kind in kinds for name in ("sandboxes", "knows", "ensure"))
+    names = [name for name, member in vars(Provider).items() if callable(member) and not name.startswith("_")]
+    assert len(names) == 8
+    assert all(inspect.iscoroutinefunction(getattr(kind, name)) for kind in kinds for name in names)
+
+
+def test_a_token_is_not_shown() -> None:
+    assert "secret" not in repr(Endpoint(Path("/s"), "secret"))
+
+
+def test_a_tcp_address_is_written_as_the_runtime_reads_it() -> None:
+    assert str(TcpAddress("127.0.0.1", 80)) == "127.0.0.1:80"
+    assert str(TcpAddress("::1", 80)) == "[::1]:80"

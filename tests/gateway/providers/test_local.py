@@ -5,16 +5,18 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gateway.providers import bubblewrap, local
+from gateway.providers.base import SandboxSpec
 from gateway.providers.local import LocalProvider, choose_isolation
+from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import StateDirectory, StateError
-from gateway.transport.listener import answers
-from hawse.api.gateway import Isolation
+from gateway.transport.listener import accepts_connections
+from hawse.api.gateway import Isolation, SandboxInfo
 from hawse.wire import HawseError
 from tests.support.gateway import eventually
 from tests.support.sockets import pid_behind
@@ -28,6 +30,8 @@ while True:
     s.accept()
 """
 
+UNLINK = "import os, sys; os.path.exists(sys.argv[2]) and os.unlink(sys.argv[2])\n"  # as the real runtime does
+
 bwrap_works = pytest.mark.skipif(
     bubblewrap.find() is None or bubblewrap.probe(shutil.which("bwrap") or "") is not None,
     reason="bubblewrap does not work here",
@@ -40,8 +44,15 @@ def state(tmp_path: Path) -> Iterator[StateDirectory]:
     state = StateDirectory(tmp_path)
     yield state
     for path in tmp_path.glob("sandboxes/*/run/runtime.sock"):
-        if answers(path):
+        if accepts_connections(path):
             os.kill(pid_behind(path), signal.SIGKILL)
+
+
+async def start(provider: LocalProvider) -> Path:
+    """Start the sandbox `local`; return the path of its socket."""
+    address = (await provider.ensure("local")).address
+    assert isinstance(address, Path)
+    return address
 
 
 Make = Callable[..., LocalProvider]
@@ -64,17 +75,17 @@ def make(state: StateDirectory) -> Iterator[Make]:
 
 async def test_a_sandbox_is_started_when_it_is_needed_and_then_found(make: Make) -> None:
     provider = make()
-    assert provider.sandboxes()[0].state == "stopped"
-    path = await provider.ensure("local")
+    assert (await provider.observe("local")).state == "stopped"
+    path = await start(provider)
     pid = pid_behind(path)
-    assert provider.sandboxes()[0].state == "running"
-    assert await provider.ensure("local") == path
+    assert (await provider.observe("local")).state == "running"
+    assert await start(provider) == path
     assert pid_behind(path) == pid
 
 
 async def test_many_callers_at_once_start_one(make: Make) -> None:
     provider = make()
-    paths = await asyncio.gather(*(provider.ensure("local") for _ in range(20)))
+    paths = await asyncio.gather(*(start(provider) for _ in range(20)))
     assert len(set(paths)) == 1
     assert len(paths[0].parent.parent.joinpath("runtime.log").read_text().splitlines()) == 1
 
@@ -83,7 +94,7 @@ async def test_a_runtime_has_its_own_session_no_folder_of_ours_and_none_of_our_s
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
-    path = await make().ensure("local")
+    path = await start(make())
     log = path.parent.parent / "runtime.log"
     await eventually(log.read_text)
     assert log.read_text().strip() == "True / []"
@@ -99,42 +110,46 @@ async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: State
 
 
 async def test_another_gateway_finds_the_runtime_of_the_first(make: Make) -> None:
-    path = await make().ensure("local")
+    path = await start(make())
     pid = pid_behind(path)
     second = make("raise SystemExit('must not be started')")
-    assert await second.ensure("local") == path
+    assert await start(second) == path
     assert pid_behind(path) == pid
-    assert second.sandboxes()[0].isolation == "none"
+    assert (await second.observe("local")).isolation == "none"
 
 
 async def test_the_isolation_shown_is_that_of_the_runtime_that_runs(make: Make, state: StateDirectory) -> None:
     await make().ensure("local")
-    assert make(isolation="bubblewrap").sandboxes()[0].isolation == "none"
+    assert (await make(isolation="bubblewrap").observe("local")).isolation == "none"
     state.sandbox("local").isolation.write_text("made up by somebody")
-    assert make().sandboxes()[0].isolation is None
+    assert (await make().observe("local")).isolation is None
 
 
-async def test_a_runtime_that_ends_at_once_is_unavailable_with_its_last_words(make: Make) -> None:
-    provider = make("raise SystemExit('no such luck')")
-    with pytest.raises(HawseError, match="the runtime ended with 1: no such luck") as caught:
+async def test_a_runtime_that_ends_at_once_is_unavailable_and_only_the_log_has_its_output(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider = make("raise SystemExit('a secret of the operator')")
+    with pytest.raises(HawseError, match="the runtime ended with exit code 1") as caught:
         await provider.ensure("local")
     assert (caught.value.code, caught.value.admitted) == ("unavailable", "no")
-    assert provider.sandboxes()[0].state == "failed"
+    assert "secret" not in str(caught.value)
+    assert "a secret of the operator" in caplog.text
+    assert (await provider.observe("local")).state == "failed"
 
 
 async def test_a_runtime_that_never_listens_is_given_up(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "START_TIMEOUT", 0.1)
-    with pytest.raises(HawseError, match="did not come up"):
+    with pytest.raises(HawseError, match="did not accept connections within"):
         await make("import time; time.sleep(60)").ensure("local")
 
 
 async def test_a_runtime_that_was_killed_is_started_anew(make: Make) -> None:
-    provider = make("import os, sys; os.path.exists(sys.argv[2]) and os.unlink(sys.argv[2])\n" + LISTENER)
-    path = await provider.ensure("local")
+    provider = make(UNLINK + LISTENER)
+    path = await start(provider)
     pid = pid_behind(path)
     os.kill(pid, signal.SIGKILL)
-    await eventually(lambda: not answers(path))
-    assert provider.sandboxes()[0].state == "stopped"
+    await eventually(lambda: not accepts_connections(path))
+    assert (await provider.observe("local")).state == "stopped"
     await provider.ensure("local")
     assert pid_behind(path) != pid
 
@@ -149,24 +164,125 @@ async def test_a_path_too_long_is_unavailable_with_advice(tmp_path: Path) -> Non
         await LocalProvider(StateDirectory(tmp_path / ("x" * 90)), "none").ensure("local")
 
 
-def test_only_its_own_sandboxes_are_known(state: StateDirectory) -> None:
+# ---- several sandboxes
+
+
+async def code_of(asked: Awaitable[object]) -> str:
+    with pytest.raises(HawseError) as caught:
+        await asked
+    return caught.value.code
+
+
+async def test_only_its_own_sandboxes_are_known(state: StateDirectory) -> None:
     provider = LocalProvider(state, "none", sandboxes=("a", "b"))
-    assert [sandbox.id for sandbox in provider.sandboxes()] == ["a", "b"]
-    assert provider.knows("a")
-    assert not provider.knows("local")
+    assert [sandbox.id for sandbox in await provider.discover()] == ["a", "b"]
+    assert (await provider.observe("a")).state == "stopped"
+    for unknown in ("local", "../a", "a\n", "", "a" * 65):
+        assert await code_of(provider.observe(unknown)) == "not_found"
+        assert await code_of(provider.ensure(unknown)) == "not_found"
+        assert await code_of(provider.stop(unknown)) == "not_found"
+        assert await code_of(provider.delete(unknown)) == "not_found"
+
+
+async def test_a_created_sandbox_is_found_by_the_next_gateway(make: Make, state: StateDirectory) -> None:
+    provider = make()
+    assert await provider.create(SandboxSpec(id="mine")) == SandboxInfo(id="mine", state="stopped", isolation="none")
+    assert await code_of(provider.create(SandboxSpec(id="mine"))) == "conflict"
+    assert await code_of(provider.create(SandboxSpec(id="local"))) == "conflict"
+    chosen = (await provider.create(SandboxSpec())).id
+    assert {sandbox.id for sandbox in await LocalProvider(state, "none").discover()} == {"local", "mine", chosen}
+
+
+@pytest.mark.parametrize("spec", [SandboxSpec(id="../etc"), SandboxSpec(id=""), SandboxSpec(image="debian:12")])
+async def test_a_sandbox_that_cannot_be_created_as_wanted_is_refused(make: Make, spec: SandboxSpec) -> None:
+    provider = make()
+    assert await code_of(provider.create(spec)) == "invalid_params"
+    assert [sandbox.id for sandbox in await provider.discover()] == ["local"]
+
+
+async def test_deleting_a_sandbox_ends_it_and_removes_its_files(make: Make, state: StateDirectory) -> None:
+    provider = make()
+    await provider.create(SandboxSpec(id="mine"))
+    endpoint = await provider.ensure("mine")
+    assert isinstance(endpoint.address, Path)
+    process = RuntimeProcess.listening_on(endpoint.address)
+    await provider.delete("mine")
+    assert process is not None
+    assert not process.alive
+    assert [sandbox.id for sandbox in await provider.discover()] == ["local"]
+    assert list((state.root / "sandboxes").iterdir()) == []
+
+
+async def test_the_capabilities_say_why_the_isolation_is_not_stronger(state: StateDirectory) -> None:
+    provider = LocalProvider(state, "none", isolation_reason="bwrap is not installed")
+    capabilities = await provider.capabilities()
+    assert (capabilities.isolation, capabilities.isolation_reason) == ("none", "bwrap is not installed")
+    assert not capabilities.images
+
+
+# ---- stopping
+
+
+async def test_stopping_a_sandbox_that_does_not_run_does_nothing(make: Make) -> None:
+    provider = make()
+    await provider.stop("local")
+    assert (await provider.observe("local")).state == "stopped"
+
+
+async def test_stop_ends_the_runtime_that_an_earlier_gateway_started(make: Make) -> None:
+    process = RuntimeProcess.listening_on(await start(make()))
+    assert process is not None
+    second = make()
+    await second.stop("local")
+    assert not process.alive
+    assert (await second.observe("local")).state == "stopped"
+
+
+async def test_stop_kills_a_runtime_that_ignores_sigterm(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "STOP_GRACE", 0.1)
+    provider = make("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + LISTENER)
+    process = RuntimeProcess.listening_on(await start(provider))
+    await provider.stop("local")
+    assert process is not None
+    assert not process.alive
+
+
+async def test_a_frozen_runtime_is_failed_and_unavailable_and_can_be_stopped(make: Make) -> None:
+    provider = make(UNLINK + LISTENER)
+    path = await start(provider)
+    process = RuntimeProcess.listening_on(path)
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    await eventually(lambda: process.frozen)
+    assert (await provider.observe("local")).state == "failed"
+    assert await code_of(provider.ensure("local")) == "unavailable"
+    await provider.stop("local")
+    assert (await provider.observe("local")).state == "stopped"
+    assert pid_behind(await start(provider)) != process.pid
+
+
+async def test_a_runtime_that_has_lost_its_socket_is_replaced(make: Make) -> None:
+    path = await start(make())
+    process = RuntimeProcess.listening_on(path)
+    path.unlink()  # as a program in the sandbox may do
+    again = await start(make())
+    assert again == path
+    assert process is not None
+    assert not process.alive
+    assert pid_behind(again) != process.pid
 
 
 # ---- isolation
 
 
 def test_none_is_taken_when_asked_for() -> None:
-    assert choose_isolation("none") == ("none", "asked for")
+    assert choose_isolation("none") == ("none", "requested by --isolation none")
 
 
 def test_without_bwrap_auto_says_so_and_bubblewrap_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert choose_isolation("auto") == ("none", "there is no bwrap")
-    with pytest.raises(StateError, match="there is no bwrap"):
+    assert choose_isolation("auto") == ("none", "bwrap is not installed")
+    with pytest.raises(StateError, match="bwrap is not installed"):
         choose_isolation("bubblewrap")
 
 
@@ -191,16 +307,29 @@ def test_where_bwrap_works_it_is_taken() -> None:
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("bubblewrap", marks=bwrap_works)])
+async def test_stop_ends_the_real_runtime_also_without_its_socket(state: StateDirectory, isolation: Isolation) -> None:
+    provider = LocalProvider(state, isolation)
+    path = await start(provider)
+    namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
+    process = RuntimeProcess.listening_on(path)
+    path.unlink()
+    await provider.stop("local")
+    assert process is not None
+    assert not process.alive
+    assert isolation == "none" or not in_namespace(namespace)
+
+
+@pytest.mark.parametrize("isolation", ["none", pytest.param("bubblewrap", marks=bwrap_works)])
 async def test_the_real_runtime_starts_and_outlives_the_provider(state: StateDirectory, isolation: Isolation) -> None:
     provider = LocalProvider(state, isolation)
-    path = await provider.ensure("local")
-    assert provider.sandboxes()[0].isolation == isolation
+    path = await start(provider)
+    assert (await provider.observe("local")).isolation == isolation
     pid = pid_behind(path)
-    assert await LocalProvider(state, isolation).ensure("local") == path
+    assert await start(LocalProvider(state, isolation)) == path
     os.kill(pid, signal.SIGTERM)
     (child,) = provider._children.values()
     await asyncio.to_thread(child.wait, 10)
-    assert not answers(path)
+    assert not accepts_connections(path)
 
 
 def in_namespace(namespace: str) -> list[str]:
@@ -224,7 +353,7 @@ async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: StateDir
     ]
     program[-1] += LISTENER
     provider = LocalProvider(state, "bubblewrap", runtime=program)
-    path = await provider.ensure("local")
+    path = await start(provider)
     namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
     assert len(in_namespace(namespace)) >= 3  # the first process, the program, and what it started
     os.kill(pid_behind(path), signal.SIGKILL)
@@ -236,13 +365,13 @@ async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: StateDir
 @bwrap_works
 async def test_after_the_runtime_was_killed_another_can_start(state: StateDirectory) -> None:
     provider = LocalProvider(state, "bubblewrap")
-    path = await provider.ensure("local")
+    path = await start(provider)
     os.kill(pid_behind(path), signal.SIGKILL)
     (child,) = provider._children.values()
     await asyncio.to_thread(child.wait, 10)
-    assert not answers(path)
-    again = await provider.ensure("local")
-    assert answers(again)
+    assert not accepts_connections(path)
+    again = await start(provider)
+    assert accepts_connections(again)
     os.kill(pid_behind(again), signal.SIGKILL)
     (child,) = provider._children.values()
     await asyncio.to_thread(child.wait, 10)

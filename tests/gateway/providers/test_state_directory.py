@@ -51,7 +51,7 @@ def test_a_sandbox_has_its_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "../token", "-x", "a" * 65, "a\n", "ü"])
 def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match="not a sandbox's id"):
+    with pytest.raises(ValueError, match="invalid sandbox id"):
         StateDirectory(tmp_path).sandbox(name)
 
 

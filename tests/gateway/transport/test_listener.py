@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.transport.listener import NOTSENT_LOWAT, TCP_NOTSENT_LOWAT, answers, listen
+from gateway.transport.listener import NOTSENT_LOWAT, TCP_NOTSENT_LOWAT, accepts_connections, listen
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
 from tests.support.gateway import Gateway
 
@@ -39,11 +39,11 @@ def test_version_6_of_the_protocol_is_spoken_too() -> None:
 
 async def test_a_knock_tells_who_listens(tmp_path: Path) -> None:
     path = tmp_path / "s"
-    assert not answers(path)
+    assert not accepts_connections(path)
     async with await asyncio.start_unix_server(lambda reader, writer: writer.close(), path):
-        assert answers(path)
+        assert accepts_connections(path)
     path.touch()
-    assert not answers(path)
+    assert not accepts_connections(path)
 
 
 def test_a_stale_socket_and_a_full_one_are_told_apart(tmp_path: Path) -> None:
@@ -52,22 +52,22 @@ def test_a_stale_socket_and_a_full_one_are_told_apart(tmp_path: Path) -> None:
         listener.bind(str(path))
         listener.listen(0)
         waiting: list[socket.socket] = []
-        while answers(path) and len(waiting) < 3:
+        while accepts_connections(path) and len(waiting) < 3:
             waiting.append(socket.socket(socket.AF_UNIX))
             waiting[-1].setblocking(False)
             waiting[-1].connect_ex(str(path))
-        assert answers(path)
+        assert accepts_connections(path)
         for one in waiting:
             one.close()
-    assert not answers(path)
+    assert not accepts_connections(path)
 
 
 async def test_a_link_to_a_socket_is_nobody(tmp_path: Path) -> None:
     """User code can put one where its runtime's socket was."""
     async with await asyncio.start_unix_server(lambda reader, writer: writer.close(), tmp_path / "s"):
         (tmp_path / "link").symlink_to(tmp_path / "s")
-        assert not answers(tmp_path / "link")
+        assert not accepts_connections(tmp_path / "link")
 
 
 def test_a_path_too_long_is_nobody(tmp_path: Path) -> None:
-    assert not answers(tmp_path / ("x" * 200))
+    assert not accepts_connections(tmp_path / ("x" * 200))

@@ -1,13 +1,19 @@
 import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from gateway.providers.base import Endpoint, TcpAddress
 from gateway.upstream.dial import dial, watch
 from hawse.link import StreamLink
-from hawse.wire import Data, Message
+from hawse.wire import Data, HawseError, Message, Result
 from hawse.wire.limits import LINK_CHANNELS
+from hawse.wire.messages import from_raw
 from tests.support.gateway import FakeRuntime, eventually
+from tests.support.stack import free_port
 
 
 class Owner:
@@ -28,7 +34,7 @@ class Owner:
 
 async def test_a_link_is_ready_when_it_was_welcomed(runtime: FakeRuntime) -> None:
     owner = Owner()
-    link = await dial(runtime.path, owner)
+    link = await dial(Endpoint(runtime.path), owner)
     assert link.connection.limits.channels == LINK_CHANNELS
     ch = link.connection.call("answer", {"a": 1})
     link.flush()
@@ -41,7 +47,7 @@ async def test_a_link_is_ready_when_it_was_welcomed(runtime: FakeRuntime) -> Non
 
 async def test_where_nobody_listens_there_is_no_link(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        await dial(tmp_path / "nobody", Owner())
+        await dial(Endpoint(tmp_path / "nobody"), Owner())
 
 
 async def test_one_who_hangs_up_before_the_welcome_is_no_runtime(tmp_path: Path) -> None:
@@ -49,7 +55,7 @@ async def test_one_who_hangs_up_before_the_welcome_is_no_runtime(tmp_path: Path)
     server = await asyncio.start_unix_server(lambda reader, writer: writer.close(), path)
     async with server:
         with pytest.raises(OSError):
-            await dial(path, Owner())
+            await dial(Endpoint(path), Owner())
 
 
 async def test_one_who_never_welcomes_can_be_given_up_without_a_trace(tmp_path: Path) -> None:
@@ -63,14 +69,14 @@ async def test_one_who_never_welcomes_can_be_given_up_without_a_trace(tmp_path: 
     async with await asyncio.start_unix_server(silent, path):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await dial(path, owner)
+                await dial(Endpoint(path), owner)
         await gone.wait()
     await eventually(lambda: owner.lost)
 
 
 async def test_a_watched_link_is_pinged_and_kept_while_it_answers(runtime: FakeRuntime) -> None:
     owner = Owner()
-    link = await dial(runtime.path, owner)
+    link = await dial(Endpoint(runtime.path), owner)
     async with asyncio.TaskGroup() as tasks:
         watching = tasks.create_task(watch(link, interval=0.01, silence=1.0))
         await eventually(lambda: len(owner.received) >= 3)
@@ -81,7 +87,7 @@ async def test_a_watched_link_is_pinged_and_kept_while_it_answers(runtime: FakeR
 
 async def test_a_link_on_which_nothing_is_heard_is_let_go(runtime: FakeRuntime) -> None:
     owner = Owner()
-    link = await dial(runtime.path, owner)
+    link = await dial(Endpoint(runtime.path), owner)
     runtime.links[0]._transport.pause_reading()  # type: ignore[union-attr]  # as a stopped process would
     await watch(link, interval=0.01, silence=0.03)
     assert isinstance(owner.lost[0], TimeoutError)
@@ -89,7 +95,7 @@ async def test_a_link_on_which_nothing_is_heard_is_let_go(runtime: FakeRuntime) 
 
 async def test_its_owner_hears_when_it_takes_bytes_again(runtime: FakeRuntime) -> None:
     owner = Owner()
-    link = await dial(runtime.path, owner)
+    link = await dial(Endpoint(runtime.path), owner)
     transport = runtime.links[0]._transport
     assert transport is not None
     transport.pause_reading()
@@ -102,3 +108,49 @@ async def test_its_owner_hears_when_it_takes_bytes_again(runtime: FakeRuntime) -
     await eventually(lambda: len(owner.received) == 8)
     link.abort()
     await link.lost.wait()
+
+
+# ---- over TCP, with the real runtime
+
+
+@pytest.fixture
+async def tcp_runtime(tmp_path: Path) -> AsyncIterator[TcpAddress]:
+    """`python -m runtime --listen`, whose token is `the right token`."""
+    address = TcpAddress("127.0.0.1", free_port())
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-m", "runtime", "--listen", str(address), "--workspace", str(tmp_path)),
+        env={**os.environ, "HAWSE_RUNTIME_TOKEN": "the right token"},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    line = await process.stderr.readline()  # it is printed when the runtime listens
+    assert b"= runtime" in line, line
+    yield address
+    process.terminate()
+    await process.communicate()
+
+
+async def test_a_runtime_is_reached_over_tcp_with_its_token(tcp_runtime: TcpAddress) -> None:
+    owner = Owner()
+    link = await dial(Endpoint(tcp_runtime, "the right token"), owner)
+    ch = link.connection.call("runtime.info", {})
+    link.flush()
+    await eventually(lambda: owner.received)
+    (result,) = owner.received
+    assert isinstance(result, Result)
+    assert result.ch == ch
+    assert from_raw(result.value)
+    link.abort()
+    await link.lost.wait()
+
+
+@pytest.mark.parametrize("token", ["a wrong token", None])
+async def test_a_runtime_that_refuses_the_token_is_unavailable(tcp_runtime: TcpAddress, token: str | None) -> None:
+    with pytest.raises(HawseError, match="refused the gateway's connection: unauthenticated") as caught:
+        await dial(Endpoint(tcp_runtime, token), Owner())
+    assert (caught.value.code, caught.value.admitted) == ("unavailable", "no")
+
+
+async def test_a_tcp_port_without_a_listener_is_a_connection_error() -> None:
+    with pytest.raises(ConnectionRefusedError):
+        await dial(Endpoint(TcpAddress("127.0.0.1", free_port())), Owner())

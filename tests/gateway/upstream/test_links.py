@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -241,9 +243,20 @@ async def test_clients_are_not_read_from_while_a_link_is_congested(gateway: Gate
                 assert (await peer.receive()).type == "result"
 
 
-async def test_an_unknown_sandbox_is_not_found(runtime: FakeRuntime) -> None:
-    async with asyncio.TaskGroup() as tasks:
-        table = links.Links(FakeProvider(runtime.path), tasks)
-        with pytest.raises(HawseError, match="no sandbox 'other'"):
-            table.get("other")
+async def test_a_call_to_an_unknown_sandbox_is_not_found(gateway: Gateway) -> None:
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("answer", sandbox="other")) == ("not_found", "no", False)
+        assert await peer.ask("answer", {"a": 1}) == {"a": 1}
+
+
+async def test_names_of_sandboxes_that_do_not_exist_cost_no_memory(gateway: Gateway) -> None:
+    table = gateway.connect.links
+    assert table is not None
+    async with gateway.peer() as peer:
+        ch = await peer.call("answer", sandbox="made up")
+        first = weakref.ref(table.get("made up"))
+        await code_of(peer.outcome(ch))
+        await peer.ask("answer")
+        gc.collect()
+        assert first() is None
         assert table.get("local") is table.get("local")

@@ -1,0 +1,124 @@
+"""The process of a local runtime: found again by a later gateway, and ended so that it is known to have ended.
+
+A pid alone is reused by the kernel; together with the boot and the time of its start it names one process for ever.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import struct
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+STATE_FIELD, START_FIELD = 0, 19  # of /proc/PID/stat, counted from behind the name: proc(5), fields 3 and 22
+DEAD: Final = "ZX"  # states of a process that has ended
+STOPPED: Final = "Tt"  # states of a process that does not proceed: SIGSTOP, or a debugger
+
+
+class RuntimeProcess(NamedTuple):
+    """One process of this machine.
+
+    Attributes:
+        pid: Its number, in the gateway's pid namespace.
+        started: When it started, in clock ticks since the boot.
+        boot: The id of that boot.
+    """
+
+    pid: int
+    started: str
+    boot: str
+
+    @classmethod
+    def of_pid(cls, pid: int) -> "RuntimeProcess | None":
+        """Return the process that has this pid now. None if there is none."""
+        stat = _stat(pid)
+        return None if stat is None else cls(pid, stat[START_FIELD], BOOT_ID.read_text().strip())
+
+    @classmethod
+    def listening_on(cls, path: Path) -> "RuntimeProcess | None":
+        """Return the process that listens on a Unix socket (SO_PEERCRED, unix(7)). None if it does not answer."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.setblocking(False)
+            try:
+                probe.connect(str(path))
+                credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            except OSError:
+                return None
+        pid: int = struct.unpack("3i", credentials)[0]
+        return cls.of_pid(pid)
+
+    @classmethod
+    def load(cls, path: Path) -> "RuntimeProcess | None":
+        """Read what `save` has written. None if it was not written, or is not valid."""
+        try:
+            pid, started, boot = path.read_text().split()
+            return cls(int(pid), started, boot)
+        except (OSError, ValueError):
+            return None
+
+    def save(self, path: Path) -> None:
+        path.write_text(" ".join(map(str, self)))
+
+    @property
+    def alive(self) -> bool:
+        stat = _stat(self.pid)
+        return stat is not None and stat[STATE_FIELD] not in DEAD and self == RuntimeProcess.of_pid(self.pid)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it is alive and stopped by a signal or a debugger."""
+        stat = _stat(self.pid)
+        return stat is not None and stat[STATE_FIELD] in STOPPED and self.alive
+
+    async def end(self, *, grace: float, timeout: float) -> bool:
+        """End the process: SIGTERM, and SIGKILL if that was not enough.
+
+        Args:
+            grace: Seconds from SIGTERM to SIGKILL.
+            timeout: Seconds to wait after SIGKILL.
+
+        Returns:
+            Whether the process has ended.
+        """
+        try:
+            pidfd = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return True
+        try:
+            if not self.alive:  # the pid was reused: from here on, the descriptor names what we compared
+                return True
+            # A stopped process takes SIGTERM only when it goes on.
+            return await _signal(pidfd, grace, signal.SIGTERM, signal.SIGCONT) or await _signal(
+                pidfd, timeout, signal.SIGKILL
+            )
+        finally:
+            os.close(pidfd)
+
+
+async def _signal(pidfd: int, seconds: float, *signals: signal.Signals) -> bool:
+    """Send the signals and wait for the end of the process. Return whether it came within `seconds`."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    with suppress(ProcessLookupError):
+        for number in signals:
+            signal.pidfd_send_signal(pidfd, number)
+    loop.add_reader(pidfd, ended.set)
+    try:
+        async with asyncio.timeout(seconds):
+            await ended.wait()
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(pidfd)
+    return True
+
+
+def _stat(pid: int) -> list[str] | None:
+    """The fields of /proc/PID/stat behind the process's name, which may itself contain spaces."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None

@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import pytest
+
+from gateway.providers.base import ProviderError
+from gateway.providers.local import LocalProvider
+from gateway.providers.registry import ProviderOptions, create_provider
+from gateway.providers.state_directory import StateDirectory, StateError
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> ProviderOptions:
+    return ProviderOptions(state=StateDirectory(tmp_path), isolation="none", quota=5, log_format="json")
+
+
+async def test_the_local_provider_is_chosen_by_its_name(options: ProviderOptions) -> None:
+    provider = create_provider("local", options)
+    assert isinstance(provider, LocalProvider)
+    capabilities = await provider.capabilities()
+    assert (capabilities.provider, capabilities.isolation_reason) == ("local", "requested by --isolation none")
+
+
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(options: ProviderOptions) -> None:
+    with pytest.raises(ProviderError, match="--provider docker: unknown provider; available: local"):
+        create_provider("docker", options)
+
+
+def test_a_state_directory_whose_sockets_have_too_long_paths_is_refused(tmp_path: Path) -> None:
+    options = ProviderOptions(state=StateDirectory(tmp_path / ("x" * 90)), isolation="none")
+    with pytest.raises(StateError, match="choose a shorter --state"):
+        create_provider("local", options)
