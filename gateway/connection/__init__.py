@@ -1,0 +1,4 @@
+"""WebSocket clients: one connection, a bridge for each of its channels, credit and output queues.
+
+It never decodes the parameters and results that it forwards.
+"""

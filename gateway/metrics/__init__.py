@@ -1,0 +1,1 @@
+"""`GET /metrics` in the Prometheus text format. It reads counters of other packages and changes nothing."""

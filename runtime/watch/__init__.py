@@ -1,0 +1,4 @@
+"""Changes in directories: `watch.*`, from inotify to a numbered log that clients resume from.
+
+It knows no file methods.
+"""

@@ -1,0 +1,1 @@
+"""Errors, options, results, backoff and the state of a channel. They know no connection."""

@@ -125,7 +125,7 @@ class Automation:
             raise HawseError("invalid_params", "a command line is one line")
         if not (await self.history(limit=1)).tells:
             raise HawseError("conflict", "this terminal does not tell its commands (OSC 133)")
-        begin = (await self._ask("terminal.get", {}, TerminalInfo)).offset
+        begin = (await self._get()).offset
         viewer = {"key": self._call.viewer_key}
         tap = OutputRange(self._sandbox, **self._named(), since=begin, viewer=viewer, limit=max_output)
         try:
@@ -158,6 +158,11 @@ class Automation:
 
     def _named(self) -> dict[str, str]:
         return {"id": str(self._call.base["id"]), "instance": str(self._call.base["instance"])}
+
+    async def _get(self) -> TerminalInfo:
+        """Return the terminal as it is now; `terminal.get` takes no `instance`."""
+        call = ClientCall("terminal.get", {"id": self._named()["id"]}, sandbox=self._sandbox, key=new_key())
+        return parse(msgspec.json.encode(await self._calls.perform(call)), TerminalInfo)
 
     async def _ask(self, method: str, params: dict[str, Any], shape: type[T]) -> T:
         answer = await self._calls.perform(
