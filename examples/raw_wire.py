@@ -9,6 +9,7 @@ import struct
 import sys
 
 from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 HEADER = struct.Struct(">BIQ")  # kind, channel, offset; the payload follows
 
@@ -17,7 +18,7 @@ async def main(address: str) -> None:
     base, _, token = address.partition("/#token=")
     uri = base.replace("http", "ws", 1) + "/v1/connect"
     headers = {"Authorization": f"Bearer {token}"}
-    async with connect(uri, subprotocols=["hawse.v1"], additional_headers=headers) as socket:  # type: ignore[list-item]
+    async with connect(uri, subprotocols=[Subprotocol("hawse.v1")], additional_headers=headers) as socket:
         await socket.send(json.dumps({"type": "hello", "protocol": 1, "client": "raw", "window": 65536}))
         print("welcome, role:", json.loads(await socket.recv())["role"])
 
