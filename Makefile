@@ -17,7 +17,7 @@ export PYTHON UPGRADE
 WORKERS ?= 4
 PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench build release pins \
+.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench build release generate pins \
 	clean dev web web-modules
 
 help: ## list the targets
@@ -75,6 +75,9 @@ build: dev web ## dist/: an sdist and a wheel that contain the browser client
 
 release: dev web ## make a release: VERSION=1.2.3 (scripts/release.sh)
 	scripts/release.sh $(VERSION)
+
+generate: dev ## write what derives from hawse/api: TypeScript types, docs/methods.md, docs/openapi.json
+	$(BIN)/python -m scripts.generate
 
 pins: ## write requirements/*.txt again (UPGRADE=1: with the newest versions)
 	scripts/pins.sh

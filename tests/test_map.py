@@ -11,13 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 # The tests of the house itself. Every other test_*.py outside tests/integration/ belongs to one module.
-HOUSE = {
-    TESTS / "test_arrows.py",
-    TESTS / "test_map.py",
-    TESTS / "test_house.py",
-    TESTS / "test_isolation.py",
-    TESTS / "test_docs.py",
-}
+HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "generated", "house", "isolation", "map")}
 
 
 def test_file_of(module: Path) -> Path:

@@ -8,7 +8,7 @@ import "./style/search-bar.css";
 import "./style/key-bar.css";
 import { attachXterm, DisposableList, HawseClient } from "../index";
 import type { HawseError } from "../wire/errors";
-import type { AttachTerminal } from "../wire/methods";
+import type { TerminalAttach } from "../wire/methods";
 import { readAddress, shareLink, withoutToken } from "./address";
 import { showBell } from "./bell";
 import { copyText, handleClipboardKey } from "./clipboard";
@@ -86,7 +86,7 @@ disposables.add(
 );
 
 /** Returns the parameters of each attach that describe this page. */
-function introduce(): Partial<AttachTerminal> {
+function introduce(): Partial<TerminalAttach> {
   const { name } = settings;
   const viewer = { key: viewerKey, kind: "person" as const, focus: document.hasFocus() };
   return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };

@@ -3,7 +3,7 @@
 
 import { DisposableList, Emitter } from "../base/disposables";
 import type { People } from "../terminal/people";
-import type { Viewer } from "../wire/methods";
+import type { Participant } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 
 /** Maximum number of circles of other viewers; the rest are shown as a number. */
@@ -104,13 +104,13 @@ export function initials(name: string): string {
     .toUpperCase();
 }
 
-export function describe({ name, kind, read_only, typing }: Viewer): string {
+export function describe({ name, kind, read_only, typing }: Participant): string {
   const what = [kind === "agent" ? "agent" : "", read_only ? "view only" : "", typing ? "typing" : ""];
   const words = what.filter(Boolean).join(", ");
   return words ? `${name} (${words})` : name;
 }
 
-function circle(viewer: Viewer, holds: boolean): HTMLElement {
+function circle(viewer: Participant, holds: boolean): HTMLElement {
   const element = document.createElement("li");
   element.className = "circle";
   element.classList.toggle("holds", holds);
@@ -118,7 +118,7 @@ function circle(viewer: Viewer, holds: boolean): HTMLElement {
   return element;
 }
 
-function paint(element: HTMLElement, viewer: Viewer, title: string): void {
+function paint(element: HTMLElement, viewer: Participant, title: string): void {
   element.style.setProperty("--color", viewer.color);
   element.classList.toggle("typing", viewer.typing);
   element.classList.toggle("view-only", viewer.read_only);
@@ -128,7 +128,7 @@ function paint(element: HTMLElement, viewer: Viewer, title: string): void {
   setText(element, initials(viewer.name));
 }
 
-function more(viewers: Viewer[]): HTMLElement[] {
+function more(viewers: Participant[]): HTMLElement[] {
   if (viewers.length === 0) return [];
   const element = document.createElement("li");
   element.className = "circle more";
@@ -139,7 +139,7 @@ function more(viewers: Viewer[]): HTMLElement[] {
 }
 
 /** An item of the list of all viewers. */
-function row(viewer: Viewer, isMe: boolean): HTMLElement {
+function row(viewer: Participant, isMe: boolean): HTMLElement {
   const element = document.createElement("li");
   const dot = document.createElement("i");
   dot.style.setProperty("--color", viewer.color);

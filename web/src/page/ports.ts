@@ -6,7 +6,7 @@ import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
-import type { ExposedPort, OpenPort, OpenPorts, PreviewName } from "../wire/methods";
+import type { ExposedPort, OpenPort, PortListResult, PreviewHostResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 import { previewAddress } from "./preview-address";
 
@@ -72,7 +72,7 @@ export class PortNotice implements Disposable {
       { sandbox: this.#options.sandbox, params: {} },
       {
         event: (_name, value, cost) => {
-          this.#notices.show((value as OpenPorts).ports);
+          this.#notices.show((value as PortListResult).ports);
           this.#show();
           channel?.consume(cost);
         },
@@ -102,7 +102,7 @@ export class PortNotice implements Disposable {
     this.#dismiss();
     try {
       const [{ host }, { port, token }] = await Promise.all([
-        this.#client.call<PreviewName>("preview.host"),
+        this.#client.call<PreviewHostResult>("preview.host"),
         this.#client.call<ExposedPort>("port.expose", { port: latest.port }, { sandbox, key: randomId() }),
       ]);
       if (!tab) {

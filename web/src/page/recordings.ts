@@ -7,7 +7,7 @@ import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
-import type { RecordingInfo, Recordings } from "../wire/methods";
+import type { RecordingInfo, RecordingListResult } from "../wire/methods";
 import { byId } from "./dom";
 import { type ListOptions, RecordingsList } from "./recordings-list";
 
@@ -55,7 +55,7 @@ export class RecordingControl implements Disposable {
       { sandbox, params: { terminal } },
       {
         event: (_name, value, cost) => {
-          this.#show((value as Recordings).recordings);
+          this.#show((value as RecordingListResult).recordings);
           channel?.consume(cost);
         },
         result: () => this.#show([]),

@@ -6,7 +6,7 @@ import type { HawseClient } from "../client/client";
 import type { Size } from "../terminal/size-proposer";
 import type { TerminalChannel } from "../terminal/terminal-channel";
 import { HawseError } from "../wire/errors";
-import type { CreateTerminal } from "../wire/methods";
+import type { TerminalCreate } from "../wire/methods";
 
 export class Shell {
   readonly #client: HawseClient;
@@ -46,7 +46,7 @@ export class Shell {
   }
 
   async #create(): Promise<void> {
-    const params: CreateTerminal = { id: this.#channel.address.id, ...this.#size() };
+    const params: TerminalCreate = { id: this.#channel.address.id, ...this.#size() };
     await this.#call("terminal.create", params);
   }
 

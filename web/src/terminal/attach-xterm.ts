@@ -2,7 +2,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
-import type { AttachTerminal } from "../wire/methods";
+import type { TerminalAttach } from "../wire/methods";
 import { EmulatorInput, type EmulatorInputOptions } from "./emulator-input";
 import { OrderedWriter } from "./ordered-writer";
 import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./terminal-channel";
@@ -25,7 +25,7 @@ export function attachXterm(
   terminal: Xterm,
   client: ChannelSource,
   address: TerminalAddress,
-  options: Pick<EmulatorInputOptions, "translate"> & { introduce?: () => Partial<AttachTerminal> } = {},
+  options: Pick<EmulatorInputOptions, "translate"> & { introduce?: () => Partial<TerminalAttach> } = {},
 ): AttachedTerminal {
   const disposables = new DisposableList();
   const onUserInput = new Emitter<void>();

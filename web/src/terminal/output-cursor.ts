@@ -1,7 +1,7 @@
 // The emulator's position in the terminal's output: each byte is passed on once and in order, whichever connection
 // it arrived on. It knows offsets and the sink, and nothing of channels.
 
-import type { Opened, Reseed } from "../wire/methods";
+import type { TerminalOpened, TerminalReseed } from "../wire/methods";
 import type { Frame } from "../wire/protocol";
 import type { TerminalSink } from "./sink";
 
@@ -37,11 +37,11 @@ export class OutputCursor {
   }
 
   /** Returns false if the server resumes at another offset than this cursor's. */
-  opened(opened: Opened): boolean {
+  opened(opened: TerminalOpened): boolean {
     const { start_at, from, cols, rows } = opened;
     if (start_at === "snapshot") {
       this.#answers = opened.answers === true;
-      this.snapshot(opened);
+      this.snapshot({ ...opened, screen: opened.screen ?? 0 });
       return true;
     }
     if (start_at === "resume" && !(this.resumable && from === this.#offset)) return false;
@@ -53,7 +53,7 @@ export class OutputCursor {
     return true;
   }
 
-  snapshot({ from, screen, cols, rows }: Reseed): void {
+  snapshot({ from, screen, cols, rows }: TerminalReseed): void {
     this.#replay();
     this.#sink.reset(cols, rows);
     this.#begin(from, screen);

@@ -2,35 +2,35 @@
 // terminal). It knows no channel and no page.
 
 import { type Disposable, Emitter } from "../base/disposables";
-import type { Lease, Opened, Viewer } from "../wire/methods";
+import type { Participant, TerminalOpened, WriterLease } from "../wire/methods";
 
-const FREE: Lease = { mode: "free", holder: null, epoch: 0 };
+const FREE: WriterLease = { mode: "free", holder: null, epoch: 0 };
 
 export class People {
   readonly #onChange = new Emitter<void>();
-  #viewers = new Map<string, Viewer>();
+  #viewers = new Map<string, Participant>();
   #me: string | undefined;
-  #lease: Lease = FREE;
+  #lease: WriterLease = FREE;
   #readOnly = false;
 
   /** A viewer has joined, left or changed, or the lease has changed. */
   readonly onChange: (listener: () => void) => Disposable = this.#onChange.on;
 
-  get me(): Viewer | undefined {
+  get me(): Participant | undefined {
     return this.#viewers.get(this.#me ?? "");
   }
 
   /** In the order in which they joined. */
-  get others(): Viewer[] {
+  get others(): Participant[] {
     return [...this.#viewers.values()].filter(({ id }) => id !== this.#me);
   }
 
-  get lease(): Lease {
+  get lease(): WriterLease {
     return this.#lease;
   }
 
   /** The viewer that holds the writer lease; undefined if all may type. */
-  get holder(): Viewer | undefined {
+  get holder(): Participant | undefined {
     return this.#viewers.get(this.#lease.holder ?? "");
   }
 
@@ -43,10 +43,10 @@ export class People {
   }
 
   /** Older servers send no viewers and no lease: then the list is empty and all may type. */
-  opened({ viewer, presence = [], lease = FREE, read_only = false }: Opened): void {
-    this.#me = viewer;
+  opened({ viewer, presence = [], lease, read_only = false }: TerminalOpened): void {
+    this.#me = viewer ?? undefined;
     this.#viewers = new Map(presence.map(each => [each.id, each]));
-    this.#lease = lease;
+    this.#lease = lease ?? FREE;
     this.#readOnly = read_only;
     this.#onChange.emit();
   }
@@ -54,10 +54,10 @@ export class People {
   /** Applies an event of the channel; ignores events that are not about viewers or the lease. */
   event(name: string, value: unknown): void {
     if (name === "joined" || name === "presence") {
-      const { viewer } = value as { viewer: Viewer };
+      const { viewer } = value as { viewer: Participant };
       this.#viewers.set(viewer.id, viewer);
     } else if (name === "left") this.#viewers.delete((value as { id: string }).id);
-    else if (name === "lease") this.#lease = value as Lease;
+    else if (name === "lease") this.#lease = value as WriterLease;
     else return;
     this.#onChange.emit();
   }

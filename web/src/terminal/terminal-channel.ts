@@ -12,7 +12,14 @@ import { Backoff } from "../connection/backoff";
 import type { CallOptions } from "../wire/connection";
 import type { HawseError } from "../wire/errors";
 import { MAX_PAYLOAD, SCREEN } from "../wire/frames";
-import type { AttachResult, AttachTerminal, Exit, Opened, Reseed, Resized } from "../wire/methods";
+import type {
+  Exit,
+  TerminalAttach,
+  TerminalAttachResult,
+  TerminalOpened,
+  TerminalReseed,
+  TerminalResized,
+} from "../wire/methods";
 import type { Frame } from "../wire/protocol";
 import { InputStream } from "./input-stream";
 import { OutputCursor } from "./output-cursor";
@@ -43,20 +50,20 @@ const RECOVERABLE_BY_REATTACHING = new Set(["input_gap"]);
 export class TerminalChannel implements Disposable {
   readonly address: TerminalAddress;
   readonly people = new People();
-  readonly #introduce: () => Partial<AttachTerminal>;
+  readonly #introduce: () => Partial<TerminalAttach>;
   readonly #source: ChannelSource;
   readonly #cursor: OutputCursor;
   readonly #backoff = new Backoff();
   readonly #connectionOpened: Disposable;
   readonly #onState = new Emitter<TerminalState>();
-  readonly #onOpened = new Emitter<Opened>();
+  readonly #onOpened = new Emitter<TerminalOpened>();
   readonly #onResized = new Emitter<{ cols: number; rows: number }>();
   readonly #onInputLost = new Emitter<number>();
   readonly #onInputRefused = new Emitter<number>();
   #state: TerminalState = { phase: "detached" };
   #input = new InputStream();
   #instance: string | undefined;
-  #info: Opened | undefined;
+  #info: TerminalOpened | undefined;
   #channel: Channel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -65,7 +72,7 @@ export class TerminalChannel implements Disposable {
     source: ChannelSource,
     address: TerminalAddress,
     sink: TerminalSink,
-    introduce: () => Partial<AttachTerminal> = () => ({}),
+    introduce: () => Partial<TerminalAttach> = () => ({}),
   ) {
     this.#source = source;
     this.#introduce = introduce;
@@ -88,7 +95,7 @@ export class TerminalChannel implements Disposable {
   }
 
   /** The terminal's description at the last attach. */
-  get info(): Opened | undefined {
+  get info(): TerminalOpened | undefined {
     return this.#info;
   }
 
@@ -150,7 +157,7 @@ export class TerminalChannel implements Disposable {
     if (this.#state.phase !== "attaching" || this.#channel) return;
     clearTimeout(this.#timer);
     const { id } = this.address;
-    const params: AttachTerminal = { ...this.#introduce(), id, input: this.#input.id, emulator: true };
+    const params: TerminalAttach = { ...this.#introduce(), id, input: this.#input.id, emulator: true };
     if (this.#instance !== undefined) params.instance = this.#instance;
     if (this.#cursor.resumable) params.since = this.#cursor.offset;
     const options = { sandbox: this.address.sandbox, params };
@@ -169,7 +176,8 @@ export class TerminalChannel implements Disposable {
         this.#pump();
       },
       result: value =>
-        isCurrent() && this.#end({ phase: "ended", why: "exited", exit: (value as AttachResult).exit }),
+        isCurrent() &&
+        this.#end({ phase: "ended", why: "exited", exit: (value as TerminalAttachResult).exit }),
       error: error => isCurrent() && this.#error(error),
     });
     this.#channel = channel.current;
@@ -211,16 +219,16 @@ export class TerminalChannel implements Disposable {
   #event(name: string, value: unknown): void {
     switch (name) {
       case "opened":
-        this.#opened(value as Opened);
+        this.#opened(value as TerminalOpened);
         break;
       case "resized": {
-        const { cols, rows } = value as Resized;
+        const { cols, rows } = value as TerminalResized;
         this.#cursor.resize(cols, rows);
         this.#onResized.emit({ cols, rows });
         break;
       }
       case "reseed": {
-        const reseed = value as Reseed;
+        const reseed = value as TerminalReseed;
         this.#cursor.snapshot(reseed);
         this.#onResized.emit(reseed);
         this.#enter({ phase: "replaying" });
@@ -240,8 +248,8 @@ export class TerminalChannel implements Disposable {
     // `exit` is repeated in the result; events that a newer server has added are ignored.
   }
 
-  #opened(opened: Opened): void {
-    if (!this.#input.resume(opened.input_offset)) {
+  #opened(opened: TerminalOpened): void {
+    if (!this.#input.resume(opened.input_offset ?? 0)) {
       this.#onInputLost.emit(this.#input.end - this.#input.applied);
       this.#input = new InputStream();
       this.#reattach();

@@ -3,7 +3,7 @@
 
 import { decodeFrame, encodeFrame } from "../../src/wire/frames";
 import { DEFAULT_LIMITS } from "../../src/wire/messages";
-import type { AttachTerminal } from "../../src/wire/methods";
+import type { TerminalAttach } from "../../src/wire/methods";
 import type { Call, ClientMessage, Kind, Limits } from "../../src/wire/protocol";
 import { FakeSocket, type Message } from "./fake-socket";
 import { FakeTerminal } from "./fake-terminal";
@@ -147,16 +147,16 @@ class Session {
   }
 
   #attach(call: Call): void {
-    const { id, instance, since, input } = call.params as AttachTerminal;
+    const { id, instance, since, input } = call.params as TerminalAttach;
     const terminal = this.#gateway.terminals.get(id);
     if (!terminal) return void this.#error(call.ch, "not_found");
     if (instance !== undefined && instance !== terminal.instance)
       return void this.#error(call.ch, "stale_handle");
-    if (since !== undefined && since > terminal.end) return void this.#error(call.ch, "invalid_params");
+    if (typeof since === "number" && since > terminal.end) return void this.#error(call.ch, "invalid_params");
     const attachment: Attachment = {
       ch: call.ch,
       terminal,
-      input,
+      input: input ?? undefined,
       window: this.#window,
       inputWindow: this.#gateway.limits.input_window,
       queue: [],

@@ -1,7 +1,7 @@
 // A terminal as the server stores it: a journal by absolute offset, the size changes, and the applied input of
 // each stream.
 
-import type { Opened } from "../../src/wire/methods";
+import type { TerminalOpened } from "../../src/wire/methods";
 
 export interface Resize {
   offset: number;
@@ -60,7 +60,7 @@ export class FakeTerminal {
     return newPart.length;
   }
 
-  describe(): Omit<Opened, "start_at" | "from" | "screen" | "input_offset"> {
+  describe(): Omit<TerminalOpened, "start_at" | "from" | "screen" | "input_offset"> {
     const { cols, rows } = this.sizes.at(-1) as Resize;
     const { id, instance, start, end: offset } = this;
     const state = this.exit ? "exited" : "running";

@@ -3,6 +3,14 @@ import { describe } from "../../src/page/recordings-list";
 import type { RecordingInfo } from "../../src/wire/methods";
 
 const INFO: RecordingInfo = {
+  instance: "i",
+  cols: 80,
+  rows: 24,
+  message: "",
+  screens: 0,
+  index: 0,
+  markers: 0,
+  lost: 0,
   id: "r1",
   terminal: "main",
   input: false,

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { OutputCursor } from "../../src/terminal/output-cursor";
-import type { Opened } from "../../src/wire/methods";
+import type { TerminalOpened } from "../../src/wire/methods";
 import type { Frame, Kind } from "../../src/wire/protocol";
 import { FakeSink } from "../fakes/bench";
 
-function opened(change: Partial<Opened>): Opened {
+function opened(change: Partial<TerminalOpened>): TerminalOpened {
   const start = { start_at: "start", from: 0, screen: 0, input_offset: 0, cols: 80, rows: 24 } as const;
-  return { ...start, ...change } as Opened;
+  return { ...start, ...change } as TerminalOpened;
 }
 
 function frame(kind: Kind, offset: number, text: string): Frame {
   return { kind, ch: 1, offset, payload: new TextEncoder().encode(text) };
 }
 
-function make(first: Partial<Opened> = {}) {
+function make(first: Partial<TerminalOpened> = {}) {
   const sink = new FakeSink();
   const cursor = new OutputCursor(sink);
   expect(cursor.opened(opened(first))).toBe(true);

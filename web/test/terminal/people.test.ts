@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { People } from "../../src/terminal/people";
-import type { Opened, Viewer } from "../../src/wire/methods";
+import type { Participant, TerminalOpened } from "../../src/wire/methods";
 
-function viewer(id: string, more: Partial<Viewer> = {}): Viewer {
+function viewer(id: string, more: Partial<Participant> = {}): Participant {
   const rest = {
     color: "#5ad1c8",
     kind: "person",
@@ -14,9 +14,15 @@ function viewer(id: string, more: Partial<Viewer> = {}): Viewer {
   return { id, name: id, ...rest, ...more };
 }
 
-function opened(more: Partial<Opened> = {}): Opened {
+function opened(more: Partial<TerminalOpened> = {}): TerminalOpened {
   const lease = { mode: "free", holder: null, epoch: 0 } as const;
-  return { viewer: "v1", presence: [viewer("v1"), viewer("v2")], lease, read_only: false, ...more } as Opened;
+  return {
+    viewer: "v1",
+    presence: [viewer("v1"), viewer("v2")],
+    lease,
+    read_only: false,
+    ...more,
+  } as TerminalOpened;
 }
 
 test("viewers that join, change and leave are tracked, and each change fires onChange", () => {
@@ -51,6 +57,6 @@ test("mayType follows the lease", () => {
 
 test("with an older server all may type and the list is empty", () => {
   const people = new People();
-  people.opened({} as Opened);
+  people.opened({} as TerminalOpened);
   expect([people.mayType, people.readOnly, people.me, people.others]).toEqual([true, false, undefined, []]);
 });

@@ -1,0 +1,338 @@
+"""Write what derives from the method declarations in `hawse/api`: `python -m scripts.generate [--check]`.
+
+    web/src/wire/methods.ts   the TypeScript types of every method
+    docs/methods.md           the reference of every method
+    docs/openapi.json         the HTTP API
+
+With `--check` nothing is written; the exit code is 1 if a file is not up to date.
+"""
+
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import inspect
+
+import hawse.api
+from gateway.http import openapi
+from hawse.api import GATEWAY, METHODS, Nothing, Spec
+from hawse.wire.errors import ERRORS
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+NOTE: Final = "Generated from hawse/api by `make generate`; do not edit."
+
+# The surfaces in the order of the reference: title, prefix of the methods.
+SURFACES: Final = (
+    ("Gateway", ("sandbox", "share", "preview")),
+    ("Runtime", ("runtime",)),
+    ("Terminals", ("terminal",)),
+    ("Recordings", ("recording",)),
+    ("Commands and processes", ("exec", "process")),
+    ("Sessions", ("session",)),
+    ("Files", ("file",)),
+    ("Watches", ("watch",)),
+    ("Git", ("git",)),
+    ("Ports", ("port",)),
+)
+
+
+def all_methods() -> dict[str, Spec]:
+    return GATEWAY | METHODS
+
+
+def structs() -> list[inspect.StructType]:
+    """Every struct that a method uses, by name, those that are nested included."""
+    found: dict[str, inspect.StructType] = {}
+
+    def visit(kind: inspect.Type) -> None:
+        if isinstance(kind, inspect.StructType):
+            known = found.setdefault(kind.cls.__name__, kind)
+            if known.cls is not kind.cls:
+                raise SystemExit(f"two types are named {kind.cls.__name__}: {known.cls} and {kind.cls}")
+            if known is kind:
+                for field in kind.fields:
+                    visit(field.type)
+        elif isinstance(kind, inspect.UnionType):
+            for member in kind.types:
+                visit(member)
+        elif isinstance(kind, inspect.ListType | inspect.VarTupleType):
+            visit(kind.item_type)
+        elif isinstance(kind, inspect.TupleType):
+            for member in kind.item_types:
+                visit(member)
+        elif isinstance(kind, inspect.DictType):
+            visit(kind.value_type)
+
+    for spec in all_methods().values():
+        for shape in (spec.params, spec.result, *spec.events.values()):
+            visit(inspect.type_info(shape))
+    return [found[name] for name in sorted(found)]
+
+
+def plain(kind: inspect.Type) -> inspect.Type:
+    """The type without the metadata around it."""
+    return plain(kind.type) if isinstance(kind, inspect.Metadata) else kind
+
+
+def text_of(cls: type) -> str:
+    """The paragraphs of a docstring, each as one line."""
+    return "\n\n".join(" ".join(part.split()) for part in (cls.__doc__ or "").strip().split("\n\n"))
+
+
+# ---- TypeScript
+
+_TS_PLAIN: Final[dict[type[inspect.Type], str]] = {
+    inspect.StrType: "string",
+    inspect.IntType: "number",
+    inspect.FloatType: "number",
+    inspect.BoolType: "boolean",
+    inspect.NoneType: "null",
+    inspect.AnyType: "unknown",
+    inspect.RawType: "unknown",
+}
+
+
+def typescript_type(kind: inspect.Type) -> str:
+    match plain(kind):
+        case inspect.StructType(cls=cls):
+            return cls.__name__
+        case inspect.LiteralType(values=values):
+            return " | ".join(json.dumps(value) for value in values)
+        case inspect.UnionType(types=types):
+            return " | ".join(dict.fromkeys(typescript_type(t) for t in types))
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            name = typescript_type(item)
+            return f"({name})[]" if " | " in name else f"{name}[]"
+        case inspect.TupleType(item_types=items):
+            return f"[{', '.join(map(typescript_type, items))}]"
+        case inspect.DictType(value_type=value):
+            return f"Record<string, {typescript_type(value)}>"
+        case other:
+            return _TS_PLAIN[type(other)]
+
+
+def typescript() -> str:
+    return "\n".join(_typescript_lines()) + "\n"
+
+
+def _typescript_lines() -> Iterator[str]:
+    yield f"// {NOTE} Types only."
+    for struct in structs():
+        yield ""
+        yield from _comment(text_of(struct.cls))
+        if not struct.fields:
+            yield f"export type {struct.cls.__name__} = Record<string, never>;"
+            continue
+        yield f"export interface {struct.cls.__name__} {{"
+        for field in struct.fields:
+            yield f"  {field.encode_name}{'' if field.required else '?'}: {typescript_type(field.type)};"
+        yield "}"
+    for title, table in (("Methods", METHODS), ("GatewayMethods", GATEWAY)):
+        what = "a sandbox" if table is METHODS else "the gateway itself, which name no sandbox"
+        yield ""
+        yield f"/** The methods of {what}, by name. */"
+        yield f"export interface {title} {{"
+        for name, spec in sorted(table.items()):
+            events = "; ".join(f"{event}: {kind.__name__}" for event, kind in spec.events.items())
+            yield f"  {json.dumps(name)}: {{"
+            yield f"    params: {spec.params.__name__};"
+            yield f"    result: {spec.result.__name__};"
+            yield f"    events: {{ {events} }};" if events else "    events: Record<string, never>;"
+            yield "  };"
+        yield "}"
+
+
+def _comment(text: str) -> Iterator[str]:
+    paragraphs = text.replace("*/", "* /").split("\n\n")
+    if len(paragraphs) == 1:
+        yield f"/** {text} */"
+    else:
+        yield "/**"
+        for number, paragraph in enumerate(paragraphs):
+            if number:
+                yield " *"
+            yield f" * {paragraph}"
+        yield " */"
+
+
+# ---- the reference
+
+
+def described(kind: inspect.Type) -> str:
+    """A type for people, in Markdown, with its bounds."""
+    match plain(kind):
+        case inspect.StructType(cls=cls):
+            return f"[{cls.__name__}](#{cls.__name__.lower()})"
+        case inspect.LiteralType(values=values):
+            return ", ".join(f"`{json.dumps(value)}`" for value in values)
+        case inspect.UnionType(types=types):
+            return " or ".join(described(t) for t in types)
+        case inspect.ListType(item_type=item) as found:
+            return f"list of {described(item)}{_bounds(found.min_length, found.max_length, 'items')}"
+        case inspect.VarTupleType(item_type=item):
+            return f"list of {described(item)}"
+        case inspect.TupleType(item_types=items):
+            return f"list of {len(items)}: {', '.join(map(described, items))}"
+        case inspect.DictType(value_type=value):
+            return f"object of {described(value)}"
+        case inspect.StrType(min_length=least, max_length=most):
+            return f"string{_bounds(least, most, 'characters')}"
+        case inspect.IntType() as number:
+            return f"integer{_range(number)}"
+        case inspect.FloatType() as number:
+            return f"number{_range(number)}"
+        case inspect.BoolType():
+            return "boolean"
+        case inspect.NoneType():
+            return "null"
+        case _:
+            return "any JSON value"
+
+
+def _bounds(least: int | None, most: int | None, unit: str) -> str:
+    if most is None:
+        return f" (at least {least:,} {unit})" if least else ""
+    return f" ({least:,} to {most:,} {unit})" if least else f" (at most {most:,} {unit})"
+
+
+def _range(number: inspect.IntType | inspect.FloatType) -> str:
+    bounds = (("≥", number.ge), (">", number.gt), ("≤", number.le), ("<", number.lt))
+    parts = [f"{sign} {value:,}" for sign, value in bounds if value is not None]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _default(field: inspect.Field) -> str:
+    if field.required:
+        return "required"
+    value = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    if value is None or value is msgspec.NODEFAULT or value is msgspec.UNSET:
+        return ""
+    return f"`{msgspec.json.encode(value).decode()}`"
+
+
+def _table(fields: Sequence[inspect.Field], *, defaults: bool) -> Iterator[str]:
+    yield "| field | type | default |" if defaults else "| field | type |"
+    yield "|---|---|---|" if defaults else "|---|---|"
+    for field in fields:
+        default = f" {_default(field)} |" if defaults else ""
+        yield f"| `{field.encode_name}` | {described(field.type).replace('|', '&#124;')} |{default}"
+
+
+def reference() -> str:
+    return "\n".join(_reference_lines()) + "\n"
+
+
+def _reference_lines() -> Iterator[str]:
+    yield "# Methods"
+    yield ""
+    yield f"*{NOTE}*"
+    yield ""
+    yield "The parameters, result, events, byte streams, right and errors of every method."
+    yield "[wire.md](wire.md) describes how calls travel and how the surfaces behave. Values are JSON. Offsets and"
+    yield "sizes are in bytes, durations in seconds, times in seconds since 1970. A parameter with an empty default may"
+    yield "be left out or be null; a parameter that is not listed is refused with `invalid_params`."
+    yield ""
+    yield "Every call can end with the errors of the last section; the errors listed at a method are its own."
+    left = dict(all_methods())
+    for title, prefixes in SURFACES:
+        yield ""
+        yield f"## {title}"
+        for name in sorted(left):
+            if name.partition(".")[0] in prefixes:
+                yield from _method(left.pop(name))
+    if left:
+        raise SystemExit(f"no surface for {sorted(left)}: add it to SURFACES")
+    yield ""
+    yield "## Types"
+    shown = {spec.params.__name__ for spec in all_methods().values()}
+    for struct in structs():
+        if struct.cls.__name__ not in shown:
+            yield ""
+            yield f"### {struct.cls.__name__}"
+            yield ""
+            yield _wrapped(text_of(struct.cls))
+            if struct.fields:
+                yield ""
+                yield from _table(struct.fields, defaults=False)
+    yield ""
+    yield "## Errors"
+    yield ""
+    yield "| code | HTTP status | trying again may help |"
+    yield "|---|---|---|"
+    for code, kind in sorted(ERRORS.items()):
+        yield f"| `{code}` | {kind.status} | {'yes' if kind.retryable else 'no'} |"
+
+
+def _method(spec: Spec) -> Iterator[str]:
+    yield ""
+    yield f"### {spec.name}"
+    yield ""
+    yield _wrapped(text_of(spec.params))
+    info = inspect.type_info(spec.params)
+    assert isinstance(info, inspect.StructType)
+    if info.fields:
+        yield ""
+        yield from _table(info.fields, defaults=True)
+    yield ""
+    result = "empty" if spec.result is Nothing else described(inspect.type_info(spec.result))
+    yield f"- Result: {result}"
+    for event, kind in spec.events.items():
+        yield f"- Event `{event}`: {described(inspect.type_info(kind))}"
+    if any(spec.output):
+        yield f"- Sends bytes: {', '.join(f'`{name}`' for name in spec.output if name)}"
+    if spec.input:
+        yield "- Takes bytes"
+    yield f"- Right: `{spec.requires}`"
+    if spec.raises:
+        yield f"- Errors: {', '.join(f'`{code}`' for code in spec.raises)}"
+
+
+def _wrapped(text: str, width: int = 118) -> str:
+    """Paragraphs in lines of at most `width` characters."""
+    wrap = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join(wrap.fill(part) for part in text.split("\n\n"))
+
+
+# ----
+
+
+def http_api() -> str:
+    return json.dumps(openapi.document(), indent=1, ensure_ascii=False) + "\n"
+
+
+FILES: Final[dict[str, Callable[[], str]]] = {
+    "web/src/wire/methods.ts": typescript,
+    "docs/methods.md": reference,
+    "docs/openapi.json": http_api,
+}
+
+
+def stale() -> list[str]:
+    """The generated files that are not what they would be now."""
+    return [name for name, make in FILES.items() if not _is(ROOT / name, make())]
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text("utf-8") == text
+
+
+def main(arguments: Sequence[str]) -> int:
+    assert hawse.api.METHODS
+    if arguments == ["--check"]:
+        for name in (found := stale()):
+            print(f"{name} is not up to date: run `make generate`", file=sys.stderr)
+        return 1 if found else 0
+    for name, make in FILES.items():
+        text = make()
+        if not _is(ROOT / name, text):
+            (ROOT / name).write_text(text, "utf-8")
+            print(f"wrote {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

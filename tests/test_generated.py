@@ -1,0 +1,55 @@
+"""What derives from the method declarations is up to date, and says what they say."""
+
+from pathlib import Path
+
+import pytest
+
+from hawse.api import GATEWAY, METHODS
+from hawse.api.files import FileWrite
+from scripts import generate
+
+
+@pytest.mark.parametrize("name", generate.FILES)
+def test_a_generated_file_is_up_to_date(name: str) -> None:
+    assert name not in generate.stale(), "run `make generate`"
+
+
+def test_a_file_that_is_not_up_to_date_is_reported_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(generate, "ROOT", tmp_path)
+    monkeypatch.setattr(generate, "FILES", {"a.md": lambda: "new"})
+    (tmp_path / "a.md").write_text("old")
+    assert generate.main(["--check"]) == 1
+    assert "a.md is not up to date" in capsys.readouterr().err
+    assert generate.main([]) == 0
+    assert (tmp_path / "a.md").read_text() == "new"
+    assert generate.main(["--check"]) == 0
+
+
+def test_every_method_is_in_the_reference_and_in_the_typescript_types() -> None:
+    reference, types = generate.reference(), generate.typescript()
+    for name, spec in (METHODS | GATEWAY).items():
+        assert f"\n### {name}\n" in reference
+        assert f'  "{name}": {{\n    params: {spec.params.__name__};' in types
+
+
+def test_a_method_is_described_with_its_parameters_streams_right_and_errors() -> None:
+    entry = generate.reference().partition("\n### file.write\n")[2].partition("\n### ")[0]
+    assert "| `path` | string (1 to 4,096 characters) | required |" in entry
+    assert "| `mode` | integer (≥ 0, ≤ 4,095) or null |  |" in entry
+    assert "- Event `opened`: [FileWriteOpened](#filewriteopened)" in entry
+    assert "- Takes bytes" in entry
+    assert "- Right: `operate`" in entry
+    assert FileWrite.__doc__ is not None
+    assert FileWrite.__doc__.strip().partition("\n")[0] in entry
+
+
+def test_a_parameter_with_a_default_is_optional_in_typescript() -> None:
+    entry = generate.typescript().partition("export interface FileStat {")[2].partition("}")[0]
+    assert entry.split() == "path: string; root?: string | null; follow?: boolean;".split()
+
+
+def test_types_are_named_once() -> None:
+    names = [struct.cls.__name__ for struct in generate.structs()]
+    assert len(names) == len(set(names))
