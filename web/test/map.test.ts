@@ -18,7 +18,6 @@ const DRAWING: Record<string, string> = {
     "test_people.py::test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed",
   "page/main.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/overlays.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
-  "page/pointers.ts": "test_people.py::test_viewers_see_who_is_present_who_types_and_who_has_left",
   "page/recordings.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
   "page/search-bar.ts": "test_viewers.py::test_search_finds_text_in_the_scrollback",
   "page/viewport.ts": "test_viewers.py::test_touch_scrolls_the_scrollback_and_a_pager",

@@ -23,6 +23,8 @@ export class Pointers {
   readonly #flags = new Map<string, HTMLElement>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #at: Cell | null = null;
+  /** Whether the page is scrolled back into the scrollback. */
+  #scrolledBack = false;
   #lastSent: Cell | null = null;
 
   constructor(host: HTMLElement, terminal: Terminal, people: People, send: (at: Cell | null) => void) {
@@ -40,14 +42,16 @@ export class Pointers {
     this.#disposables.add(
       people.onChange(() => this.show()),
       terminal.onResize(() => this.show()),
-      terminal.onScroll(() => this.show()),
+      terminal.onScroll(() => this.#scrolled()),
     );
   }
 
   show(): void {
-    const screen = this.#screen();
+    const pointing = this.#people.others.filter(({ at }) => at !== null);
+    // Measuring forces a layout, so not while there is nothing to show.
+    const screen = pointing.length > 0 ? this.#screen() : undefined;
     const seen = new Set<string>();
-    for (const { id, name, color, at } of this.#people.others) {
+    for (const { id, name, color, at } of pointing) {
       if (!at || !screen || at.x >= this.#terminal.cols || at.y >= this.#terminal.rows) continue;
       seen.add(id);
       const flag = this.#flag(id);
@@ -64,6 +68,14 @@ export class Pointers {
 
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  /** xterm.js fires this for every line of output; only entering or leaving the scrollback changes the flags. */
+  #scrolled(): void {
+    const { viewportY, baseY } = this.#terminal.buffer.active;
+    if (this.#scrolledBack === (viewportY !== baseY)) return;
+    this.#scrolledBack = !this.#scrolledBack;
+    this.show();
   }
 
   #flag(id: string): HTMLElement {
