@@ -145,6 +145,7 @@ async def test_the_page_shows_owners_a_new_port_and_opens_its_preview(open_page:
     await tab.wait_for_url(f"http://{port}-local-*")
     await expect(tab).to_have_title("Directory listing for /")
     assert await tab.evaluate("window.opener") is None
+    assert await view.page.evaluate("document.activeElement === window.hawse.terminal.textarea"), "input is lost"
     await expect(notice).to_be_hidden()
 
 

@@ -1,6 +1,7 @@
 """Recording a terminal in the page, and playing, seeking, speeding up and downloading the recording."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,38 @@ async def test_a_marker_is_set_by_a_button_and_can_be_jumped_to(open_page: Open)
     await page.locator(".ticks button").click()
     await until_shown(page, "before")
     await until_shown(page, "after", there=False)
+
+
+async def recordings(page: Page) -> list[dict[str, Any]]:
+    listed = await page.evaluate(
+        """() => window.hawse.client.call("recording.list", {}, { sandbox: window.hawse.channel.address.sandbox })"""
+    )
+    return listed["recordings"]
+
+
+async def test_a_double_click_on_record_starts_one_recording_and_the_button_stays_in_place(open_page: Open) -> None:
+    page = (await open_page()).page
+    button = page.locator("#record")
+    before = await button.bounding_box()
+    await button.dblclick()
+    await expect(page.locator("#recording")).to_be_visible()
+    await expect(page.locator("#mark")).to_be_visible()
+    assert [recording["state"] for recording in await recordings(page)] == ["recording"]
+    assert await button.bounding_box() == before
+
+
+async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    page = view.page
+    await stack.kill()
+    await view.until("() => window.hawse.state().line !== 'live'")
+    for name in ("Record this terminal", "Recordings"):
+        await page.get_by_role("button", name=name).click()
+        await expect(page.locator("#toast")).to_have_text(re.compile("Not connected to the gateway"))
+    await stack.start()
+    await view.until_live()
+    assert await recordings(page) == []
+    await expect(page.locator("dialog.recordings")).to_be_hidden()
 
 
 async def test_on_a_phone_a_wide_recording_is_readable_and_scrolls_by_touch(open_page: Open) -> None:

@@ -26,7 +26,7 @@ import { SearchBar } from "./search-bar";
 import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
-import { statusOf } from "./status";
+import { NOT_CONNECTED, statusOf } from "./status";
 import { exposeTestHandle } from "./test-handle";
 import { CONTRAST, THEMES } from "./themes";
 import { followViewport } from "./viewport";
@@ -170,6 +170,7 @@ function act({ action, byPointer }: Press): void {
 async function copyLink(readOnly: boolean): Promise<void> {
   // A viewer's own token may be shared; an owner's token must not be.
   const ours = people.readOnly ? loadToken(() => sessionStorage) : undefined;
+  if (readOnly && !ours && client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
   const shared = readOnly && !ours ? await client.call<{ token: string }>("share.token") : undefined;
   const done = await copyText(shareLink(location.href, readOnly ? (ours ?? shared?.token) : undefined));
   const access = readOnly ? "Anyone with it can view, but not type." : "It contains no token.";
@@ -178,6 +179,7 @@ async function copyLink(readOnly: boolean): Promise<void> {
 
 async function lease(action: "take" | "release"): Promise<void> {
   terminal.focus(); // the user wants to type next
+  if (client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
   const refused = await shell.lease(action);
   if (refused) overlays.toast(refused.message);
 }

@@ -9,6 +9,7 @@ import { HawseError } from "../wire/errors";
 import type { ExposedPort, OpenPort, PortListResult, PreviewHostResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 import { previewAddress } from "./preview-address";
+import { NOT_CONNECTED } from "./status";
 
 /** Selects the port to show: the latest open port that the user has not dismissed. Closing a port removes its dismissal. */
 export class PortNotices {
@@ -98,6 +99,11 @@ export class PortNotice implements Disposable {
     const { sandbox, toast } = this.#options;
     const { latest } = this.#notices;
     if (!latest) return;
+    this.#options.focus(); // the button disappears with the notice
+    if (this.#client.state.phase !== "live") {
+      toast(NOT_CONNECTED);
+      return;
+    }
     const tab = window.open("", "_blank"); // before any await: browsers block a later one as a pop-up
     this.#dismiss();
     try {

@@ -10,6 +10,7 @@ import { HawseError } from "../wire/errors";
 import type { RecordingInfo, RecordingListResult } from "../wire/methods";
 import { byId } from "./dom";
 import { type ListOptions, RecordingsList } from "./recordings-list";
+import { NOT_CONNECTED } from "./status";
 
 export interface RecordingsOptions extends ListOptions {
   terminal: string;
@@ -23,6 +24,8 @@ export class RecordingControl implements Disposable {
   readonly #list: RecordingsList;
   readonly #disposables = new DisposableList();
   #active: RecordingInfo[] = [];
+  /** A press is being processed. */
+  #busy = false;
 
   constructor(client: HawseClient, options: RecordingsOptions) {
     this.#client = client;
@@ -32,20 +35,22 @@ export class RecordingControl implements Disposable {
       this.#list,
       client.onUp(() => this.#watch()),
     );
-    this.#disposables.listen<MouseEvent>(byId("record"), "click", event => {
-      if (event.detail > 0) options.focus(); // pressed with a pointer; a keyboard user stays on the buttons
-      void this.#try(this.#startOrStop());
-    });
-    this.#disposables.listen<MouseEvent>(byId("mark"), "click", event => {
-      if (event.detail > 0) options.focus();
-      void this.#try(this.#mark());
-    });
-    this.#disposables.listen(byId("recordings"), "click", () => void this.#try(this.#list.show()));
+    this.#onPress("record", () => this.#startOrStop());
+    this.#onPress("mark", () => this.#mark());
+    this.#disposables.listen(byId("recordings"), "click", () => void this.#try(() => this.#list.show()));
     this.#watch();
   }
 
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  /** Runs `action` for a press of the button `id`, but not for the second click of a double click. */
+  #onPress(id: string, action: () => Promise<void>): void {
+    this.#disposables.listen<MouseEvent>(byId(id), "click", event => {
+      if (event.detail > 0) this.#options.focus(); // pressed with a pointer; a keyboard user stays on the buttons
+      if (event.detail <= 1) void this.#try(action);
+    });
   }
 
   #watch(): void {
@@ -101,12 +106,21 @@ export class RecordingControl implements Disposable {
     toast("Marker added to the recording.");
   }
 
-  async #try(work: Promise<unknown>): Promise<void> {
+  /** Runs `action` and shows its error; does nothing while another one runs. Does not queue it while disconnected. */
+  async #try(action: () => Promise<void>): Promise<void> {
+    if (this.#busy) return;
+    if (this.#client.state.phase !== "live") {
+      this.#options.toast(NOT_CONNECTED);
+      return;
+    }
+    this.#busy = true;
     try {
-      await work;
+      await action();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
       this.#options.toast(problem.message || problem.code);
+    } finally {
+      this.#busy = false;
     }
   }
 }

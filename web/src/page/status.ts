@@ -24,6 +24,9 @@ export interface Status {
   error?: HawseError;
 }
 
+/** The toast for an action that needs the gateway while the page is not connected. */
+export const NOT_CONNECTED = "Not connected to the gateway. Try again when the page is live.";
+
 export interface StatusInput {
   connection: ConnectionState;
   terminal: TerminalState;
