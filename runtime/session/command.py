@@ -65,6 +65,7 @@ class SessionCommand:
             for name in ("out", "err"):
                 os.mkfifo(folder / name, 0o600)
                 opened.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+            (folder / "command").write_bytes(os.fsencode(params.command + "\n"))
             if params.stdin:
                 self.stdin = DeferredStdin(folder / "in")
         except BaseException:
@@ -78,16 +79,26 @@ class SessionCommand:
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
         """It is its turn: what to tell the shell. `cwd` is absolute. Raises `OSError`."""
         env = self.params.env or {}
-        texts = {"command": self.params.command + "\n"}
+        texts: dict[str, str] = {}
         if self.around:
             texts |= {"before": lines.before(cwd, env), "after": lines.after(cwd, env)}
         if last:
             texts["last"] = f"return {last}\n"
         for name, text in texts.items():
-            (self.folder / name).write_bytes(os.fsencode(text))  # a directory's name may be no text
+            (self.folder / name).write_bytes(os.fsencode(text))  # the name of a directory may not be valid UTF-8
         self.begun = True
         self.wake()
         return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)
+
+    def refuse(self, message: bytes, code: int) -> None:
+        """End it without running it: print `message` to its stderr and exit with `code`. Raises `OSError`."""
+        self.begun = True
+        fd = os.open(self.folder / "err", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.write(fd, message)
+        finally:
+            os.close(fd)
+        self.settle(Exit(code=code))
 
     def started(self, lines: ShellScript) -> str:
         """The shell is about to run it: what to tell it next."""

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from hawse.api.paths import from_text
 from hawse.api.sessions import SessionInfo
@@ -22,11 +22,11 @@ from runtime.process.process import TIMED_OUT
 from runtime.session.command import SessionCommand
 from runtime.session.interrupt import Before, settle, stop
 from runtime.session.shell import Shell
+from runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
 QUEUE_LIMIT = 64  # commands that wait on one session: each holds two pipes
 READY_WITHIN = 10.0  # seconds that a new shell has for its first word
 LOOK = 1.0  # seconds between looks whether a shell has passed the end of a command without a word
-SYNTAX_ERROR = 2  # the code of a shell that could not parse a command, among others
 MISSES = 3  # looks after which it is taken for broken
 
 
@@ -63,6 +63,8 @@ class Session:
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
+        self._syntax = SyntaxCheck(shell)
+        self._checked: SessionCommand | None = None  # the command that was last checked for syntax errors
         folder.mkdir(mode=0o700)
         try:
             env = {**env, tree.MARK: self.instance}
@@ -143,7 +145,12 @@ class Session:
 
     def _next(self) -> None:
         while self._run is None and not self._held and self._queue and self.exit is None:
-            run = self._queue.popleft()
+            run = self._queue[0]
+            if run is not self._checked and not run.silent and self._syntax.needed(run.params.command):
+                self._held = True
+                self._tasks.start(self._check(run))
+                return
+            self._queue.popleft()
             try:
                 self._begin(run)
             except Exception as error:  # whatever it was, the next one gets its turn
@@ -159,6 +166,33 @@ class Session:
         self._timers = [loop.call_later(LOOK, self._look)]
         if run.params.timeout is not None:
             self._timers.append(loop.call_later(run.params.timeout, self._time_out))
+
+    async def _check(self, run: SessionCommand) -> None:
+        """Look for a syntax error in the first command of the queue, which begins if there is none."""
+        self._checked = run
+        try:
+            message = await self._syntax_error(run)
+            if message is not None and run in self._queue:
+                self._queue.remove(run)
+                self._last = SYNTAX_ERROR
+                run.refuse(PurePath(self._shell_path).name.encode() + b": " + message, SYNTAX_ERROR)
+        except Exception as error:
+            if run in self._queue:
+                self._queue.remove(run)
+            run.fail(typed(error))
+        finally:
+            self._held = False
+            self._next()
+
+    async def _syntax_error(self, run: SessionCommand) -> bytes | None:
+        token = secrets.token_hex(8)
+        state = run.folder / "parser_state"
+        lines = self._shell.lines
+        self._shell.say(lines.parser_state(str(state)) + lines.tell("Y", token))
+        if not await settle(self._shell, token, lambda: token in self._heard, self._wait):
+            return None  # the shell is busy or broken: `_look` finds out
+        self._heard.discard(token)
+        return await self._syntax.error(run.folder / "command", state)
 
     def _cwd_of(self, run: SessionCommand) -> str | None:
         if run.params.cwd is None:

@@ -45,6 +45,19 @@ class ShellScript:
     def tell(self, word: str, token: str, value: str = "") -> str:
         return f"{self._builtin}printf '%s\\n' \"{word} {token} {value}\" >{self._status}\n"
 
+    def parser_state(self, path: str) -> str:
+        """Make bash write a script to `path` that restores its aliases and parser options, and ends with `set -n`.
+
+        Each builtin has its own redirection, so that what a DEBUG trap prints does not get into the file.
+        """
+        file = shlex.quote(path)
+        options = "".join(
+            f"; \\builtin shopt -q {name} && \\builtin printf '%s\\n' '\\builtin shopt -s {name}' >>{file}"
+            for name in ("extglob", "expand_aliases")
+        )
+        posix = f"; [[ -o posix ]] && \\builtin printf '%s\\n' '\\set -o posix' >>{file}"
+        return f"\\builtin alias -p >|{file}{options}{posix}; \\builtin printf '%s\\n' '\\set -n' >>{file}; "
+
     def begin(self, token: str, folder: str, *, last: int, around: bool, stdin: bool) -> str:
         """`last`: the code of the command before, which `$?` is; `around`: there are files `before` and `after`."""
         inside = {name: shlex.quote(f"{folder}/{name}") for name in ("before", "last", "command", "in", "out", "err")}
