@@ -14,6 +14,11 @@ LINE_MAX = 200  # characters in a line of docs/: a diff of a longer one cannot b
 SKIPPED = {"node_modules", ".venv", "_web", "build", "dist"}
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+FILE = re.compile(
+    r"(?<![\w/.-])((?:runtime|gateway|hawse|tests|e2e|bench|examples|scripts|web/src|web/test)/[\w./-]+\.(?:py|ts|sh|md))"
+)
+STEP = re.compile(r"\*\*`([^`]+)`\*\*,\s+`(\w+)`")  # of docs/walk.md: a file and a function in it
+METRIC = re.compile(r"hawse_\w+")
 REFERENCE = re.compile(r"docs/decisions/(\d{4})(?:-[a-z0-9-]+)?|\bdecisions? (\d{4})\b")
 
 
@@ -102,3 +107,22 @@ def test_the_architecture_page_names_every_package() -> None:
         path for top in ("runtime", "gateway") for path in (ROOT / top).iterdir() if (path / "__init__.py").exists()
     ]
     assert [name(path) for path in folders if f"`{name(path)}`" not in page] == []
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if DECISIONS not in page.parents], ids=name)
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    named = FILE.findall(page.read_text("utf-8"))
+    assert [path for path in named if not (ROOT / path).exists() and not (page.parent / path).exists()] == []
+
+
+def test_every_function_that_the_walk_names_is_in_its_file() -> None:
+    steps = STEP.findall((ROOT / "docs" / "walk.md").read_text("utf-8"))
+    assert len(steps) >= 10
+    assert [step for step in steps if step[1] not in (ROOT / step[0]).read_text("utf-8")] == []
+
+
+def test_every_metric_is_documented() -> None:
+    exported = set(METRIC.findall((ROOT / "gateway" / "metrics" / "endpoint.py").read_text("utf-8")))
+    documented = set(METRIC.findall((ROOT / "docs" / "metrics.md").read_text("utf-8")))
+    runtime = {metric for metric in exported if metric.startswith("hawse_runtime_")}  # documented as `hawse_runtime_*`
+    assert documented - {"hawse_runtime_", "hawse_echo_seconds_bucket"} == exported - runtime
