@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -15,13 +14,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import VERSION
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.principals import VIEWER, role_of
 from gateway.auth.tickets import LIFETIME, Tickets
-from gateway.connection.client_connection import Method
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
 from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
+from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.preview.addresses import PreviewAddresses
 from gateway.preview.proxy import PreviewProxy
@@ -58,22 +56,8 @@ def create_app(
 ) -> Starlette:
     """`app.state.connect` is the `ConnectEndpoint` that knows who is connected."""
     tickets = Tickets(time.monotonic)
-
-    async def sandbox_list() -> dict[str, Any]:
-        return {"sandboxes": await provider.discover()}
-
-    async def share_token() -> dict[str, Any]:
-        return {"token": doors.viewer_token, "role": role_of(VIEWER)}
-
-    async def preview_host_() -> dict[str, Any]:
-        return {"host": preview_host}
-
-    methods: dict[str, Method] = {
-        "sandbox.list": sandbox_list,
-        "share.token": share_token,
-        "preview.host": preview_host_,
-    }
-    connect = ConnectEndpoint(doors, tickets, methods, limits or Limits(), max_connections)
+    methods = GatewayMethods(provider, viewer_token=doors.viewer_token, preview_host=preview_host)
+    connect = ConnectEndpoint(doors, tickets, limits or Limits(), max_connections)
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
@@ -93,7 +77,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as tasks:
-            connect.links = Links(provider, tasks)
+            connect.links = Links(provider, tasks, [methods])
             yield
             connect.links.stop()
             await provider.close()
@@ -105,7 +89,7 @@ def create_app(
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
             Route(PATH, RecordingDownloads(doors, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
-            *rest.routes(doors, methods, links),
+            *rest.routes(doors, links),
             Mount("/", web or pages()),
         ],
         middleware=[

@@ -12,6 +12,7 @@ from typing import Any
 
 from hawse.api.runtime import RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
+from hawse.rpc.server import Server
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPools
 from runtime.files.methods import FileMethods
@@ -27,7 +28,6 @@ from runtime.process.launcher import Launcher
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import ProcessContext
 from runtime.recording.methods import RecordingMethods
-from runtime.rpc.server import Server
 from runtime.session.methods import SessionMethods
 from runtime.settings import RuntimeSettings
 from runtime.terminal.automation import AutomationMethods

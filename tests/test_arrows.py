@@ -41,7 +41,7 @@ GROUND = ("runtime.core", "runtime.posix")
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
     "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
-    "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.rpc"), others=("msgspec",)),
+    "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.rpc"), others=("msgspec",)),
     "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),

@@ -8,15 +8,12 @@ WebSocket library: a `MessageTransport` moves the messages.
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from gateway.auth.principals import role_of
 from gateway.connection.channel_bridge import ChannelBridge
 from gateway.connection.credit_budget import CreditBudget
 from gateway.upstream.links import Links, SandboxLink
-from hawse.api import GATEWAY
-from hawse.api.rights import check
 from hawse.wire import (
     Call,
     Cancel,
@@ -39,8 +36,6 @@ log = logging.getLogger(__name__)
 BATCH: Final = 64 << 10  # bytes the writer takes at a time: what new control may have to wait for
 INPUT_HIGH: Final = 1 << 20  # bytes one client may have waiting toward runtimes before it is not read from
 CLOSE_TIMEOUT: Final = 2.0  # s for the last words to a client
-
-Method = Callable[[], Awaitable[Any]]
 
 
 class ConnectionClose(NamedTuple):
@@ -94,7 +89,6 @@ class ClientConnection:
         self,
         carrier: MessageTransport,
         links: Links,
-        methods: dict[str, Method],
         limits: Limits,
         name: str,
         principal: Principal,
@@ -107,7 +101,6 @@ class ClientConnection:
         self.role = role_of(principal)
         self._carrier = carrier
         self._links = links
-        self._methods = methods
         self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the carrier had no room for
@@ -246,28 +239,11 @@ class ClientConnection:
 
     def _open(self, call: Call) -> None:
         self._calls += 1
-        if call.sandbox is not None:
-            link = self._links.get(call.sandbox)
-            bridge = ChannelBridge(self, call)
-            self._bridges[call.ch] = bridge, link
-            self._used[link] += 1
-            link.open(bridge)
-        elif call.method in self._methods:
-            check(self.principal, GATEWAY[call.method].requires)
-            self._links.start(self._answer(call))
-        else:
-            raise HawseError("unknown_method", f"{call.method[:128]!r}, without `sandbox`")
-
-    async def _answer(self, call: Call) -> None:
-        try:
-            value = await self._methods[call.method]()
-            if call.ch in self.connection.channels:
-                self.connection.send_result(call.ch, value)
-        except HawseError as error:
-            self.connection.send_error(call.ch, error)
-        except Exception:
-            self._fail()
-        self.flush()
+        link = self._links.get(call.sandbox)
+        bridge = ChannelBridge(self, call)
+        self._bridges[call.ch] = bridge, link
+        self._used[link] += 1
+        link.open(bridge)
 
     # ---- writing
 

@@ -15,7 +15,6 @@ from gateway.connection.client_connection import (
     ConnectionClose,
     ConnectionStats,
     MessageTransport,
-    Method,
 )
 from gateway.http.responses import error_response
 from gateway.transport.uvicorn_websocket import SOCKET
@@ -33,14 +32,12 @@ class ConnectEndpoint:
         self,
         doors: AccessPolicy,
         tickets: Tickets,
-        methods: dict[str, Method],
         limits: Limits,
         max_connections: int,
     ) -> None:
         self.links: Links | None = None  # set while the application runs
         self._doors = doors
         self.tickets = tickets
-        self._methods = methods
         self._limits = limits
         self._max_connections = max_connections
         self.open: set[ClientConnection] = set()  # those that were let in
@@ -84,7 +81,7 @@ class ConnectEndpoint:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
         principal = self._principal(scope)
-        session = ClientConnection(carrier, self.links, self._methods, self._limits, name, principal or VIEWER)
+        session = ClientConnection(carrier, self.links, self._limits, name, principal or VIEWER)
         refused = self._refusal(principal)
         if refused is not None:
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})

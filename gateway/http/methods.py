@@ -6,7 +6,7 @@ here; the methods and their types are those of `hawse.api`.
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -24,8 +24,7 @@ from gateway.http.responses import json_response
 from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.links import Links
-from hawse.api import GATEWAY, METHODS, Spec
-from hawse.api.rights import check
+from hawse.api import METHODS, Spec
 from hawse.wire import HawseError, Principal
 
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
@@ -35,17 +34,15 @@ HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a co
 BYTES: Final = "application/octet-stream"
 
 
-def routes(
-    doors: AccessPolicy, methods: dict[str, Callable[[], Awaitable[Any]]], links: Callable[[], Links]
-) -> list[Route]:
-    """The routes of this door. `methods` are the gateway's own, `links` are there while the application runs."""
-    rest, files = MethodEndpoint(methods, links), FileEndpoint(links)
+def routes(doors: AccessPolicy, links: Callable[[], Links]) -> list[Route]:
+    """The routes of the HTTP API. `links` may be called while the application runs."""
+    rest, files = MethodEndpoint(links), FileEndpoint(links)
     return [
         Route("/v1/openapi.json", HttpEndpoint(doors, _describe), methods=["GET"]),
         Route(FILES_PATH, HttpEndpoint(doors, files.read), methods=["GET", "HEAD"]),
         Route(FILES_PATH, HttpEndpoint(doors, files.write), methods=["PUT"]),
         Route(PATH, HttpEndpoint(doors, rest.call), methods=["POST"]),
-        Route(GATEWAY_PATH, HttpEndpoint(doors, rest.ask_gateway), methods=["POST"]),
+        Route(GATEWAY_PATH, HttpEndpoint(doors, rest.call), methods=["POST"]),
         Route("/v1/{rest:path}", HttpEndpoint(doors, _nowhere)),
     ]
 
@@ -59,26 +56,21 @@ async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Resp
 
 
 class MethodEndpoint:
-    """The handlers. `methods` are the gateway's own, `links` are there while the application runs."""
+    """The handler of all methods. `links` may be called while the application runs."""
 
-    def __init__(self, methods: dict[str, Callable[[], Awaitable[Any]]], links: Callable[[], Links]) -> None:
-        self._methods = methods
+    def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
 
-    async def ask_gateway(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        method = http.path_params["method"]
-        if method not in self._methods:
-            raise HawseError("unknown_method", f"{method[:128]!r}, without a sandbox")
-        check(principal, GATEWAY[method].requires)
-        await _params(http)
-        return json_response(await self._methods[method]())
-
     async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        method = http.path_params["method"]
-        link = self._links().get(http.path_params["sandbox"])
-        spec = METHODS.get(method)
+        """Forward the call to the sandbox of the path; without one, to the gateway's own methods."""
+        method, sandbox = http.path_params["method"], http.path_params.get("sandbox")
+        links = self._links()
+        link = links.get(sandbox)
+        specs = METHODS if sandbox is not None else links.dispatcher.methods
+        spec = specs.get(method)
         if spec is None:
-            raise HawseError("unknown_method", f"{method[:128]!r}")
+            where = "of a sandbox" if sandbox is not None else "of the gateway"
+            raise HawseError("unknown_method", f"{method[:128]!r} is not a method {where}")
         streamed = _accepts_events(http)
         feeds = _content_type(http) == BYTES
         params = await self._parameters(http, spec, feeds=feeds)

@@ -1,7 +1,8 @@
 """Connect to one runtime, over a Unix socket or TCP, and abandon a link whose runtime neither reads nor answers."""
 
 import asyncio
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from gateway.providers.base import Endpoint, TcpAddress
@@ -101,6 +102,19 @@ async def dial(endpoint: Endpoint, owner: LinkOwner) -> RuntimeLink:
         _, link = await loop.create_connection(make, address.host, address.port)
     else:
         _, link = await loop.create_unix_connection(make, str(address))
+    return await _welcomed(link)
+
+
+async def dial_server(accept: Callable[[], asyncio.BaseProtocol], owner: LinkOwner) -> RuntimeLink:
+    """Connect to a server in this process, over a socket pair. Raises `OSError` without free descriptors."""
+    loop = asyncio.get_running_loop()
+    ours, theirs = socket.socketpair()
+    await loop.connect_accepted_socket(accept, theirs)
+    _, link = await loop.create_unix_connection(lambda: RuntimeLink(owner, None), sock=ours)
+    return await _welcomed(link)
+
+
+async def _welcomed(link: RuntimeLink) -> RuntimeLink:
     try:
         await link.ready
     except BaseException:

@@ -5,14 +5,17 @@ When a link is lost, its calls end with `interrupted`; the next call connects a 
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
 from gateway.auth.principals import check_link
 from gateway.providers.base import Provider
-from gateway.upstream.dial import RuntimeLink, dial, watch
+from gateway.upstream.dial import LinkOwner, RuntimeLink, dial, dial_server, watch
 from hawse.link import StreamLink
+from hawse.rpc import Dispatcher, IdempotencyTable
+from hawse.rpc.server import Server
 from hawse.wire import (
     Call,
     Credit,
@@ -34,6 +37,9 @@ log = logging.getLogger(__name__)
 CONNECT_TIMEOUT: Final = 10.0  # s that a call waits for its runtime
 RETRY_DELAYS: Final = (0.05, 0.2, 0.5)  # s between attempts of one connect: a runtime that is starting or ending
 CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which the gateway does not read from clients
+
+
+Connect = Callable[[LinkOwner], Awaitable[RuntimeLink]]
 
 
 class UpstreamCaller(Protocol):
@@ -59,9 +65,16 @@ class UpstreamCaller(Protocol):
 class SandboxLink:
     """Connects to one sandbox and passes what its link receives to the caller of the channel."""
 
-    def __init__(self, sandbox: str, provider: Provider, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, sandbox: str, connect: Connect, tasks: asyncio.TaskGroup) -> None:
+        """Create a link that connects when the first call needs it.
+
+        Args:
+            sandbox: The id of the sandbox, for the log.
+            connect: Makes one attempt to connect.
+            tasks: The parent of the task that connects and watches the link.
+        """
         self.sandbox = sandbox
-        self._provider = provider
+        self._connect_once = connect
         self._tasks = tasks
         self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None: there is no link
         self._link: RuntimeLink | None = None  # set while it accepts calls
@@ -182,7 +195,7 @@ class SandboxLink:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 while True:
                     try:
-                        return await dial(await self._provider.ensure(self.sandbox), self)
+                        return await self._connect_once(self)
                     except (OSError, RemoteProtocolError) as error:
                         if not delays:
                             raise HawseError(
@@ -230,29 +243,58 @@ class SandboxLink:
 
 
 class Links:
-    """The links of all sandboxes. Their tasks belong to the task group it is given."""
+    """The links of all sandboxes, and the link to the gateway's own methods.
 
-    def __init__(self, provider: Provider, tasks: asyncio.TaskGroup) -> None:
+    The gateway serves its own methods to itself over a socket pair, so that a call of either kind is forwarded in the
+    same way: with a key, a deadline, events, bytes and credit.
+    """
+
+    def __init__(self, provider: Provider, tasks: asyncio.TaskGroup, methods: Iterable[object] = ()) -> None:
+        """Create the table, without links.
+
+        Args:
+            provider: Starts sandboxes and knows their endpoints.
+            tasks: The parent of all tasks of the links, and of the gateway's own calls.
+            methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
+        """
         self._provider = provider
         self._tasks = tasks
         # A `SandboxLink` lives as long as its task or one of its calls: a name that a client made up costs nothing.
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
+        self._running: set[asyncio.Task[None]] = set()  # calls of the gateway's own methods
+        self.dispatcher = Dispatcher(self._start, IdempotencyTable())
+        for part in methods:
+            self.dispatcher.add(part)
+        self._server = Server(self.dispatcher, name="hawse-gateway")
+        self.gateway = SandboxLink("gateway", partial(dial_server, self._server.accept), tasks)
 
-    def get(self, sandbox: str) -> SandboxLink:
-        """Return the link of a sandbox. Whether the provider knows the sandbox is checked when a call needs it."""
+    def get(self, sandbox: str | None) -> SandboxLink:
+        """Return the link of a sandbox, or of the gateway itself for None.
+
+        Whether the provider knows the sandbox is checked when a call needs the link.
+        """
+        if sandbox is None:
+            return self.gateway
         link = self._links.get(sandbox)
         if link is None:
-            link = self._links[sandbox] = SandboxLink(sandbox, self._provider, self._tasks)
+            link = self._links[sandbox] = SandboxLink(sandbox, partial(self._dial, sandbox), self._tasks)
         return link
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run a call of the gateway's own methods in the task group of the links."""
-        self._tasks.create_task(work)
-
     def ready(self) -> list[SandboxLink]:
-        """Return the links that are connected now. None is connected for it."""
+        """Return the links to sandboxes that are connected now. None is connected for it."""
         return [link for link in self._links.values() if link.ready]
 
     def stop(self) -> None:
-        for link in list(self._links.values()):
+        for link in [self.gateway, *self._links.values()]:
             link.stop()
+        self._server.close()
+        for task in self._running:
+            task.cancel()
+
+    async def _dial(self, sandbox: str, owner: LinkOwner) -> RuntimeLink:
+        return await dial(await self._provider.ensure(sandbox), owner)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._tasks.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)

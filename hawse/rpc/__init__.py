@@ -1,6 +1,7 @@
-"""How servers run calls: the dispatcher with keys, deadlines and typed errors. The runtime and the gateway use it.
+"""How servers run calls: the server of a link, and the dispatcher with keys, deadlines and typed errors.
 
-It knows no transport: a call is given to it as an object that takes a result or an error.
+The runtime and the gateway use it. The dispatcher knows no transport: a call is given to it as an object that takes a
+result or an error.
 """
 
 from hawse.rpc.dispatcher import Dispatcher, handles, serves

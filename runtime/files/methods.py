@@ -6,6 +6,7 @@ from hawse.api import Nothing
 from hawse.api import files as api
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, handles, serves
+from hawse.rpc.call import RuntimeCall
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.archive import archive
@@ -20,7 +21,6 @@ from runtime.files.search import search
 from runtime.files.stat import fields, type_of, version_of
 from runtime.files.write import Uploads
 from runtime.posix.environment import Environment
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.generator_stream import GeneratorStream, Work
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
 from hawse.rpc import IdempotencyTable, Outcome, fingerprint, typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -16,7 +17,6 @@ from runtime.files.atomic_replace import AtomicReplacement
 from runtime.files.quota import Quota
 from runtime.files.rooted_path import RootedPath
 from runtime.files.stat import version_of
-from runtime.rpc.call import RuntimeCall
 
 log = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ from typing import Any
 from hawse.api.git import GitClone, GitHead, GitProgress
 from hawse.api.paths import to_text
 from hawse.rpc import Outcome, typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.git.arguments import CloneSource, branch, scope
 from runtime.git.porcelain import ProgressReader
 from runtime.git.runner import Access, Git, Running
-from runtime.rpc.call import RuntimeCall
 
 log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ import msgspec
 from hawse.api import git as api
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, fingerprint, handles, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
@@ -16,7 +17,6 @@ from runtime.git.clone import CloneReader, CloneTask
 from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, pushed, status
 from runtime.git.runner import Access, Git, GitResult
 from runtime.posix.environment import Environment
-from runtime.rpc.call import RuntimeCall
 
 PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control message
 

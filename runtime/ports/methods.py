@@ -24,13 +24,13 @@ from hawse.api.ports import (
 )
 from hawse.api.rights import OPERATE, allows
 from hawse.rpc import handles, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
 from runtime.ports.tunnel import TunnelStream
 from runtime.ports.watch import PortPoller
-from runtime.rpc.call import RuntimeCall
 
 SECRET = 16  # bytes of a token that cannot be guessed
 TAG = 6  # characters of a token that name its runtime

@@ -7,9 +7,9 @@ from typing import cast
 
 from hawse.api.ports import PortConnectEnd, PortConnectOpened, PortConnectResult
 from hawse.rpc import typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
-from runtime.rpc.call import RuntimeCall
 
 CONNECT_TIMEOUT = 10.0  # seconds for a program whose queue of new connections is full
 READ_AHEAD = 64 << 10  # bytes that came and wait for credit, above which no more are read (one read may overshoot)

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from hawse.api.ports import PortListResult
 from hawse.rpc import typed
+from hawse.rpc.call import RuntimeCall
 from runtime.core.tasks import Tasks
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.output_stream import LatestValueStream
 
 SHORTEST = 0.2  # seconds between two polls

@@ -5,12 +5,12 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from hawse.api.processes import Since, StreamOffsets, StreamTruncated
 from hawse.api.types import Exit, StreamName
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.process.output_stream import OutputStream, StreamCursor
 from runtime.process.process import ProcessSubscriber
-from runtime.rpc.call import RuntimeCall
 
 STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.STDERR, "stderr"))
 

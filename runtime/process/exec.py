@@ -6,11 +6,11 @@ import msgspec
 
 from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
 from hawse.rpc import IdempotencyTable, Outcome, fingerprint, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.launcher import Launcher
 from runtime.process.process import Process
-from runtime.rpc.call import RuntimeCall
 
 STDIN_PATIENCE = 300.0  # seconds a keyed command waits for its caller to come back with more input
 ENDED_KEPT = 256  # keyed ones that keep their whole output

@@ -21,6 +21,7 @@ from hawse.api.processes import (
     ProcessWait,
 )
 from hawse.rpc import handles, serves
+from hawse.rpc.call import RuntimeCall
 from runtime.core.registry import Retention
 from runtime.journal.spill import SpillStore
 from runtime.posix import process_tree as tree
@@ -30,7 +31,6 @@ from runtime.process.launcher import Launcher
 from runtime.process.process import KILL_GRACE, Process
 from runtime.process.registry import ProcessRegistry
 from runtime.process.wait import ProcessWaitStream
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.handle_checks import check_running, signal_number
 
 log = logging.getLogger(__name__)

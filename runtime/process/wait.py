@@ -17,6 +17,7 @@ from hawse.api.processes import (
     StreamOffsets,
 )
 from hawse.api.types import StreamName
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.tasks import Tasks
@@ -24,7 +25,6 @@ from runtime.process.attach import beginning
 from runtime.process.output_stream import OutputStream, StreamCursor
 from runtime.process.port_probe import until_open
 from runtime.process.process import Process
-from runtime.rpc.call import RuntimeCall
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 STEP = 32 << 10  # bytes of output looked at in one go

@@ -22,6 +22,7 @@ from hawse.api.recordings import (
 from hawse.api.rights import OPERATE, allows
 from hawse.api.terminals import RecordOptions
 from hawse.rpc import handles, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -31,7 +32,6 @@ from runtime.recording.cast_writer import LAST_LINE, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder
 from runtime.recording.storage import EACH, RecordingFile, RecordingQuota, RecordingStore
 from runtime.recording.watch import RecordingWatchStream
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.generator_stream import GeneratorStream
 from runtime.rpc.handle_checks import check_running
 from runtime.terminal.methods import TerminalMethods

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import RuntimeCall
 
 
 class RecordingWatchStream:

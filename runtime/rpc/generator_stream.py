@@ -4,10 +4,10 @@ from collections.abc import Generator
 from typing import Any, NamedTuple
 
 from hawse.rpc import typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
-from runtime.rpc.call import RuntimeCall
 
 
 class StreamEvent(NamedTuple):

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import RuntimeCall
 
 
 class OutputOnlyStream(ABC):

@@ -10,6 +10,7 @@ from msgspec import structs
 from hawse.api.processes import StreamOffsets
 from hawse.api.sessions import SessionExec, SessionExecOpened, SessionExecResult, SessionExecWaiting
 from hawse.api.types import Exit
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.weak_callback import WeakCallback
@@ -19,7 +20,6 @@ from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.output_stream import OutputStream
 from runtime.process.process import SHRUNK, ProcessSubscriber
-from runtime.rpc.call import RuntimeCall
 from runtime.session.deferred_stdin import DeferredStdin
 from runtime.session.shell_script import ShellScript, check
 

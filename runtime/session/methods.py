@@ -25,6 +25,7 @@ from hawse.api.sessions import (
     SessionWatch,
 )
 from hawse.rpc import IdempotencyTable, Outcome, fingerprint, handles, serves, typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
@@ -34,7 +35,6 @@ from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.process.launcher import SHELLS
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import KILL_GRACE
-from runtime.rpc.call import RuntimeCall
 from runtime.session.command import SessionCommand, SessionCommandStream
 from runtime.session.private_tempdir import PrivateTempDir
 from runtime.session.session import Session

@@ -1,8 +1,8 @@
 """`session.watch`: somebody who waits for a session's end."""
 
 from hawse.api.sessions import SessionWatchResult
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
-from runtime.rpc.call import RuntimeCall
 from runtime.session.session import Session
 
 

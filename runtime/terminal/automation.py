@@ -5,10 +5,10 @@ from typing import Any
 
 from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalWait
 from hawse.rpc import handles, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.output_matcher import Matcher
 from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.handle_checks import check_running
 from runtime.screen.formats import view
 from runtime.screen.key_encoder import encode_keys, encode_paste

@@ -20,12 +20,12 @@ from hawse.api.terminals import (
     TerminalSignal,
 )
 from hawse.rpc import handles, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.journal.journal import JournalPool
 from runtime.posix import process_tree as tree
 from runtime.posix.environment import Environment
 from runtime.posix.spawn import default_shell
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.handle_checks import check_instance, check_running, signal_number
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.shell_integration import ShellLaunch, integrate

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hawse.api.people import ViewerProfile
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
 from hawse.wire.frames import SHARED_MAX
 from runtime.people.participants import OfferedSize
 from runtime.people.size_policy import Size
 from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.rpc.call import RuntimeCall
 from runtime.screen.screen import ALL
 from runtime.terminal.congestion_window import FLOOR, PROBE, STEP, CongestionWindow
 

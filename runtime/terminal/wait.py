@@ -9,9 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.output_matcher import Matcher, MatchSpan
-from runtime.rpc.call import RuntimeCall
 from runtime.terminal.command_history import ShellCommand
 
 if TYPE_CHECKING:

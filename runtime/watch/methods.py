@@ -18,13 +18,13 @@ from hawse.api.watches import (
     WatchTarget,
 )
 from hawse.rpc import handles, serves
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.core.registry import Registry, Retention
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.posix.environment import Environment
-from runtime.rpc.call import RuntimeCall
 from runtime.watch.directory_tree import DirectoryTree
 from runtime.watch.watch import DirectoryWatch, WatchStream
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from hawse.api.watches import RescanReason, WatchedChange, WatchedChanges, WatchRescan, WatchStarted, WatchStartResult
 from hawse.rpc import typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.thread_pool import ThreadPool
-from runtime.rpc.call import RuntimeCall
 from runtime.rpc.output_stream import OutputOnlyStream
 from runtime.watch.change_log import KEPT, ChangeLog, merge
 from runtime.watch.directory_tree import DirectoryTree, OverflowedError

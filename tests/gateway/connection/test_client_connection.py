@@ -535,15 +535,11 @@ class Narrow:
 async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
     carrier = Narrow(room=1)
     assert gateway.connect.links is not None
-
-    async def answer() -> dict[str, Any]:
-        return {}
-
-    session = ClientConnection(carrier, gateway.connect.links, {"ask": answer}, Limits(), "test", OWNER)
+    session = ClientConnection(carrier, gateway.connect.links, Limits(), "test", OWNER)
     running = asyncio.ensure_future(session.run())
 
     def ask(ch: int) -> None:
-        session.receive(json.dumps({"type": "call", "ch": ch, "method": "ask"}))
+        session.receive(json.dumps({"type": "call", "ch": ch, "method": "preview.host"}))
 
     session.receive(json.dumps(HELLO))
     ask(1)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from hawse.api import Nothing, Spec
-from runtime.rpc.call import RuntimeCall
+from hawse.rpc.call import RuntimeCall
 from runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
 from tests.support.runtime import Client, Served, eventually
 

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from hawse import link as links
+from hawse.rpc import server as server_module
 from hawse.wire import Limits
 from hawse.wire.limits import LINK_CHANNELS
-from runtime.rpc import server as server_module
 from tests.support.runtime import Client, Served, children, eventually
 
 Message = dict[str, Any]

@@ -1,4 +1,4 @@
-"""One call as the runtime serves it, and what a call that streams has to offer."""
+"""A call as a server serves it, and the interface of a stream that serves a channel."""
 
 import asyncio
 import logging
@@ -82,7 +82,7 @@ class RuntimeCall:
         except Exception as error:
             if not isinstance(error, HawseError):
                 log.exception("! a stream failed")
-                error = HawseError("internal", "a bug in the runtime", admitted="unknown")
+                error = HawseError("internal", "a bug in the server", admitted="unknown")
             self.error(error)
             return False
 

@@ -1,4 +1,4 @@
-"""The runtime's door: accepts links, shakes hands, hands calls to the dispatcher."""
+"""Accepts links, checks their `hello` and passes their calls to the dispatcher."""
 
 import asyncio
 import hmac
@@ -6,6 +6,7 @@ import logging
 
 from hawse.link import StreamLink
 from hawse.rpc import Dispatcher, typed
+from hawse.rpc.call import RuntimeCall
 from hawse.wire import (
     Call as CallMessage,
 )
@@ -23,7 +24,6 @@ from hawse.wire import (
 )
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS
-from runtime.rpc.call import RuntimeCall
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +32,16 @@ LIMITS = Limits(channels=LINK_CHANNELS)
 
 
 class Server:
-    """Serves any number of links with one dispatcher. Used as the protocol factory's owner and `Receiver`."""
+    """Serves any number of links with one dispatcher. `accept` is the factory of their protocols."""
 
     def __init__(self, dispatcher: Dispatcher, *, name: str, token: str | None = None) -> None:
-        """`token`: what `hello` must carry; None where the socket itself is the guard."""
+        """Create a server without links.
+
+        Args:
+            dispatcher: Runs the calls.
+            name: What `welcome` calls the server.
+            token: What `hello` must contain. None if only the gateway can connect to the socket.
+        """
         self.dispatcher = dispatcher
         self._name = name
         self._token = token
@@ -43,7 +49,7 @@ class Server:
         self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
 
     def accept(self) -> asyncio.BaseProtocol:
-        """A new link, as `create_unix_server` wants it."""
+        """Return the protocol of a new link, as `create_unix_server` calls for it."""
         link = StreamLink(Connection(Role.SERVER, LIMITS), self)
         loop = asyncio.get_running_loop()
         self._calls[link] = {}
