@@ -1,0 +1,136 @@
+"""The state of one side of a connection: its role, the handshake, the open channels, and the messages to write.
+
+`Connection` is assembled from classes that add sending and receiving to this one. They share their attributes instead
+of delegating to each other because each data frame passes through them.
+"""
+
+from enum import Enum
+
+from hawse.wire.channel import CLIENT_STEPS, Channel, ChannelState, Step
+from hawse.wire.errors import HawseError, LocalProtocolError, RemoteProtocolError
+from hawse.wire.limits import Limits
+from hawse.wire.messages import Error, Message, encode
+
+
+class Role(Enum):
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class ConnectionState:
+    """What sending and receiving share.
+
+    Attributes:
+        role: the side of the connection that this object is.
+        limits: what the server enforces; a client takes them from `welcome`.
+        ready: whether `welcome` was sent or received.
+        shares: whether the client accepts frames for many channels.
+        channels: the open channels by number.
+    """
+
+    def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
+        """Create one side of a connection that has exchanged nothing yet.
+
+        Args:
+            role: the side to be.
+            limits: what a server announces and enforces; a client passes None.
+            window: of a client, the bytes that the server may send on each new channel before credit.
+        """
+        self.role = role
+        self.limits = limits or Limits()
+        self.ready = False
+        self.shares = False
+        self.channels: dict[int, Channel] = {}
+        self._server = role is Role.SERVER
+        self._greeted = False  # `hello` was received or (by a client) sent
+        self._failed = False  # the `error` that ends the connection was sent
+        self._window = window  # bytes from server to client on each new channel; a server takes it from `hello`
+        self._last = 0  # the highest channel number used
+        self._broken: RemoteProtocolError | None = None  # set by the first violation; nothing is received after it
+        self._out: list[str | bytes] = []
+        self._out_size = 0
+
+    # ---- messages to write
+
+    def data_to_send(self) -> list[str | bytes]:
+        """Take the messages to write, in order: each `str` is a control message, each `bytes` a data frame."""
+        out, self._out = self._out, []
+        self._out_size = 0
+        return out
+
+    @property
+    def pending(self) -> int:
+        """Bytes that `data_to_send` would return. A carrier that cannot write bounds them by `limits.backlog`."""
+        return self._out_size
+
+    def say(self, error: HawseError) -> None:
+        """Queue the `error` that tells a client why the connection is about to be closed.
+
+        Only the first call of a server has an effect; a client has no such message.
+        """
+        if self._server and not self._failed:
+            self._failed = True
+            self._send(Error.from_exception(error))
+
+    def _send(self, message: Message) -> None:
+        self._push_text(encode(message))
+
+    def _push_text(self, text: bytes) -> None:
+        self._push(text.decode(), len(text))
+
+    def _push(self, message: str | bytes, size: int) -> None:
+        self._out.append(message)
+        self._out_size += size
+
+    # ---- channels
+
+    def _open(self, ch: int) -> None:
+        to_client, to_server = self._window, self.limits.input_window
+        send, receive = (to_client, to_server) if self._server else (to_server, to_client)
+        channel = Channel(ch, send_window=send, receive_window=receive)
+        channel.step(Step.CALL)
+        self.channels[ch] = channel
+        self._last = ch
+
+    def _close(self, ch: int) -> None:
+        self._step_local(self._sendable(ch), Step.LAST)
+        del self.channels[ch]
+
+    def _sendable(self, ch: int) -> Channel:
+        channel = self.channels.get(ch)
+        if channel is None:
+            raise LocalProtocolError(f"channel {ch} is not open")
+        return channel
+
+    def _known(self, ch: int) -> Channel:
+        """Return the channel that the other side refers to: an open one, or a closed one for a late message.
+
+        Raises:
+            RemoteProtocolError: no call has used this channel number.
+        """
+        channel = self.channels.get(ch)
+        if channel is not None:
+            return channel
+        if not 0 < ch <= self._last:
+            raise RemoteProtocolError(f"channel {ch} was never opened")
+        channel = Channel(ch, send_window=0, receive_window=0)
+        channel.state = ChannelState.CLOSED
+        return channel
+
+    def _step_local(self, channel: Channel, step: Step) -> None:
+        """Take a step of this side. Raises `LocalProtocolError` if the table of steps does not allow it."""
+        if (step in CLIENT_STEPS) is self._server:
+            raise LocalProtocolError(f"a {self.role.value} must not send {step.value}")
+        if not channel.step(step):
+            raise LocalProtocolError(f"{step.value} on channel {channel.ch}, which is {channel.state.value}")
+
+    def _step_remote(self, channel: Channel, step: Step) -> bool:
+        """Take a step of the other side; return False if the channel is closed and the message must be ignored.
+
+        Raises:
+            RemoteProtocolError: the table of steps does not allow it.
+        """
+        before = channel.state
+        if not channel.step(step):
+            raise RemoteProtocolError(f"{step.value} on channel {channel.ch}, which is {before.value}")
+        return before is not ChannelState.CLOSED

@@ -1,0 +1,193 @@
+"""Receiving: validates each message and frame of the other side against docs/wire.md and turns it into an event.
+
+The first violation raises `RemoteProtocolError`, and every call after it raises the same error.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+from hawse.wire.channel import Step
+from hawse.wire.connection_state import ConnectionState, Role
+from hawse.wire.errors import HawseError, RemoteProtocolError
+from hawse.wire.frames import SHARED, Data, Kind, decode_frame, decode_shared
+from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
+from hawse.wire.messages import (
+    ABILITY_SHARED,
+    Call,
+    Cancel,
+    Credit,
+    End,
+    Error,
+    Event,
+    Goaway,
+    Hello,
+    Message,
+    Ping,
+    Pong,
+    Result,
+    Welcome,
+    from_client,
+    from_server,
+)
+from hawse.wire.parsing import MalformedCallError, parse
+
+
+class Receiver(ConnectionState):
+    """Takes what the carrier receives and makes events of it."""
+
+    def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
+        """Create one side of a connection. The arguments are those of `ConnectionState`."""
+        super().__init__(role, limits, window=window)
+        self._decode = (from_client if self._server else from_server).decode
+        self._events: deque[Message | Data] = deque()
+
+    def receive_text(self, text: str | bytes | memoryview) -> None:
+        """Take one control message. The event for it does not refer to `text`, so it may be kept.
+
+        Raises:
+            RemoteProtocolError: the other side violated the protocol. A server has queued the `error` for it.
+        """
+        self._check_unbroken()
+        try:
+            self._receive_message(parse(text, self._decode, self.limits.text))
+        except MalformedCallError as error:
+            if not self._refuse_call(error):
+                self._break(error)
+        except RemoteProtocolError as error:
+            self._break(error)
+
+    def receive_data(self, frame: bytes | memoryview) -> None:
+        """Take one data frame. The event's payload is a view into `frame`. Raises as `receive_text`."""
+        self._check_unbroken()
+        try:
+            if self.shares and frame and frame[0] == SHARED:
+                for data in decode_shared(frame, payload_limit=self.limits.payload):
+                    self._receive_frame(data)
+            else:
+                self._receive_frame(decode_frame(frame, payload_limit=self.limits.payload))
+        except RemoteProtocolError as error:
+            self._break(error)
+
+    def events(self) -> Iterator[Message | Data]:
+        """Take what was received since the previous call."""
+        while self._events:
+            yield self._events.popleft()
+
+    # ---- violations
+
+    def _check_unbroken(self) -> None:
+        if self._broken is not None:
+            raise self._broken.with_traceback(None)
+
+    def _break(self, error: RemoteProtocolError) -> None:
+        self._broken = error
+        self.say(error)
+        raise error
+
+    def _refuse_call(self, error: MalformedCallError) -> bool:
+        """Answer a malformed `call` on the channel that it names; return False if that is not possible."""
+        if not self._server or not self.ready or error.ch <= self._last:
+            return False
+        self._last = error.ch
+        self._send(Error.from_exception(HawseError(error.code, error.message), error.ch))
+        return True
+
+    # ---- control messages
+
+    def _receive_message(self, message: Message) -> None:
+        if not self.ready:
+            self._check_early(message)
+        match message:
+            case Call():
+                if not self._receive_call(message):
+                    return
+            case Event():
+                self._receive_event(message)
+            case Result() | Error(ch=int()):
+                self._step_remote(self._known(message.ch), Step.LAST)  # type: ignore[arg-type]
+                self.channels.pop(message.ch)  # type: ignore[arg-type]
+            case Cancel():
+                if not self._step_remote(self._known(message.ch), Step.CANCEL):
+                    return
+            case End():
+                if not self._step_remote(self._known(message.ch), Step.END):
+                    return
+            case Credit():
+                if not self._receive_credit(message):
+                    return
+            case Ping():
+                self._send(Pong(t=message.t))
+                return
+            case Hello():
+                self._receive_hello(message)
+            case Welcome():
+                self._receive_welcome(message)
+        self._events.append(message)
+
+    def _check_early(self, message: Message) -> None:
+        """Before `welcome`, allow the handshake, the error that ends it, and pings after `hello`."""
+        if not isinstance(message, Hello | Welcome | Error | Goaway | Ping | Pong):
+            raise RemoteProtocolError("only `hello` and `ping` are allowed before `welcome`")
+        if self._server and not self._greeted and not isinstance(message, Hello):
+            raise RemoteProtocolError("the first message must be `hello`")
+
+    def _receive_hello(self, hello: Hello) -> None:
+        if self._greeted:
+            raise RemoteProtocolError("a second `hello`")
+        if hello.protocol != PROTOCOL:
+            raise RemoteProtocolError(f"protocol {hello.protocol}; this server supports {PROTOCOL}")
+        self._greeted = True
+        self._window = hello.window
+        self.shares = ABILITY_SHARED in hello.abilities
+
+    def _receive_welcome(self, welcome: Welcome) -> None:
+        if self.ready:
+            raise RemoteProtocolError("a second `welcome`")
+        if welcome.protocol != PROTOCOL:
+            raise RemoteProtocolError(f"protocol {welcome.protocol}; this client supports {PROTOCOL}")
+        self.limits = welcome.limits
+        self.ready = True
+
+    def _receive_call(self, call: Call) -> bool:
+        if call.ch <= self._last:
+            raise RemoteProtocolError(f"channel {call.ch} was used before")
+        if len(self.channels) >= self.limits.channels:
+            self._last = call.ch
+            error = HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
+            self._send(Error.from_exception(error, call.ch))
+            return False
+        self._open(call.ch)
+        return True
+
+    def _receive_event(self, event: Event) -> None:
+        channel = self._known(event.ch)
+        self._step_remote(channel, Step.EVENT)
+        if channel.receive_window <= 0:
+            raise RemoteProtocolError(f"an event beyond the window of channel {event.ch}", code="credit_exceeded")
+        channel.receive_window -= len(event.value) + EVENT_OVERHEAD
+
+    def _receive_credit(self, credit: Credit) -> bool:
+        channel = self._known(credit.ch)
+        if not self._step_remote(channel, Step.CLIENT_CREDIT if self._server else Step.SERVER_CREDIT):
+            return False
+        # Cut to the maximum, but a grant must not lower a window that began above it.
+        channel.send_window += min(credit.bytes, max(self.limits.window_max - channel.send_window, 0))
+        channel.returned += min(credit.bytes, channel.spent - channel.returned)
+        return True
+
+    # ---- data frames
+
+    def _receive_frame(self, data: Data) -> None:
+        if (data.kind is Kind.INPUT) is not self._server:
+            raise RemoteProtocolError(f"{data.kind.name} from the wrong side")
+        channel = self._known(data.ch)
+        if not self._step_remote(channel, Step.INPUT if self._server else Step.OUTPUT):
+            return
+        size = len(data.payload)
+        if size > channel.receive_window:
+            raise RemoteProtocolError(
+                f"{size} bytes on channel {data.ch}, whose window is {channel.receive_window}",
+                code="credit_exceeded",
+            )
+        channel.receive_window -= size
+        self._events.append(data)

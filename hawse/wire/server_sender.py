@@ -1,0 +1,95 @@
+"""Sending that only a server does: `welcome`, events, results, errors and `goaway` (docs/wire.md section 2)."""
+
+from typing import Any
+
+import msgspec
+
+from hawse.wire.channel import Step
+from hawse.wire.connection_state import ConnectionState
+from hawse.wire.errors import HawseError, LocalProtocolError
+from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL
+from hawse.wire.messages import Error, Event, Goaway, Result, Welcome, encode, to_raw
+
+SHORT_MESSAGE = 256  # characters that an error which is too large to send keeps of its message
+
+
+class ServerSender(ConnectionState):
+    """Answers calls and closes their channels."""
+
+    def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:
+        """Answer `hello`; from now on the client may call.
+
+        Args:
+            server: name and version.
+            identity: the `id` of the client's principal.
+            role: the role of the client.
+            abilities: what this server supports beyond version 1.
+
+        Raises:
+            LocalProtocolError: this is a client, `hello` has not been received, or `welcome` was sent before.
+        """
+        if not self._server or not self._greeted or self.ready:
+            raise LocalProtocolError("only a server sends `welcome`, once, after it has received `hello`")
+        self._send(
+            Welcome(
+                protocol=PROTOCOL,
+                server=server,
+                identity=identity,
+                role=role,
+                limits=self.limits,
+                abilities=abilities or [],
+            )
+        )
+        self.ready = True
+
+    def send_event(self, ch: int, name: str, value: Any = None, *, seq: int | None = None) -> None:
+        """Send an event. It needs a window above 0 and may make the window negative.
+
+        Args:
+            ch: an open channel.
+            name: of the event.
+            value: a `msgspec.Raw`, or any value that encodes to JSON.
+            seq: the number of the event in its stream.
+
+        Raises:
+            HawseError: `too_large`, if the message is beyond `limits.text`; nothing is sent.
+            LocalProtocolError: the channel is not open, or its window is used up.
+        """
+        channel = self._sendable(ch)
+        if channel.send_window <= 0:
+            raise LocalProtocolError(f"an event on channel {ch}, whose window is {channel.send_window}")
+        self._step_local(channel, Step.EVENT)
+        raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
+        text = encode(Event(ch=ch, name=name, value=raw, seq=seq))
+        if len(text) > self.limits.text:
+            raise HawseError(
+                "too_large", f"the event has {len(text)} bytes; {self.limits.text} are allowed", admitted="yes"
+            )
+        channel.send_window -= len(raw) + EVENT_OVERHEAD
+        channel.spent += len(raw) + EVENT_OVERHEAD
+        self._push_text(text)
+
+    def send_result(self, ch: int, value: Any = None) -> None:
+        """Close `ch` with a result, or with `too_large` if the message is beyond `limits.text`."""
+        raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
+        text = encode(Result(ch=ch, value=raw))
+        if len(text) > self.limits.text:
+            message = f"the result has {len(text)} bytes; {self.limits.text} are allowed"
+            self.send_error(ch, HawseError("too_large", message, admitted="yes"))
+            return
+        self._close(ch)
+        self._push_text(text)
+
+    def send_error(self, ch: int, error: HawseError) -> None:
+        """Close `ch` with `error`. If the message is beyond `limits.text`, it loses details and most of its text."""
+        text = encode(Error.from_exception(error, ch))
+        if len(text) > self.limits.text:
+            message = error.message[:SHORT_MESSAGE]
+            short = HawseError(error.code, message, admitted=error.admitted, retryable=error.retryable)
+            text = encode(Error.from_exception(short, ch))
+        self._close(ch)
+        self._push_text(text)
+
+    def goaway(self, reason: str, retry_after: float) -> None:
+        """Ask the client to reconnect after `retry_after` seconds; the carrier then closes with 1012."""
+        self._send(Goaway(reason=reason, retry_after=retry_after))
