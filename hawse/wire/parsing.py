@@ -6,6 +6,7 @@ connection: nothing that follows can be trusted.
 
 import re
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
@@ -26,9 +27,10 @@ class MalformedCallError(RemoteProtocolError):
         self.ch = ch
 
 
-class _CallChannel(msgspec.Struct, tag_field="type", tag="call"):
+class _CallChannel(msgspec.Struct):
     """The only fields of a `call` that are needed to answer it. Some encoders write whole numbers as 1.0."""
 
+    type: Literal["call"]
     ch: int | float
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from hawse.wire import Connection, Limits, Message, Role
+from hawse.wire.channel import ChannelState
 from hawse.wire.messages import encode
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,3 +85,37 @@ def raw(body: bytes) -> Raw:
 
 def text(message: Message) -> str:
     return encode(message).decode()
+
+
+def four_calls() -> tuple[Connection, Connection]:
+    """A client with the channels 1 (open), 2 (ended), 3 (cancelling) and 4 (closed), and its server."""
+    client, server = pair(Limits(input_window=100, payload=150), window=200)
+    for _ in range(4):
+        client.call("m")
+    client.end(2)
+    client.cancel(3)
+    deliver(client, server)
+    server.send_result(4)
+    deliver(server, client)
+    return client, server
+
+
+def check_four_calls(client: Connection, server: Connection) -> None:
+    """Assert that the two of `four_calls` have sent nothing since, and that their channels are as they were."""
+    for connection in (client, server):
+        assert connection.data_to_send() == []
+        assert list(connection.channels) == [1, 2, 3]
+        states = [channel.state for channel in connection.channels.values()]
+        assert states == [ChannelState.OPEN, ChannelState.ENDED, ChannelState.CANCELLING]
+
+
+def sharing(*, shares: bool) -> tuple[Connection, Connection, list[int]]:
+    """A client and a server, and three open channels with a window of 100 bytes."""
+    client, server = Connection(Role.CLIENT, window=100), Connection(Role.SERVER)
+    client.send_hello("test", shares=shares)
+    deliver(client, server)
+    server.send_welcome("test", identity="i", role="r")
+    deliver(server, client)
+    chs = [client.call("m") for _ in range(3)]
+    deliver(client, server)
+    return client, server, chs
