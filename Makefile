@@ -17,7 +17,7 @@ export PYTHON UPGRADE
 WORKERS ?= 4
 PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench build release generate pins \
+.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz build release generate pins \
 	clean dev web web-modules
 
 help: ## list the targets
@@ -68,6 +68,9 @@ coverage-wire: dev ## fail unless the tests of hawse/wire cover each of its bran
 
 bench: dev web ## run the benchmarks and compare with the project's targets
 	$(BIN)/python -m bench $(ARGS)
+
+fuzz: dev ## feed screens with random output for ten minutes (ARGS="--seconds 60"): no snapshot may fail
+	$(BIN)/python -m tests.fuzz.screens $(ARGS)
 
 build: dev web ## dist/: an sdist and a wheel that contain the browser client
 	rm -rf dist

@@ -240,10 +240,13 @@ def cursor_look(terminal: Terminal) -> tuple[int, bool]:
 
 @contextmanager
 def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[Terminal]:
-    """Another terminal in the same state, with its scrollback if any is asked for, and no sequence unfinished."""
+    """Another terminal in the same state, with its scrollback if `scrollback` is not 0, and no sequence unfinished.
+
+    Raises `GhosttyError` for a state that libghostty cannot encode.
+    """
     decoder, clone = ffi.new("GhosttySnapshotDecoder*"), ffi.new("GhosttyTerminal*")
     with _allocated() as (out, size):
-        check(lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size), "encode")
+        _encode(terminal, out, size)
         check(lib.ghostty_snapshot_decoder_new_buf(ffi.NULL, decoder, out[0], size[0]), "new decoder")
         try:
             if scrollback:
@@ -257,6 +260,23 @@ def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[Terminal]:
         yield clone[0]
     finally:
         lib.ghostty_terminal_free(clone[0])
+
+
+def _encode(terminal: Terminal, out: Any, size: Any) -> None:
+    """Encode `terminal` into memory that the caller frees.
+
+    libghostty does not encode some sequences that its parser accepts (bytes from 0x80 on in APC, PM and SOS strings).
+    Such a sequence is cancelled meanwhile, and then fed again.
+    """
+    result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
+    pending = unfinished(terminal) if result != lib.GHOSTTY_SUCCESS else None
+    if pending:
+        feed(terminal, CANCEL)
+        try:
+            result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
+        finally:
+            feed(terminal, pending)
+    check(result, "encode")
 
 
 @contextmanager

@@ -156,11 +156,13 @@ class RowRenderer:
     def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, first: bool, wraps: bool) -> int:
         """Erases what has a colour; returns how many columns there are to go before the next text."""
         if first or (wraps and x + size == self._cols):
-            # The terminal wraps only where something is written: so that is done, and mended at the end.
+            # The terminal wraps only where something is written: write spaces, and erase them at the end. In the
+            # scrollback, which no position reaches, they stay.
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
             self._set(background)
             self._parts.append(b" " * size)
-            self._mends.append(b"\x1b[%d;%dH\x1b[0%bm\x1b[%dX\x1b[0m" % (y + 1, x + 1, background, size))
+            if y >= 0:
+                self._mends.append(b"\x1b[%d;%dH\x1b[0%bm\x1b[%dX\x1b[0m" % (y + 1, x + 1, background, size))
             return 0
         if background:
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")

@@ -13,7 +13,7 @@ from runtime.journal.journal import Journal
 from runtime.screen.ghostty import extra
 from runtime.screen.ghostty import unfinished as unfinished_sequence
 from runtime.screen.plain_text import SHORTEST, is_plain, skippable
-from runtime.screen.snapshot import end_overlong, paint
+from runtime.screen.snapshot import end_overlong, erase_cut_characters, paint
 
 SCROLLBACK_LINES = 6000  # rows that are kept, and shown at most; libghostty drops whole pages, so it may be 600 less
 ALL = SCROLLBACK_LINES
@@ -49,8 +49,9 @@ class Screen:
             lib.ghostty_terminal_set(self._emulator._t[0], lib.GHOSTTY_TERMINAL_OPT_DEFAULT_CURSOR_STYLE, default),
             "set",
         )
+        self._replies = _ReplyGate(reply)
         if reply is not None:
-            self._emulator.on_reply(reply)
+            self._emulator.on_reply(self._replies)
 
     def catch_up(self, journal: Journal, to: int) -> None:
         """Feed the journal's bytes up to `to`, short of a character that is not complete there."""
@@ -107,6 +108,7 @@ class Screen:
     def resize(self, cols: int, rows: int) -> None:
         self.cols, self.rows = cols, rows
         self._emulator.resize(cols, rows)
+        erase_cut_characters(self._emulator._t[0])
         self._bound_scrollback()
 
     @property
@@ -125,7 +127,11 @@ class Screen:
         from `fed`, wherever that is (docs/decisions/0005).
         """
         end_overlong(self._emulator._t[0])
-        return paint(self._emulator._t[0], min(scrollback, self._scrollback))
+        self._replies.muted = True  # an unfinished sequence may have to be cancelled, and is then fed again
+        try:
+            return paint(self._emulator._t[0], min(scrollback, self._scrollback))
+        finally:
+            self._replies.muted = False
 
     def close(self) -> None:
         """Also twice."""
@@ -142,6 +148,18 @@ class Screen:
     def _bound_scrollback(self) -> None:
         size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # what its rows take, measured
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, size)
+
+
+class _ReplyGate:
+    """Passes on the replies of an emulator, unless it is `muted`."""
+
+    def __init__(self, reply: Callable[[bytes], None] | None) -> None:
+        self._reply = reply
+        self.muted = False
+
+    def __call__(self, data: bytes) -> None:
+        if self._reply is not None and not self.muted:
+            self._reply(data)
 
 
 def unfinished(data: bytes) -> int:

@@ -1,11 +1,13 @@
-"""A terminal of libghostty as VT bytes: what paints its screen, scrollback and state on a reset emulator of its size.
+"""A terminal of libghostty as VT bytes that paint its screen, scrollback and state on a reset emulator of its size.
 
-The parts, in the order in which they cannot spoil each other: what is behind the alternate screen, scrollback, the
-rows of the screen, the saved cursor, colours, modes, title, the cursor, and what is unfinished (xterm's ctlseqs).
+The order of the parts is such that none changes an earlier one: the main screen behind the alternate one, scrollback,
+the rows of the screen, the saved cursor, colours, modes, title, the cursor, the unfinished sequence (xterm's ctlseqs).
 """
 
+import logging
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import pairwise
 
 from pyghostty._ffi import lib
@@ -29,9 +31,12 @@ from runtime.screen.ghostty import (
     last_cells,
     row_cells,
     row_flags,
+    screen_cells,
     unfinished,
 )
 from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowRenderer, palette, unpack
+
+log = logging.getLogger(__name__)
 
 EXACT_LINES = 500  # of the scrollback, the newest, in which blanks are made sure of
 SMEARED = 100  # of these, the newest, that are painted one by one: 0.1 ms each
@@ -59,26 +64,36 @@ _SHAPES = {  # DECSCUSR, steady; one less blinks
 
 
 def paint(terminal: Terminal, scrollback: int) -> bytes:
-    """All but the scrollback's oldest rows, if there are more than `scrollback` of them.
+    """Return the VT bytes that paint the screen of `terminal` and the newest rows of its scrollback. Never raises.
 
-    It ends with what has been read of a sequence that is not finished, so the output goes on right behind it.
-    `terminal` must not be within a UTF-8 character.
+    Each part of the snapshot is made by itself. If making one fails, a plainer form takes its place or the part is left
+    out, and what was given up is logged: a viewer that sees a plain screen is better served than one that sees none.
+
+    The bytes end with what has been read of an unfinished sequence, so that the output can follow immediately.
+
+    Args:
+        terminal: Must not be within a UTF-8 character.
+        scrollback: The number of rows of scrollback to paint at most.
     """
-    modes, shape = _REPAINTING.sub(b"", extra(terminal, _MODES)), _shape(terminal)
+    make = Parts()
+    modes = make("modes", lambda: _REPAINTING.sub(b"", extra(terminal, _MODES)))
+    shape = make("cursor shape", lambda: _shape(terminal))
     if shape:
-        modes = modes.replace(b"\x1b[?12h", b"")  # whether it blinks is said by its shape
-    state = _colours(terminal) + modes + _names(terminal) + shape
-    behind = is_alternate(terminal)
-    parts = [_rows(terminal, scrollback), b"", state, _cursor(terminal, modes), unfinished(terminal) or b""]
-    with cloned(terminal, scrollback=scrollback if behind else 0) as clone:
-        parts[1] = _saved_cursor(clone)
-        if behind:
-            mode = next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
-            feed(clone, b"\x1b[?%dl" % mode)
-            cursor, rows = _cursor(clone), _rows(clone, scrollback)
-            tabs = extra(terminal, ("tabstops",))  # xterm.js has some of its own for each screen
-            parts.insert(0, b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, _saved_cursor(clone), cursor, mode, _PLAIN))
-    return b"".join(parts)
+        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR says whether the cursor blinks
+    behind, saved = make.both("main screen and saved cursor", lambda: _from_clone(terminal, scrollback))
+    if not behind and is_alternate(terminal):
+        behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
+    rows = make(
+        "scrollback and styles",
+        lambda: _rows(terminal, scrollback),
+        lambda: _rows(terminal, 0),
+        lambda: plain_rows(terminal),
+    )
+    colours = make("colours", lambda: _colours(terminal))
+    names = make("title and directory", lambda: _names(terminal))
+    cursor = make("cursor style", lambda: _cursor(terminal, modes), lambda: cursor_position(terminal))
+    make.log()
+    return b"".join((behind, rows, saved, colours, modes, names, shape, cursor, unfinished(terminal) or b""))
 
 
 def end_overlong(terminal: Terminal) -> None:
@@ -87,8 +102,95 @@ def end_overlong(terminal: Terminal) -> None:
         feed(terminal, CANCEL)
 
 
+def erase_cut_characters(terminal: Terminal) -> None:
+    """Erase wide characters whose second half a resize has cut off at the right margin.
+
+    libghostty leaves the first half behind where it does not reflow (alternate screen, DECAWM reset), and then cannot
+    encode the screen.
+    """
+    cut = [y for y, packed in enumerate(last_cells(terminal, list(range(get(terminal, "ROWS", "uint16_t"))))) if packed
+           and unpack(packed).wide == lib.GHOSTTY_CELL_WIDE_WIDE]  # fmt: skip
+    if not cut or unfinished(terminal) != b"":
+        return
+    modes = extra(terminal, _MODES)
+    origin = _ORIGIN in modes
+    erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, get(terminal, "COLS", "uint16_t")) for y in cut)
+    restore = (_ORIGIN if origin else b"") + _cursor(terminal, modes)
+    feed(terminal, _PLAIN + (b"\x1b[?6l" if origin else b"") + erase + restore)
+
+
+class Parts:
+    """Makes the parts of one snapshot and notes what had to be given up."""
+
+    def __init__(self) -> None:
+        self.given_up: list[str] = []
+
+    def __call__(self, name: str, *forms: Callable[[], bytes]) -> bytes:
+        """Return the first of `forms` that can be made, or nothing. `name` is what is lost without the first one."""
+        for form in forms:
+            try:
+                return form()
+            except Exception as error:  # whatever it is, the rest of the screen can be shown
+                self._note(name, error)
+        return b""
+
+    def both(self, name: str, form: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+        """As `__call__`, for two parts that are made together."""
+        try:
+            return form()
+        except Exception as error:
+            self._note(name, error)
+            return b"", b""
+
+    def _note(self, name: str, error: Exception) -> None:
+        self.given_up.append(f"{name} ({type(error).__name__}: {error})")
+        log.debug("! snapshot: %s", name, exc_info=error)
+
+    def log(self) -> None:
+        if self.given_up:
+            log.warning("! a snapshot is shown without %s", ", ".join(self.given_up))
+
+
+def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
+    """Paint what can only be seen by changing the terminal, so of a copy of it.
+
+    Returns:
+        The main screen, if it is behind the alternate one, up to the switch to that; and the saved cursor.
+    """
+    alternate = is_alternate(terminal)
+    with cloned(terminal, scrollback=scrollback if alternate else 0) as clone:
+        saved = _saved_cursor(clone)
+        if not alternate:
+            return b"", saved
+        mode = _alternate_mode(terminal)
+        feed(clone, b"\x1b[?%dl" % mode)
+        cursor, rows = _cursor(clone), _rows(clone, scrollback)
+        tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
+        return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, _saved_cursor(clone), cursor, mode, _PLAIN), saved
+
+
+def _alternate_mode(terminal: Terminal) -> int:
+    """The private mode that the program used to switch to the alternate screen."""
+    return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
+
+
+def plain_rows(terminal: Terminal) -> bytes:
+    """The characters of the screen without styles, for when they cannot be painted with them."""
+    rows = ([unpack(packed) for packed in row] for row in screen_cells(terminal))
+    return b"\r\n".join(
+        b"".join(cell.text or b"?" for cell in row if cell.wide != lib.GHOSTTY_CELL_WIDE_SPACER_TAIL).rstrip()
+        for row in rows
+    )
+
+
+def cursor_position(terminal: Terminal) -> bytes:
+    """Puts the cursor where it is, without a style, for when that cannot be read."""
+    x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
+    return b"\x1b[%d;%dH%b" % (y + 1, x + 1, _PLAIN)
+
+
 def _rows(terminal: Terminal, scrollback: int) -> bytes:
-    """The newest rows of the scrollback, and the screen. Leaves the cursor anywhere and no style."""
+    """The newest rows of the scrollback, and the screen. The cursor ends anywhere, without a style."""
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
@@ -96,25 +198,28 @@ def _rows(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
-    """From the row `first` to the one above the screen, ready for the row below; whether it wraps into that.
+    """The rows from `first` to the one above the screen, ready for the row below; and whether they wrap into that.
 
-    Most of it by libghostty's formatter; what that gets wrong is painted line by line.
+    libghostty's formatter makes most of it; the lines that it gets wrong are painted one by one.
     """
     flags = row_flags(terminal, first, 0)
-    # Where a line begins, and at last where the one begins that is not to be painted.
+    # The first row of each line, and at the end the first row of the line that is not painted here.
     starts = [first]
     starts += [
         y for y, (above, row) in enumerate(pairwise(flags), first + 1) if not (row & CONTINUES and above & WRAPS)
     ]
     joined = starts[-1] != 0
     starts += [0] * joined
-    odd = _odd_rows(terminal, flags, first) + _smeared(terminal, starts[-1 - EXACT_LINES :])
-    joined = joined and -1 not in odd
+    odd = _odd_rows(terminal, flags, first)
+    exact = {bisect_right(starts, y) - 1 for y in odd}
+    smeared = _smeared(terminal, starts, exact)
+    joined = joined and -1 not in odd and len(starts) - 2 not in smeared
+    exact |= smeared
     parts: list[bytes] = []
     done = 0
-    for line in sorted({bisect_right(starts, y) - 1 for y in odd}):
+    for line in sorted(exact):
         parts.append(_formatted(terminal, starts[done : line + 1]))
-        parts.append(RowRenderer(terminal).paint(starts[line], starts[line + 1] - 1, joined=False) + b"\r\n")
+        parts.append(_painted(terminal, starts[line : line + 2]))
         done = line + 1
     parts.append(_formatted(terminal, starts[done:]))
     painted = b"".join(parts)
@@ -122,18 +227,31 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 
 
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
-    """Those with links, which the formatter leaves out, and those that wrap but have lost their last character."""
+    """The rows that the formatter gets wrong: it leaves out links, and it ends lines in other places.
+
+    That is where a row wraps but has lost its last character, or wraps into a row that does not continue it.
+    """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = zip(wrapping, map(unpack, last_cells(terminal, wrapping)), strict=True)
     torn = [y for y, end in ends if end.blank and (end.wide == lib.GHOSTTY_CELL_WIDE_NARROW or y == -1)]
-    return torn + [y for y, row in enumerate(flags[:-1], first) if row & LINKED]
+    left = [y for y, (row, below) in enumerate(pairwise(flags), first) if row & WRAPS and not below & CONTINUES]
+    return torn + left + [y for y, row in enumerate(flags[:-1], first) if row & LINKED]
 
 
-def _smeared(terminal: Terminal, starts: list[int]) -> list[int]:
-    """Where the formatter may have given blanks between words the colours of the first: where such lines begin."""
-    text = _format_lines(terminal, starts)
-    found = {text.count(b"\n", 0, match.start()) for match in _SMEAR.finditer(text)}
-    return [starts[line] for line in sorted(found)[-SMEARED:]]
+def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
+    """The lines in which the formatter may have given blanks between words the colours of the first word.
+
+    Only the newest lines are looked at, without those that are painted exactly anyway: the formatter breaks these in
+    other places, so lines could not be counted across them.
+    """
+    found: list[int] = []
+    last = len(starts) - 1
+    edges = [max(last - EXACT_LINES, 0) - 1, *sorted(line for line in exact if line >= last - EXACT_LINES), last]
+    for before, after in pairwise(edges):
+        text = _format_lines(terminal, starts[before + 1 : after + 1])
+        lines = {before + 1 + text.count(b"\n", 0, match.start()) for match in _SMEAR.finditer(text)}
+        found += sorted(line for line in lines if line < after)
+    return set(found[-SMEARED:])
 
 
 def _formatted(terminal: Terminal, starts: list[int]) -> bytes:
@@ -142,7 +260,14 @@ def _formatted(terminal: Terminal, starts: list[int]) -> bytes:
         return b""
     text = _format_lines(terminal, starts)
     ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter stops at the last line with text
+    if ends < 1:  # it has found more lines than there are
+        return b"".join(_painted(terminal, [*line]) for line in pairwise(starts))
     return b"%b\x1b[0m%b" % (_with_short_colours(text), b"\r\n" * ends)
+
+
+def _painted(terminal: Terminal, line: list[int]) -> bytes:
+    """One line, by its first row and the one behind it, with its line feed."""
+    return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False) + b"\r\n"
 
 
 def _format_lines(terminal: Terminal, starts: list[int]) -> bytes:

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from tests.fuzz.screens import Totals, make_case, run_case
 from tests.screens.cases import KNOWN, RECORDINGS, outcomes, program_of, seen
 
 OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
@@ -33,3 +34,13 @@ def test_recordings_are_small_and_say_nothing_of_the_machine_they_were_made_on()
     assert max(sizes) < 300_000
     assert sum(sizes) < 2_000_000
     assert [path for path in RECORDINGS if b"/work/" in path.read_bytes() or b"/root/" in path.read_bytes()] == []
+
+
+FUZZ_CASES = 60  # `make fuzz` runs them for ten minutes
+
+
+@pytest.mark.parametrize("number", range(FUZZ_CASES))
+def test_a_snapshot_of_whatever_is_printed_can_be_taken(number: int) -> None:
+    case, totals = make_case(number), Totals()
+    run_case(case, totals)
+    assert totals.snapshots == len(case.steps)

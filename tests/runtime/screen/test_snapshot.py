@@ -1,5 +1,8 @@
 """A snapshot and then the rest of the output is the same screen as all of the output, wherever it is cut."""
 
+import logging
+
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from pyghostty import Terminal
@@ -8,6 +11,8 @@ from pyghostty.core import init_sized
 
 from runtime.journal.journal import Journal
 from runtime.screen.screen import SEQUENCE_BYTES, Screen
+from runtime.screen.snapshot import Parts, cursor_position, plain_rows
+from tests.fuzz.screens import CORPUS, GIVEN_UP, Case, Totals, run_case
 
 COLS, ROWS = 16, 5
 MODES = (1, 6, 7, 25, 47, 1000, 1002, 1006, 1047, 1049, 2004)
@@ -236,3 +241,64 @@ def test_links_in_the_scrollback_are_painted() -> None:
         resumed.feed(snapshot)
         straight.feed(b"before\r\nlink\r\n" + b"after\r\n" * 20)
         assert scrollback(resumed) == scrollback(straight)
+
+
+@pytest.mark.parametrize("case", CORPUS)
+def test_a_snapshot_that_once_failed_shows_the_screen(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    totals = Totals()
+    with caplog.at_level(logging.WARNING, "runtime.screen"):
+        run_case(case, totals)
+    assert totals.snapshots == len(case.steps)
+    assert (totals.plain, totals.different) == (0, 0), caplog.text
+
+
+@pytest.mark.parametrize("case", GIVEN_UP)
+def test_a_part_that_cannot_be_painted_is_left_out_and_logged(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    totals = Totals()
+    with caplog.at_level(logging.WARNING, "runtime.screen"):
+        run_case(case, totals)
+    assert (totals.plain, totals.different) == (1, 0)
+    assert "a snapshot is shown without main screen and saved cursor" in caplog.text
+
+
+def test_the_parts_that_fail_are_replaced_by_plainer_ones_in_order() -> None:
+    made: list[str] = []
+
+    def form(name: str, *, fails: bool) -> bytes:
+        made.append(name)
+        if fails:
+            raise IndexError(name)
+        return name.encode()
+
+    parts = Parts()
+    assert parts("rows", lambda: form("exact", fails=True), lambda: form("text", fails=False)) == b"text"
+    assert parts("title", lambda: form("title", fails=True)) == b""
+    assert parts.both("saved cursor", lambda: (form("main", fails=True), b"")) == (b"", b"")
+    assert made == ["exact", "text", "title", "main"]
+    assert parts.given_up == [
+        "rows (IndexError: exact)",
+        "title (IndexError: title)",
+        "saved cursor (IndexError: main)",
+    ]
+
+
+def test_the_plain_form_of_a_screen_has_its_text_and_cursor() -> None:
+    screen = Screen(COLS, ROWS)
+    screen.feed(b"\x1b[31mone\r\n\x1b[4m\xe6\xb1\x89 two")
+    with Terminal(COLS, ROWS) as plain:
+        plain.feed(plain_rows(screen.emulator._t[0]) + cursor_position(screen.emulator._t[0]))
+        assert plain.text() == screen.text()
+        assert plain.cursor == screen.emulator.cursor
+    screen.close()
+
+
+def test_a_reply_is_not_sent_again_by_a_snapshot_within_a_query() -> None:
+    replies: list[bytes] = []
+    screen = Screen(COLS, ROWS, reply=replies.append)
+    screen.feed(b"\x1b_Ga=q,i=1,s=1,v=1,f=24;\x90")
+    before = len(replies)
+    screen.snapshot()
+    assert len(replies) == before
+    screen.feed(b"\x1b\\\x1b[c")
+    assert replies[-1].startswith(b"\x1b[?"), "the screen answers again after the snapshot"
+    screen.close()
