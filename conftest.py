@@ -1,5 +1,6 @@
 """Settings for all tests: tests/ and e2e/."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ("tests.support.isolation",)
@@ -7,3 +8,20 @@ pytest_plugins = ("tests.support.isolation",)
 # A loaded machine draws examples slowly; that is not a defect of a test.
 settings.register_profile("hawse", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hawse")
+
+
+class FailuresAtOnce:
+    """Print the name of a failed test when it fails. The summary with the reasons comes only at the end of the run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"FAILED {report.nodeid} ({report.when}, after {report.duration:.1f} s)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(FailuresAtOnce(config))

@@ -9,6 +9,7 @@ import base64
 import os
 import subprocess
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -110,10 +111,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        self._serve()
+        with suppress(ConnectionError):  # git was killed before it had the answer
+            self._serve()
 
-    def do_POST(self) -> None:
-        self._serve()
+    do_POST = do_GET
 
     def log_message(self, format: str, *args: object) -> None:
         pass

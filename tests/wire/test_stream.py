@@ -50,6 +50,14 @@ def test_byte_by_byte_gives_the_same_messages(messages: list[str | bytes]) -> No
     assert decode(StreamDecoder(SMALL), [bytes([byte]) for byte in stream]) == messages
 
 
+def test_a_stream_cut_at_any_two_places_gives_the_same_messages() -> None:
+    messages: list[str | bytes] = ["{}", b"\x01abc", "{é}"]
+    stream = b"".join(encode_stream(messages))
+    for first in range(len(stream) + 1):
+        for second in range(first, len(stream) + 1):
+            assert decode(StreamDecoder(SMALL), sliced(stream, [first, second])) == messages
+
+
 def test_each_message_is_preceded_by_its_length_in_bytes() -> None:
     assert encode_stream(["{é}", b"\x01ab"]) == [b"\0\0\0\x04", "{é}".encode(), b"\0\0\0\x03", b"\x01ab"]
 
