@@ -20,6 +20,8 @@ _CODES_BY_ERRNO = {
     errno.EFBIG: "too_large",
     errno.EROFS: "permission_denied",
     errno.ENOTEMPTY: "conflict",
+    errno.ENAMETOOLONG: "invalid_params",  # a path of the caller's that no file can have
+    errno.ELOOP: "invalid_params",  # a path of the caller's that leads through too many symbolic links
 }
 
 

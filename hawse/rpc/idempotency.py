@@ -4,13 +4,30 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from hawse.wire import HawseError
+
+T = TypeVar("T")
 
 KEPT = 4096  # outcomes
 KEPT_FOR = 3600.0  # seconds
 REMEMBERED = 65_536  # keys of which only the use is known
+
+
+class KeyedCall(Protocol):
+    """What the table needs of a call that serves its key itself."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def key(self) -> str | None: ...
+
+    @property
+    def age(self) -> float | None: ...
 
 
 def fingerprint(method: str, params: bytes) -> bytes:
@@ -21,7 +38,8 @@ def fingerprint(method: str, params: bytes) -> bytes:
 class Outcome:
     """Of one key: running, or done with a value or an error."""
 
-    def __init__(self, mark: bytes, work: Any, on_done: Callable[["Outcome"], None]) -> None:
+    def __init__(self, mark: bytes, work: Any, on_done: Callable[["Outcome"], None], *, key: str | None = None) -> None:
+        self.key = key  # None: the call has no key, and cannot be repeated
         self.mark = mark
         self.work = work  # what serves repeats, where a value does not (a process, an upload)
         self.done = False
@@ -85,11 +103,40 @@ class IdempotencyTable:
         return outcome
 
     def begin(self, key: str, mark: bytes, work: Any = None) -> Outcome:
-        outcome = self._running[key] = Outcome(mark, work, lambda outcome: self._settled(key, outcome))
+        outcome = self._running[key] = Outcome(mark, work, lambda outcome: self._settled(key, outcome), key=key)
         return outcome
 
+    def attach_or_start(self, call: KeyedCall, params: Any, start: Callable[[Outcome], T]) -> T:
+        """Return the work of an earlier call with this call's key, or start it.
+
+        Args:
+            call: The call. Without a key, work is always started.
+            params: What of the call's parameters decides whether a repeat asks for the same work.
+            start: Starts the work. It gets the outcome that the work has to complete with `succeed` or `fail`.
+
+        Raises:
+            HawseError: The error with which the earlier work failed; `key_conflict`, `outcome_unknown`, and what
+                `start` raises: then the key is still unused.
+        """
+        mark = fingerprint(call.method, msgspec.json.encode(params))
+        if call.key is None:
+            return start(Outcome(mark, None, lambda outcome: None))
+        known = self.join(call.key, mark, call.age)
+        if known is not None:
+            if known.error is not None:
+                raise known.error
+            work: T = known.work
+            return work
+        outcome = self.begin(call.key, mark)
+        try:
+            outcome.work = work = start(outcome)
+        except BaseException:
+            self._running.pop(call.key, None)
+            raise
+        return work
+
     def _settled(self, key: str, outcome: Outcome) -> None:
-        del self._running[key]
+        self._running.pop(key, None)
         if outcome.error is None or outcome.error.admitted != "no":  # else nothing was begun: the key is still unused
             outcome.done_at = self._clock()
             self._done[key] = outcome

@@ -1,14 +1,12 @@
-"""`file.write`: bytes that come by one line or several, and replace a file at the end."""
+"""`file.write`: bytes that arrive on one call, or on several after lost connections, and replace a file at the end."""
 
 import asyncio
 import logging
 import os
 from collections.abc import Callable
 
-import msgspec
-
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
-from hawse.rpc import IdempotencyTable, Outcome, fingerprint, typed
+from hawse.rpc import IdempotencyTable, Outcome, typed
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
@@ -20,12 +18,13 @@ from runtime.files.stat import version_of
 
 log = logging.getLogger(__name__)
 
-UPLOAD_PATIENCE = 300.0  # seconds an upload with a key waits for its sender to come back
-UPLOADS_LIMIT = 256
+RESUME_TIMEOUT = 30.0  # seconds that an upload with a key waits for its sender: clients reconnect within 10
+UPLOADS_LIMIT = 256  # uploads at a time: each holds a temporary file and two descriptors
+QUEUE_LIMIT = 1 << 20  # bytes that wait for the disk and with which an upload can still be resumed: 4 input windows
 
 
 class Uploads:
-    """Those that are under way."""
+    """The uploads in progress."""
 
     def __init__(self, disk: ThreadPool, tasks: Tasks, outcomes: IdempotencyTable, quota: Quota) -> None:
         self._disk = disk
@@ -34,29 +33,35 @@ class Uploads:
         self._quota = quota
         self._uploads: dict[Upload, None] = {}
 
-    def __len__(self) -> int:
-        return len(self._uploads)
-
     def serve(self, call: RuntimeCall, place: RootedPath, params: FileWrite) -> None:
-        """Begin one, or go on with that of the call's key."""
-        named = (params.path, params.root, params.mode, params.parents)
-        mark = fingerprint("file.write", msgspec.json.encode(named))
-        known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
-        if known is not None:
-            assert isinstance(known.work, Upload)
-            known.work.take_over(call)
-            return
-        if len(self._uploads) >= UPLOADS_LIMIT:
-            raise HawseError("limit_exceeded", f"{UPLOADS_LIMIT} uploads are under way")
-        upload = Upload(call, place, params, self._disk, self._tasks, self._quota, self._finished)
-        self._uploads[upload] = None
-        if call.key is not None:
-            upload.outcome = self._outcomes.begin(call.key, mark, upload)
-        call.serve(upload)
+        """Serve `call` with a new upload, or with the one that an earlier call with its key has begun.
+
+        Raises:
+            HawseError: `limit_exceeded` if UPLOADS_LIMIT senders are connected, or if too much of the resumed upload
+                still waits for the disk; the error of an earlier call with this key.
+        """
+
+        def start(outcome: Outcome) -> Upload:
+            self._make_room()
+            upload = Upload(place, params, self._disk, self._tasks, self._quota, self._finished, outcome)
+            self._uploads[upload] = None
+            return upload
+
+        identity = (params.path, params.root, params.mode, params.parents)
+        self._outcomes.attach_or_start(call, identity, start).attach(call)
 
     def close(self) -> None:
         for upload in list(self._uploads):
             upload.abandon()
+
+    def _make_room(self) -> None:
+        """Abandon the upload that has waited longest for its sender, if there are as many as there may be."""
+        if sum(not upload.abandoned for upload in self._uploads) < UPLOADS_LIMIT:
+            return
+        waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
+        if not waiting or len(self._uploads) >= 2 * UPLOADS_LIMIT:  # the disk does not keep up with closing them
+            raise HawseError("limit_exceeded", f"{UPLOADS_LIMIT} uploads are in progress")
+        min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 
     def _finished(self, upload: "Upload") -> None:
         del self._uploads[upload]
@@ -67,16 +72,29 @@ class Upload:
 
     def __init__(
         self,
-        call: RuntimeCall,
         place: RootedPath,
         params: FileWrite,
         disk: ThreadPool,
         tasks: Tasks,
         quota: Quota,
         on_finished: Callable[["Upload"], None],
+        outcome: Outcome,
     ) -> None:
-        self.outcome: Outcome | None = None  # of its key, if it has one
-        self._call: RuntimeCall | None = call
+        """Create an upload, which begins with the first `attach`.
+
+        Args:
+            place: The file to write.
+            params: The parameters of the call.
+            disk: The threads in which the file is written.
+            tasks: Owns the work.
+            quota: Counts the bytes that are written.
+            on_finished: Is called once, when nothing of the upload is left to do.
+            outcome: The outcome of the call's key, which the upload completes.
+        """
+        self.abandoned = False  # it was given up, and is only being cleaned up
+        self.detached_at: float | None = None  # by the loop's clock: when its last sender was lost; None: it has one
+        self._outcome = outcome
+        self._call: RuntimeCall | None = None
         self._params = params
         self._place = place
         self._disk = disk
@@ -84,26 +102,51 @@ class Upload:
         self._quota = quota
         self._on_finished = on_finished
         self._file: AtomicReplacement | None = None
-        self._applied = 0  # bytes taken
-        self._queue: list[bytes] = []  # taken, not yet on the disk; bounded by the input window
+        self._received = 0  # bytes received: the offset of the next one
+        self._queue: list[tuple[RuntimeCall, bytes]] = []  # not yet on disk, and the call that sent it
+        self._queued = 0  # bytes in `_queue`; at most QUEUE_LIMIT and one input window
         self._ended = False
-        self._told = False
+        self._opened = False  # the call has got its `opened` event
         self._busy = False
-        self._over = False  # there is a result, and nothing more to do
+        self._closed = False  # there is a result, and nothing more to do
         self._result: FileTransferResult | HawseError | None = None
         self._timer: asyncio.TimerHandle | None = None
+
+    def attach(self, call: RuntimeCall) -> None:
+        """Serve `call` from now on. A call that is still attached ends with `interrupted`.
+
+        Raises:
+            HawseError: `limit_exceeded` if more than QUEUE_LIMIT bytes still wait for the disk.
+        """
+        if self._queued > QUEUE_LIMIT:
+            raise HawseError("limit_exceeded", f"more than {QUEUE_LIMIT} bytes of the upload wait for the disk")
+        if self._call is not None:
+            self._call.error(HawseError("interrupted", "the upload is continued by another call", admitted="yes"))
+        self._stop_timer()
+        self.detached_at = None
+        self._call = call
+        self._opened = False
+        call.serve(self)
         self._advance()
+
+    def abandon(self) -> None:
+        """Give the upload up: its temporary file is removed, and the old file stays."""
+        self._stop_timer()
+        self.abandoned = True
+        if self._result is None:
+            self._result = HawseError("cancelled", "the upload was abandoned", admitted="yes")
+            self._advance()
 
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if self._call is None:
             return False
-        if not self._told:
+        if not self._opened:
             if connection.window(ch) <= 0:
                 return False
-            self._told = True
-            connection.send_event(ch, "opened", FileWriteOpened(input_offset=self._applied))
+            self._opened = True
+            connection.send_event(ch, "opened", FileWriteOpened(input_offset=self._received))
         if self._busy:
             return False
         if isinstance(self._result, HawseError):
@@ -113,16 +156,18 @@ class Upload:
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
-        if offset > self._applied:
-            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._applied})
-        fresh = bytes(payload[self._applied - offset :])
-        if self._call is not None:
-            self._call.applied(len(payload) - len(fresh))
-        if fresh and self._ended:
-            raise HawseError("exited", "the upload was ended", details={"applied": self._applied})
-        self._applied += len(fresh)
-        if fresh and self._result is None:
-            self._queue.append(fresh)
+        if offset > self._received:
+            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._received})
+        new = bytes(payload[self._received - offset :])
+        if self._call is None:
+            return
+        self._call.applied(len(payload) - len(new))
+        if new and self._ended:
+            raise HawseError("exited", "the upload was ended", details={"applied": self._received})
+        self._received += len(new)
+        if new and self._result is None:
+            self._queue.append((self._call, new))
+            self._queued += len(new)
             self._advance()
 
     def receive_end(self) -> None:
@@ -132,33 +177,19 @@ class Upload:
     def detach(self) -> None:
         self._call = None
         if self._ended or self._result is not None:
-            return  # it ends by itself, or has
-        if self.outcome is None:
+            return  # it needs no sender to finish
+        loop = asyncio.get_running_loop()
+        self.detached_at = loop.time()
+        if self._outcome.key is None:
             self.abandon()
         else:
-            self._timer = asyncio.get_running_loop().call_later(UPLOAD_PATIENCE, self.abandon)
-
-    def take_over(self, call: RuntimeCall) -> None:
-        """The sender came back by another line: go on with it there."""
-        if self._call is not None:
-            self._call.error(HawseError("interrupted", "the upload goes on elsewhere", admitted="yes"))
-        self._stop_timer()
-        self._call = call
-        self._told = False
-        call.serve(self)
-
-    def abandon(self) -> None:
-        """Nobody will finish it."""
-        self._stop_timer()
-        if self._result is None:
-            self._result = HawseError("cancelled", "the upload was abandoned", admitted="yes")
-            self._advance()
+            self._timer = loop.call_later(RESUME_TIMEOUT, self.abandon)
 
     # ---- the disk
 
     def _advance(self) -> None:
-        """Do what is due, in a thread, one step at a time."""
-        if not self._busy and not self._over:
+        """Do in a thread what is due, one step at a time."""
+        if not self._busy and not self._closed:
             self._busy = True
             self._tasks.start(self._run())
 
@@ -169,15 +200,17 @@ class Upload:
                     await self._disk.run(self._open)
                 elif self._queue:
                     queue, self._queue = self._queue, []
-                    await self._disk.run(self._write, queue)
-                    if self._call is not None:
-                        self._call.applied(sum(map(len, queue)))
+                    await self._disk.run(self._write, [data for _, data in queue])
+                    self._queued -= sum(len(data) for _, data in queue)
+                    for call, data in queue:
+                        if call is self._call:  # an earlier call's credit ended with its channel
+                            call.applied(len(data))
                 else:
                     self._result = await self._disk.run(self._replace)
         except Exception as error:
             self._result = typed(error)
         if self._result is not None:
-            self._over = True
+            self._closed = True
             await self._disk.run(self._close)
             self._finish()
         self._busy = False
@@ -198,7 +231,7 @@ class Upload:
         assert self._file is not None
         status = self._file.commit(self._params.mode)
         self._file = None
-        return FileTransferResult(bytes=self._applied, version=version_of(status))
+        return FileTransferResult(bytes=self._received, version=version_of(status))
 
     def _close(self) -> None:
         file, self._file = self._file, None
@@ -206,17 +239,17 @@ class Upload:
             if file is not None:
                 file.discard()
         except OSError as error:
-            log.warning("! a temporary file is left: %s", error)
+            log.warning("! a temporary file was not removed: %s", error)
 
     def _finish(self) -> None:
         self._stop_timer()
         self._queue.clear()
+        self._queued = 0
         self._on_finished(self)
-        if self.outcome is not None:
-            if isinstance(self._result, HawseError):
-                self.outcome.fail(self._result)
-            else:
-                self.outcome.succeed(self._result)
+        if isinstance(self._result, HawseError):
+            self._outcome.fail(self._result)
+        else:
+            self._outcome.succeed(self._result)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -20,7 +20,8 @@ from hawse.wire import HawseError
         (28, "no_space"),
         (122, "no_space"),
         (5, "io_error"),
-        (36, "io_error"),
+        (36, "invalid_params"),  # ENAMETOOLONG
+        (40, "invalid_params"),  # ELOOP
     ],
 )
 def test_an_error_of_the_system_is_typed(number: int, code: str) -> None:

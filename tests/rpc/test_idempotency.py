@@ -1,10 +1,10 @@
 """A key runs once; its outcome is kept for a while, and its use for longer."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from hawse.rpc import IdempotencyTable, fingerprint
+from hawse.rpc import IdempotencyTable, Outcome, fingerprint
 from hawse.rpc import idempotency as outcomes
 from hawse.wire import HawseError
 
@@ -121,3 +121,47 @@ def _state(kept: IdempotencyTable, key: str) -> str:
         return "kept" if kept.join(key, MARK) else "new"
     except HawseError:
         return "unknown"
+
+
+class Call(NamedTuple):
+    key: str | None
+    method: str = "m"
+    age: float | None = None
+
+
+def test_work_is_started_once_for_a_key_and_each_time_without_one(kept: IdempotencyTable) -> None:
+    started: list[Outcome] = []
+
+    def start(outcome: Outcome) -> int:
+        started.append(outcome)
+        return len(started)
+
+    assert [kept.attach_or_start(Call("k"), {"a": 1}, start) for _ in range(2)] == [1, 1]
+    assert [kept.attach_or_start(Call(None), {"a": 1}, start) for _ in range(2)] == [2, 3]
+    assert [outcome.key for outcome in started] == ["k", None, None]
+    with pytest.raises(HawseError, match="key_conflict"):
+        kept.attach_or_start(Call("k"), {"a": 2}, start)
+    for outcome in started:
+        outcome.succeed()
+    assert kept.attach_or_start(Call("k"), {"a": 1}, start) == 1
+
+
+def test_work_that_failed_gives_its_error_to_repeats(kept: IdempotencyTable) -> None:
+    failed = HawseError("io_error", "broken", admitted="yes")
+    outcomes_: list[Outcome] = []
+    kept.attach_or_start(Call("k"), {}, outcomes_.append)
+    outcomes_[0].fail(failed)
+    with pytest.raises(HawseError) as raised:
+        kept.attach_or_start(Call("k"), {}, outcomes_.append)
+    assert raised.value is failed
+
+
+def test_a_key_is_unused_if_its_work_could_not_be_started(kept: IdempotencyTable) -> None:
+    def refuse(outcome: Outcome) -> None:
+        outcome.fail(HawseError("limit_exceeded", "full"))
+        raise HawseError("limit_exceeded", "full")
+
+    for _ in range(2):
+        with pytest.raises(HawseError, match="limit_exceeded"):
+            kept.attach_or_start(Call("k"), {}, refuse)
+    assert kept.attach_or_start(Call("k"), {}, lambda outcome: "work") == "work"

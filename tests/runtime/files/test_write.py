@@ -1,4 +1,4 @@
-"""Uploads: whole or not at all, at exact offsets, and no temporary file is left."""
+"""`file.write`: a file is replaced as a whole or not at all, at exact offsets, and no temporary file is left."""
 
 import os
 import resource
@@ -122,6 +122,47 @@ async def test_a_keyed_upload_goes_on_after_a_cut_at_the_exact_byte(served: Serv
     assert temporaries(served) == []
 
 
+async def test_a_resumed_upload_gets_no_credit_for_bytes_that_an_earlier_call_sent(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk_works = threading.Event()
+    write_ = uploads.Upload._write
+
+    def stalled(self: uploads.Upload, parts: list[bytes]) -> None:
+        assert disk_works.wait(20)
+        write_(self, parts)
+
+    monkeypatch.setattr(uploads.Upload, "_write", stalled)
+    params = {"path": "f", "input": "i"}
+    old = client.call("file.write", params, key="k")
+    await old.type(DATA[:200_000])
+    new = client.call("file.write", params, key="k")
+    assert (await new.event("opened"))["input_offset"] == 200_000
+    disk_works.set()
+    new.send(DATA[200_000:200_003], offset=200_000)
+    await new.until(lambda: new.granted)
+    assert new.granted == 3
+    new.end()
+    assert (await new.result())["bytes"] == 200_003
+    assert (served.workspace / "f").read_bytes() == DATA[:200_003]
+
+
+async def test_an_upload_with_too_much_waiting_for_the_disk_is_not_resumed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "QUEUE_LIMIT", 1000)
+    disk_works = threading.Event()
+    monkeypatch.setattr(uploads.Upload, "_write", lambda self, parts: disk_works.wait(20))
+    params = {"path": "f", "input": "i"}
+    old = client.call("file.write", params, key="k")
+    await old.type(DATA[:2000])
+    refused = await client.refused("file.write", params, key="k")
+    assert (refused.code, refused.retryable) == ("limit_exceeded", True)
+    disk_works.set()
+    old.end()
+    assert (await old.result())["bytes"] == 2000
+
+
 async def test_a_repeat_takes_the_upload_from_a_line_that_is_not_known_to_be_cut(
     client: Client, served: Served
 ) -> None:
@@ -138,7 +179,7 @@ async def test_a_repeat_takes_the_upload_from_a_line_that_is_not_known_to_be_cut
 
 
 async def test_a_keyed_upload_nobody_comes_back_for_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "UPLOAD_PATIENCE", 0.05)
+    monkeypatch.setattr(uploads, "RESUME_TIMEOUT", 0.05)
     async with served.client() as client:
         call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
         await call.type(DATA[:100_000])
@@ -173,8 +214,40 @@ async def test_there_is_a_limit_of_uploads(served: Served, client: Client, monke
     assert (await client.refused("file.write", path="g", input="i")).code == "limit_exceeded"
     first.cancel()
     await first.refusal()
-    await eventually(lambda: not served.runtime._files._uploads._uploads)
     assert (await write(client, b"x", path="g"))["bytes"] == 1
+
+
+async def abandon(client: Client, name: str) -> None:
+    """Begin a keyed upload of one byte to `name`, and cancel the call."""
+    call = client.call("file.write", {"path": name, "input": "i"}, key=name)
+    await call.type(b"x")
+    await call.until(lambda: call.granted)
+    call.cancel()
+    await call.refusal()
+
+
+async def test_uploads_without_a_sender_give_way_to_new_ones(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "UPLOADS_LIMIT", 2)
+    for name in ("a", "b"):
+        await abandon(client, name)
+    assert len(temporaries(served)) == 2
+    for number in range(3):
+        assert (await write(client, b"x", key=f"k{number}", path="g"))["bytes"] == 1
+    assert len(temporaries(served)) == 1, "only one of them had to give way"
+    resumed = client.call("file.write", {"path": "b", "input": "i"}, key="b")
+    assert (await resumed.event("opened"))["input_offset"] == 1
+    resumed.end()
+    assert (await resumed.result())["bytes"] == 1
+    assert (await client.refused("file.write", {"path": "a", "input": "i"}, key="a")).code == "cancelled"
+
+
+@pytest.mark.parametrize("path", ["n" * 256, "d/" + "n" * 256])
+async def test_a_name_that_no_file_can_have_is_an_invalid_parameter(client: Client, path: str) -> None:
+    assert (await client.refused("file.write", {"path": path, "input": "i"})).code == "invalid_params"
+    assert (await client.refused("file.read", {"path": path})).code in ("invalid_params", "not_found")
+    assert (await client.refused("file.stat", {"path": path})).code in ("invalid_params", "not_found")
 
 
 async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
@@ -189,7 +262,7 @@ async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
     await eventually(lambda: call.granted)
     call.cancel()
     await call.refusal()
-    await eventually(lambda: "is left" in caplog.text)
+    await eventually(lambda: "was not removed" in caplog.text)
     await client.info()
 
 
