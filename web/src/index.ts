@@ -2,11 +2,12 @@
 //
 //   const client = new HawseClient({ base: "https://gateway.example/", token });
 //   client.connect();
-//   await client.call("terminal.create", { id: "main", cols, rows }, { sandbox: "local", key });
+//   await client.call("terminal.create", { id: "main", cols, rows }, { sandbox: "local", key: randomId() });
 //   const attached = attachXterm(xterm, client, { sandbox: "local", id: "main" });
 //   attached.channel.attach();
 
 export { type Disposable, DisposableList, Emitter } from "./base/disposables";
+export { randomId } from "./base/random-id";
 export type { CallRequest } from "./client/calls";
 export type { Channel, ChannelHandlers } from "./client/channels";
 export { type ClientOptions, DEFAULT_WINDOW, HawseClient } from "./client/client";

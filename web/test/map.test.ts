@@ -29,6 +29,7 @@ const DRAWING: Record<string, string> = {
 const CROSS_MODULE = new Set([
   "arrows.test.ts",
   "map.test.ts",
+  "readme.test.ts",
   "terminal/exact-resume.test.ts",
   "wire/vectors.test.ts",
 ]);
