@@ -40,11 +40,13 @@ export class Header {
     this.#disposables.listen(this.#tools, "click", event => {
       if (event.target instanceof Element && !event.target.closest(".settings")) this.#setMenuOpen(false);
     });
-    this.#disposables.listen<KeyboardEvent>(this.#tools, "keydown", event => {
-      if (event.key !== "Escape") return;
-      this.#setMenuOpen(false);
-      this.#more.focus();
-    });
+    for (const element of [this.#more, this.#tools]) {
+      this.#disposables.listen<KeyboardEvent>(element, "keydown", event => {
+        if (event.key !== "Escape" || !this.#menuOpen) return;
+        this.#setMenuOpen(false);
+        this.#more.focus();
+      });
+    }
   }
 
   readonly onAction = this.#onAction.on;

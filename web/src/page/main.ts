@@ -28,7 +28,7 @@ import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { NOT_CONNECTED, statusOf } from "./status";
 import { exposeTestHandle } from "./test-handle";
-import { CONTRAST, THEMES } from "./themes";
+import { CONTRAST } from "./themes";
 import { followViewport } from "./viewport";
 
 const disposables = new DisposableList();
@@ -66,7 +66,7 @@ const { people } = channel;
 const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
 const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
 const peopleBar = new PeopleBar(people);
-const searchBar = new SearchBar(terminal, () => THEMES[settings.theme]);
+const searchBar = new SearchBar(terminal, () => settings.theme);
 const bell = showBell(terminal, byId("stage"), unseen => header.ring(unseen));
 const pointers = new Pointers(byId("stage"), terminal, people, at => shell.updatePresence({ at }));
 disposables.add(keys, attached, sizing, peopleBar, pointers, searchBar, bell);
@@ -157,7 +157,7 @@ function act({ action, byPointer }: Press): void {
   } else if (action === "theme") {
     settings.theme = settings.theme === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = settings.theme;
-    terminal.options.theme = THEMES[settings.theme];
+    searchBar.applyTheme();
     terminal.options.minimumContrastRatio = CONTRAST[settings.theme];
   } else if (action === "reader") {
     settings.screenReader = !settings.screenReader;
@@ -184,7 +184,27 @@ async function lease(action: "take" | "release"): Promise<void> {
   if (refused) overlays.toast(refused.message);
 }
 
+/** Whether the key types text into the terminal. */
+function isTyping({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): boolean {
+  return (key.length === 1 && !ctrlKey && !altKey && !metaKey) || key === "Enter" || key === "Backspace";
+}
+
+terminal.textarea?.setAttribute("aria-label", "Terminal input. Press Control F6 to leave the terminal.");
+disposables.listen<KeyboardEvent>(document, "keydown", event => {
+  // The way out of the terminal for the keyboard (WCAG 2.1.2), which sends Tab and Escape to the program; and back.
+  if (event.key !== "F6" || !event.ctrlKey) return;
+  event.preventDefault();
+  if (document.activeElement === terminal.textarea) byId("more").focus();
+  else terminal.focus();
+});
 terminal.attachCustomKeyEventHandler(event => {
+  if (event.key === "F6" && event.ctrlKey) return false;
+  if (event.type === "keydown" && !people.mayType && isTyping(event)) {
+    const { holder } = people;
+    overlays.toast(
+      holder ? `Only ${holder.name} may type. Take over to type.` : "View only: you cannot type here.",
+    );
+  }
   if (handleClipboardKey(terminal, event) || searchBar.handleKey(event)) return false;
   if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
   if (event.type === "keydown") restart();

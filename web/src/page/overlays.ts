@@ -86,7 +86,9 @@ export class Overlays {
     // Announce the end of an interruption, but not its start, which may be too short to matter.
     if (!DISCONNECTED.has(kind))
       setText(byId("announcer"), kind === "signed-out" ? "Signed out" : status.text);
-    byId("terminal").inert = kind === "signed-out" || kind === "failed";
+    const modal = kind === "signed-out" || kind === "failed";
+    for (const element of document.querySelectorAll<HTMLElement>("#terminal, .bar, #keys"))
+      element.inert = modal;
     if (kind === "signed-out") this.#token.focus();
     if (kind === "failed") byId("again").focus();
     this.#onKind.emit(kind);

@@ -1,22 +1,14 @@
 // Searches the terminal's buffer, from the end upwards.
 
 import { type ISearchOptions, SearchAddon } from "@xterm/addon-search";
-import type { ITheme, Terminal } from "@xterm/xterm";
+import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { byId, setText } from "./dom";
+import type { ThemeName } from "./settings";
+import { SEARCH_COLORS, THEMES } from "./themes";
 
 /** Maximum number of matches that are highlighted and counted. */
 const MAX_MATCHES = 1_000;
-/** Colour of the active match. It is also selected, so the selection gets this colour too. */
-const ACTIVE = "#c2571a";
-const SEARCH_OPTIONS: ISearchOptions = {
-  decorations: {
-    matchBackground: "#7a6420",
-    matchOverviewRuler: "#7a6420",
-    activeMatchBackground: ACTIVE,
-    activeMatchColorOverviewRuler: ACTIVE,
-  },
-};
 
 export class SearchBar implements Disposable {
   readonly #disposables = new DisposableList();
@@ -25,10 +17,10 @@ export class SearchBar implements Disposable {
   readonly #bar = byId("search-bar");
   readonly #button = byId("find");
   readonly #input = byId<HTMLInputElement>("search-text");
-  readonly #theme: () => ITheme;
+  readonly #theme: () => ThemeName;
 
-  /** `theme`: returns the terminal's current theme, which is restored on close. */
-  constructor(terminal: Terminal, theme: () => ITheme) {
+  /** `theme`: returns the current theme. */
+  constructor(terminal: Terminal, theme: () => ThemeName) {
     this.#terminal = terminal;
     this.#theme = theme;
     terminal.loadAddon(this.#search);
@@ -68,14 +60,24 @@ export class SearchBar implements Disposable {
     this.#terminal.focus();
   }
 
+  /** Sets the terminal's theme. The active match is also selected, so the selection has its colour while searching. */
+  applyTheme(): void {
+    const name = this.#theme();
+    const { active } = SEARCH_COLORS[name];
+    const open = !this.#bar.hidden;
+    this.#terminal.options.theme = open
+      ? { ...THEMES[name], selectionInactiveBackground: active }
+      : THEMES[name];
+    if (open) this.#restart();
+  }
+
   dispose(): void {
     this.#disposables.dispose();
   }
 
   #show(open: boolean): void {
     this.#bar.hidden = !open;
-    const theme = this.#theme();
-    this.#terminal.options.theme = open ? { ...theme, selectionInactiveBackground: ACTIVE } : theme;
+    this.applyTheme();
     this.#button.setAttribute("aria-expanded", String(open));
   }
 
@@ -91,8 +93,20 @@ export class SearchBar implements Disposable {
 
   #findNext(direction: "up" | "down"): void {
     const text = this.#input.value;
-    if (direction === "up") this.#search.findPrevious(text, SEARCH_OPTIONS);
-    else this.#search.findNext(text, SEARCH_OPTIONS);
+    if (direction === "up") this.#search.findPrevious(text, this.#options());
+    else this.#search.findNext(text, this.#options());
+  }
+
+  #options(): ISearchOptions {
+    const { match, active } = SEARCH_COLORS[this.#theme()];
+    return {
+      decorations: {
+        matchBackground: match,
+        matchOverviewRuler: match,
+        activeMatchBackground: active,
+        activeMatchColorOverviewRuler: active,
+      },
+    };
   }
 
   #showCount(index: number, count: number): void {

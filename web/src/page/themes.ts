@@ -60,5 +60,11 @@ export const THEMES: Record<ThemeName, ITheme> = {
   },
 };
 
+/** Backgrounds of the matches and of the active match; readable under the theme's text. */
+export const SEARCH_COLORS: Record<ThemeName, { match: string; active: string }> = {
+  dark: { match: "#5c4b18", active: "#9a4514" },
+  light: { match: "#f3e3a1", active: "#f5b27a" },
+};
+
 /** Minimum contrast ratio. Programs choose colours without knowing the background; xterm adjusts unreadable ones. */
 export const CONTRAST: Record<ThemeName, number> = { dark: 3, light: 4.5 };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { THEMES } from "../../src/page/themes";
+import { SEARCH_COLORS, THEMES } from "../../src/page/themes";
 
 const CSS = readFileSync(new URL("../../src/page/style/base.css", import.meta.url), "utf8");
 
@@ -13,4 +13,21 @@ test.each(["dark", "light"] as const)("the %s theme has the page's background an
     variable("text"),
     variable("accent"),
   ]);
+});
+
+/** Relative luminance (WCAG 2) of `#rrggbb`. */
+function luminance(color: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map(at => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+test.each(["dark", "light"] as const)("matches of a search are readable in the %s theme", name => {
+  const text = luminance(String(THEMES[name].foreground));
+  for (const color of Object.values(SEARCH_COLORS[name])) {
+    const [lower = 0, upper = 0] = [text, luminance(color)].sort((one, other) => one - other);
+    expect((upper + 0.05) / (lower + 0.05)).toBeGreaterThanOrEqual(4.5);
+  }
 });
