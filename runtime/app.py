@@ -23,6 +23,7 @@ from runtime.ports.methods import PortMethods
 from runtime.posix.environment import Environment
 from runtime.posix.oom import OomCounter
 from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.posix.process_tree import ProcessTrees
 from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
 from runtime.process.methods import ProcessMethods
@@ -49,27 +50,30 @@ class Runtime:
 
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
         workspace, limits = settings.workspace, settings.limits
+        self.pools = pools
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
         journals = self._journals = JournalPool(limits.journals)
         outcomes = IdempotencyTable()
         environment = Environment(workspace, mark=self.id)
-        self._terminals = TerminalMethods(environment, journals)
+        trees = ProcessTrees(pools.kill)
+        self._terminals = TerminalMethods(environment, journals, trees)
         leftovers = self._leftovers = OrphanedPipes()
-        launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), leftovers))
+        launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), leftovers, trees))
         execs = self._execs = ExecMethods(launcher, outcomes)
-        self._processes = ProcessMethods(launcher, execs, SpillStore(settings.spill, limits.spill), limits.processes)
-        self._sessions = SessionMethods(environment, journals, outcomes, tasks, self._processes, leftovers)
+        spill = SpillStore(pools.spill, settings.spill, limits.spill)
+        self._processes = ProcessMethods(launcher, execs, spill, pools.search, limits.processes)
+        self._sessions = SessionMethods(environment, journals, outcomes, tasks, trees, self._processes, leftovers)
         root = str(settings.root) if settings.root else None
         self._files = FileMethods(environment, pools.disk, tasks, outcomes, root=root, quota=settings.quota)
         self._recordings = RecordingMethods(
             settings.recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, pools.disk
         )
         self._watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
-        self._gits = GitMethods(environment, tasks, outcomes)
+        self._gits = GitMethods(environment, trees, pools.disk, tasks, outcomes)
         dispatcher = Dispatcher(tasks.start, outcomes)
-        self._agents = AutomationMethods(self._terminals)
+        self._agents = AutomationMethods(self._terminals, pools.search)
         ports = PortMethods(self.id, tasks, pools.proc)
         programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
         for part in (self, *programs, self._files, self._recordings, ports, self._watches, self._gits):
@@ -130,7 +134,6 @@ class Runtime:
         await self._processes.close()  # and what the others have left behind
         self._leftovers.close()
         await self._recordings.close()
-        self._agents.close()
 
 
 def _memory() -> int:

@@ -13,6 +13,7 @@ from hawse.rpc import Outcome, typed
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
+from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import CloneSource, branch, scope
 from runtime.git.porcelain import ProgressReader
 from runtime.git.runner import Access, Git, Running
@@ -26,7 +27,15 @@ class CloneTask:
     """One clone, and the channels that are told of it. Its `run` has to be started as a task, once."""
 
     def __init__(
-        self, git: Git, params: GitClone, source: CloneSource, target: str, head: Callable[[str], Any], *, keyed: bool
+        self,
+        git: Git,
+        disk: ThreadPool,
+        params: GitClone,
+        source: CloneSource,
+        target: str,
+        head: Callable[[str], Any],
+        *,
+        keyed: bool,
     ) -> None:
         """`head`: what gives a repository's `GitHead`. Raises `invalid_params`."""
         self.readers: dict[CloneReader, None] = {}
@@ -34,6 +43,7 @@ class CloneTask:
         self.result: GitHead | HawseError | None = None
         self.outcome: Outcome | None = None
         self._git = git
+        self._disk = disk
         self._words = _words(params, source)
         self._access = None
         if source.credentials is not None:
@@ -87,7 +97,7 @@ class CloneTask:
     async def _clone(self) -> GitHead:
         parent, name = os.path.split(self._target)
         work = os.path.join(parent, f".hawse-{secrets.token_hex(8)}")
-        made = await asyncio.to_thread(_prepare, self._target, parent, work)
+        made = await self._disk.run(_prepare, self._target, parent, work)
         try:
             progress = ProgressReader(self._heard)
             await self._git.run(
@@ -102,11 +112,11 @@ class CloneTask:
             head: GitHead = await self._head(os.path.join(work, name))
             if self._cancelled:
                 raise HawseError("cancelled", "the clone was cancelled", admitted="yes")
-            await asyncio.to_thread(_finish, os.path.join(work, name), self._target)
+            await self._disk.run(_finish, os.path.join(work, name), self._target)
         except BaseException:
-            await asyncio.to_thread(_remove, work, made)
+            await self._disk.run(_remove, work, made)
             raise
-        await asyncio.to_thread(os.rmdir, work)
+        await self._disk.run(os.rmdir, work)
         head.path = to_text(self._target)
         return head
 

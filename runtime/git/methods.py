@@ -1,6 +1,5 @@
 """The `git.*` methods (docs/wire.md section 9)."""
 
-import asyncio
 import os
 from typing import Any
 
@@ -12,11 +11,13 @@ from hawse.rpc import IdempotencyTable, fingerprint, handles, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
 from runtime.git.clone import CloneReader, CloneTask
 from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, pushed, status
 from runtime.git.runner import Access, Git, GitResult
 from runtime.posix.environment import Environment
+from runtime.posix.process_tree import ProcessTrees
 
 PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control message
 
@@ -24,11 +25,14 @@ PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control messag
 class GitMethods:
     """The methods, and the clones that are under way."""
 
-    def __init__(self, environment: Environment, tasks: Tasks, outcomes: IdempotencyTable) -> None:
+    def __init__(
+        self, environment: Environment, trees: ProcessTrees, disk: ThreadPool, tasks: Tasks, outcomes: IdempotencyTable
+    ) -> None:
         self._environment = environment
         self._tasks = tasks
         self._outcomes = outcomes
-        self._git = Git(environment)
+        self._git = Git(environment, trees)
+        self._disk = disk
         self._cloning: dict[str, CloneTask] = {}  # those with a key that go on
 
     async def close(self) -> None:
@@ -48,7 +52,9 @@ class GitMethods:
         target = self._environment.path(params.path or to_text(directory_of(checked_source.url)))
         if target == "/":
             raise HawseError("invalid_params", "a clone needs a name", details={"path": "$.path"})
-        cloning = CloneTask(self._git, params, checked_source, target, self._head, keyed=call.key is not None)
+        cloning = CloneTask(
+            self._git, self._disk, params, checked_source, target, self._head, keyed=call.key is not None
+        )
         if call.key is not None:
             cloning.outcome = self._outcomes.begin(call.key, mark, cloning)
             self._cloning[call.key] = cloning
@@ -209,7 +215,7 @@ class GitMethods:
 
     async def _where(self, params: api.GitRepository) -> str:
         where = self._environment.path(params.path)
-        if not await asyncio.to_thread(os.path.isdir, where):
+        if not await self._disk.run(os.path.isdir, where):
             raise HawseError("not_found", f"no directory {to_text(where)}", details={"reason": "not_a_repository"})
         return where
 

@@ -14,10 +14,10 @@ from hawse.api.types import Exit
 from hawse.wire import HawseError
 from runtime.git.arguments import redacted
 from runtime.git.errors import failure
-from runtime.posix import process_tree as tree
 from runtime.posix.child import adopt
 from runtime.posix.environment import Environment
 from runtime.posix.fd_streams import FdReader, FdWriter
+from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
 RUNNING_LIMIT = 64  # gits at a time
@@ -118,10 +118,10 @@ class Running:
             self._stdin.write(stdin or b"")
             self._stdin.end()
 
-    async def kill(self) -> None:
+    async def kill(self, trees: ProcessTrees) -> None:
         """End the whole tree; return when nothing is left of it."""
         if self.exit is None:
-            await tree.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
+            await trees.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
 
     def close(self) -> None:
         """It has ended: take its last words."""
@@ -139,8 +139,9 @@ class Running:
 class Git:
     """Starts gits, and ends those that run when the runtime does."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, trees: ProcessTrees) -> None:
         self.environment = environment
+        self._trees = trees
         self._running: dict[Running, None] = {}
         self._closed = False
 
@@ -151,7 +152,7 @@ class Git:
     async def stop(self, running: Running) -> None:
         """End one from outside; whoever waits for it gets `cancelled`."""
         running.stopped = running.stopped or HawseError("cancelled", "git was ended", admitted="yes")
-        await running.kill()
+        await running.kill(self._trees)
 
     async def run(
         self,
@@ -203,7 +204,7 @@ class Git:
                 running.stopped = HawseError("deadline_exceeded", f"git took more than {timeout} s", admitted="yes")
             finally:
                 try:
-                    await running.kill()
+                    await running.kill(self._trees)
                 finally:
                     running.close()
                     del self._running[running]

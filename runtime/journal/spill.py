@@ -12,13 +12,13 @@ import os
 import tempfile
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from runtime.core.remove_tree import remove_tree
+from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -50,24 +50,32 @@ class SpillSegment:
 class SpillStore:
     """The folder, and what all streams have in it together."""
 
-    def __init__(self, folder: Path | None = None, limits: SpillLimits = SpillLimits()) -> None:
-        """`folder`: ours alone, and emptied now; without one a temporary one is made when it is needed."""
+    def __init__(self, pool: ThreadPool, folder: Path | None = None, limits: SpillLimits = SpillLimits()) -> None:
+        """Use `folder`, which nothing else uses, and empty it.
+
+        Args:
+            pool: Has one thread, so that the work is done in the order in which it was submitted.
+            folder: None: a temporary folder is made when it is needed.
+            limits: How many bytes may be on disk.
+        """
         self.limits = limits
         self.held = 0  # bytes
         self.closed = False
         self._folder = folder
         self._count = 0
         self._segments: dict[SpillSegment, None] = {}  # the oldest first
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spill")
+        self._pool = pool
+        self._pending: set[asyncio.Future[Any]] = set()
         if folder is not None:
             remove_tree(folder)  # left by a runtime that was killed
 
     async def close(self) -> None:
         """Remove everything."""
         self.closed = True
-        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
+        for work in list(self._pending):
+            work.cancel()  # unless it has begun
         if self._folder is not None:
-            await asyncio.to_thread(remove_tree, self._folder)
+            await self._pool.run(remove_tree, self._folder)  # after what has begun
 
     def segment(self, start: int, spill: "Spill") -> SpillSegment:
         """A new file. Raises `OSError`, without a folder to make it in."""
@@ -90,11 +98,14 @@ class SpillStore:
         del self._segments[segment]
         self.held -= segment.end - segment.start
         if not self.closed:
-            self._thread.submit(_unlink, segment.path)
+            self.run(lambda: _unlink(segment.path))
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Do disk work after all that was asked for before."""
-        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+        """Do disk work after all that was submitted before."""
+        future = self._pool.submit(work)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return future
 
 
 class Spill:
@@ -256,5 +267,5 @@ def _read(path: Path, at: int, size: int) -> bytes:
 
 
 def _unlink(path: Path) -> None:
-    with suppress(FileNotFoundError):
+    with suppress(OSError):  # `close` removes the whole folder
         path.unlink()

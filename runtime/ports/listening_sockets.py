@@ -11,8 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from runtime.posix import process_tree as tree
-from runtime.posix.environment import MARK
+from runtime.posix.process_table import RUNTIME_MARK, ProcessTable
 
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 LISTEN = "0A"
@@ -38,15 +37,14 @@ def sockets() -> frozenset[ListeningSocket]:
     return frozenset(socket for table in TABLES for socket in _table(table))
 
 
-def owners(mark: str) -> dict[int, SocketOwner]:
-    """The sockets that programs of this runtime hold, by inode; its own are not among them."""
+def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
+    """Return which of the programs that `runtime` (its id) started holds which socket, by inode."""
     found: dict[int, SocketOwner] = {}
-    descendants = {member.pid for member in tree.members(os.getpid())}
-    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        if pid != os.getpid() and (pid in descendants or _marked(pid, mark)):
-            name = _name(pid)
-            for inode in _inodes(pid):
-                found.setdefault(inode, SocketOwner(pid, name))
+    descendants = {member.pid for member in table.members(os.getpid())}
+    for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):
+        name = _name(pid)
+        for inode in _inodes(pid):
+            found.setdefault(inode, SocketOwner(pid, name))
     return found
 
 
@@ -85,14 +83,6 @@ def _address(text: str) -> str:
     address = ipaddress.ip_address(packed)
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return str(mapped or address)
-
-
-def _marked(pid: int, mark: str) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{MARK}={mark}".encode() in file.read().split(b"\0")
-    except OSError:  # gone, or another user's
-        return False
 
 
 def _name(pid: int) -> str:

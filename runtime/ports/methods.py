@@ -31,6 +31,7 @@ from runtime.core.thread_pool import ThreadPool
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
 from runtime.ports.tunnel import TunnelStream
 from runtime.ports.watch import PortPoller
+from runtime.posix.process_table import ProcessReader
 
 SECRET = 16  # bytes of a token that cannot be guessed
 TAG = 6  # characters of a token that name its runtime
@@ -52,6 +53,7 @@ class PortMethods:
         self._runtime = runtime
         self._tasks = tasks
         self._proc = proc  # the threads that read /proc
+        self._processes = ProcessReader()
         self._exposed: dict[int, ExposedPort] = {}  # by port
         self._tokens: dict[bytes, ExposedPort] = {}  # by the token's hash: how long a search takes says nothing of it
         self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
@@ -97,7 +99,7 @@ class PortMethods:
         listening = sockets()
         if afresh or listening != self._seen.listening or not self._seen.settled:
             settled = listening == self._seen.listening
-            self._seen = Seen(listening, owners(self._runtime), settled)
+            self._seen = Seen(listening, owners(self._processes.read(), self._runtime), settled)
         return self._seen
 
     # ---- previews

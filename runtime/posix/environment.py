@@ -7,13 +7,12 @@ from pathlib import Path
 
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
-from runtime.posix import process_tree as tree
+from runtime.posix.process_table import PROCESS_MARK, RUNTIME_MARK
 
 PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
-MARK = "HAWSE_RUNTIME"  # whose program it is
 _NOT_INHERITED = (
     *PRIVATE,
-    tree.MARK,
+    PROCESS_MARK,
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
 )
 
@@ -24,14 +23,14 @@ class Environment:
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
         """`mark`: the runtime's id, by which its programs are known even when their parents are gone."""
         self.workspace = workspace
-        self.mark = f"{MARK}={mark}" if mark is not None else ""
+        self.mark = f"{RUNTIME_MARK}={mark}" if mark is not None else ""
         self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
         self._base.setdefault("HOME", str(workspace))
         self._base.setdefault("LANG", "C.UTF-8")
         self._base.setdefault("PATH", os.defpath)
         self._base.setdefault("USER", _user())
         if mark is not None:
-            self._base[MARK] = mark
+            self._base[RUNTIME_MARK] = mark
 
     def build(self, extra: Mapping[str, str | None] | None, *, cwd: str, terminal: bool = False) -> dict[str, str]:
         """The environment of a program: `extra` adds to it, null unsets."""

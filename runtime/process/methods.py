@@ -4,7 +4,6 @@ import asyncio
 import logging
 import secrets
 import signal as signals
-from concurrent.futures import ThreadPoolExecutor
 
 from hawse.api import Nothing
 from hawse.api.processes import (
@@ -23,8 +22,9 @@ from hawse.api.processes import (
 from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
 from runtime.core.registry import Retention
+from runtime.core.thread_pool import ThreadPool
 from runtime.journal.spill import SpillStore
-from runtime.posix import process_tree as tree
+from runtime.posix.process_tree import NO_ROOT
 from runtime.process.attach import ProcessAttachStream, beginning
 from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
@@ -42,12 +42,14 @@ CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
 class ProcessMethods:
     """Running and finished. At the end, nothing is left of them nor of what `exec` started."""
 
-    def __init__(self, launcher: Launcher, execs: ExecMethods, store: SpillStore, retention: Retention) -> None:
+    def __init__(
+        self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: ThreadPool, retention: Retention
+    ) -> None:
         self.records = ProcessRegistry(retention)
         self._launcher = launcher
         self._execs = execs
         self._store = store
-        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="logs")  # for long searches
+        self._search = search
 
     def __len__(self) -> int:
         return len(self.records)
@@ -59,12 +61,13 @@ class ProcessMethods:
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
                 log.error("! a process is left: %s", error)
-        self._threads.shutdown(cancel_futures=True)
         await self.records.close()
         await self._store.close()
 
     async def _end_the_rest(self) -> None:
-        await tree.end(tree.NOBODY, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark)
+        await self._launcher.ground.trees.end(
+            NO_ROOT, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark
+        )
 
     @handles(ProcessStart)
     def start(self, params: ProcessStart) -> ProcessInfo:
@@ -95,7 +98,7 @@ class ProcessMethods:
     @serves(ProcessWait)
     def _wait(self, call: RuntimeCall, params: ProcessWait) -> None:
         process = self.records.get(params.id, params.instance)
-        wait = ProcessWaitStream(process, call, params, self._threads, self._launcher.ground.tasks)
+        wait = ProcessWaitStream(process, call, params, self._search, self._launcher.ground.tasks)
         call.serve(wait)
         wait.begin()
 

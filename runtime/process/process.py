@@ -17,11 +17,12 @@ from runtime.core.weak_callback import WeakCallback
 from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.journal.journal import Journal
 from runtime.journal.spill import SpillStore
-from runtime.posix import process_tree as tree
 from runtime.posix.child import adopt
 from runtime.posix.fd_streams import FdWriter
 from runtime.posix.oom import OomCounter
 from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.posix.process_table import PROCESS_MARK
+from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.spawn import spawn_pipes
 from runtime.process.output_stream import OutputStream
 
@@ -37,6 +38,7 @@ class ProcessContext(NamedTuple):
     journal: Callable[[], Journal]
     oom: OomCounter
     leftovers: OrphanedPipes
+    trees: ProcessTrees
 
 
 class ProcessSubscriber(Protocol):
@@ -74,14 +76,14 @@ class Process:
         self.exit: Exit | None = None
         self.readers: dict[ProcessSubscriber, None] = {}
         self._ground = ground
-        self._mark = f"{tree.MARK}={self.instance}"
+        self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
         self._ours_to_kill = False  # we sent it SIGKILL, or may have
         self._kills = ground.oom.kills()
         journals = ground.journal(), ground.journal()
         self.writers = InputStreams()
-        pipes = spawn_pipes(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, stdin=stdin)
+        pipes = spawn_pipes(argv, env={**env, PROCESS_MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
         self.stdout = OutputStream(pipes.stdout, journals[0], WeakCallback(self._wake), store, ground.leftovers)
@@ -120,7 +122,7 @@ class Process:
         Also when it has ended by itself, for what it left behind.
         """
         self._ours_to_kill = True
-        await tree.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
+        await self._ground.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
 
     def shrink(self) -> None:
         """Keep little of the output: it ended long ago."""

@@ -6,7 +6,6 @@ could be long is made in a thread.
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor
 
 from hawse.api.processes import (
     LogMatch,
@@ -21,6 +20,7 @@ from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.process.attach import beginning
 from runtime.process.output_stream import OutputStream, StreamCursor
 from runtime.process.port_probe import until_open
@@ -40,7 +40,7 @@ class LogSearch:
         stream: OutputStream,
         since: int,
         matcher: Matcher,
-        threads: Executor,
+        threads: ThreadPool,
         *,
         found: Callable[[LogMatch], None],
         seen_all: Callable[[], None],
@@ -93,7 +93,7 @@ class LogSearch:
         elif self._matcher.work(self._matcher.size) <= LONG:
             self._searched(self._matcher.search())
         else:
-            self._loop.run_in_executor(self._threads, self._matcher.search).add_done_callback(self._came_back)
+            self._threads.submit(self._matcher.search).add_done_callback(self._came_back)
 
     def _came_back(self, future: asyncio.Future[MatchSpan | None]) -> None:
         if not self._closed and not future.cancelled():
@@ -110,7 +110,7 @@ class ProcessWaitStream:
     """A `Stream` without bytes, and a reader of its process."""
 
     def __init__(
-        self, process: Process, call: RuntimeCall, params: ProcessWait, threads: Executor, tasks: Tasks
+        self, process: Process, call: RuntimeCall, params: ProcessWait, threads: ThreadPool, tasks: Tasks
     ) -> None:
         """Raises `invalid_params`, `too_large`."""
         if not (params.exit or params.log or params.port):
@@ -190,7 +190,7 @@ class ProcessWaitStream:
             self._over = True
             self._call.result(value)
 
-    def _make_searches(self, params: ProcessWait, threads: Executor) -> list[LogSearch]:
+    def _make_searches(self, params: ProcessWait, threads: ThreadPool) -> list[LogSearch]:
         log = params.log
         if log is None:
             return []

@@ -152,7 +152,7 @@ class RecordingMethods:
             return header(cols, rows, timestamp=started, term="xterm-256color", title=title, env=env)
 
         file = CastWriter(self._archive.folder, name, limit=EACH, reserve=self._room.take)
-        recorder = Recorder(terminal, file, first_line, with_input=with_input)
+        recorder = Recorder(terminal, file, first_line, self._disk, with_input=with_input)
         self._infos[name] = info
         self._active[name] = recorder
         self._tasks.start(self._run(info, recorder))
@@ -174,7 +174,7 @@ class RecordingMethods:
 
     async def _save(self, info: RecordingFile) -> None:
         try:
-            await asyncio.to_thread(self._archive.save, info)
+            await self._disk.run(self._archive.save, info)
         except OSError as error:
             log.warning("! the recording %s: %s", info.id, error)
 
@@ -199,7 +199,7 @@ class RecordingMethods:
     async def _discard(self, name: str) -> None:
         info = await self._end(name)
         if self._infos.pop(name, None) is not None:
-            await asyncio.to_thread(self._archive.delete, name)
+            await self._disk.run(self._archive.delete, name)
             self._room.count(-(info.size + info.screens + info.index))
             self._changed()
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from hawse.api.recordings import RecordingEndReason
+from runtime.core.thread_pool import ThreadPool
 from runtime.recording.asciicast import exit_status
 from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
 
@@ -50,6 +51,7 @@ class Recorder:
         terminal: "Terminal",
         file: CastWriter,
         header: Callable[[int, int], bytes],
+        disk: ThreadPool,
         *,
         with_input: bool,
     ) -> None:
@@ -62,6 +64,7 @@ class Recorder:
         self.opened: asyncio.Future[None] = loop.create_future()  # the file is there; or why it is not
         self.done = asyncio.Event()  # set by its owner, when all is over
         self._terminal = terminal
+        self._disk = disk
         self._header = header
         self._clock = loop.time
         self._start = loop.time()
@@ -148,7 +151,7 @@ class Recorder:
 
     async def run(self) -> None:
         try:
-            await asyncio.to_thread(self.file.open, self._header(*self._size), *self._size)
+            await self._disk.run(self.file.open, self._header(*self._size), *self._size)
             self.opened.set_result(None)
             await self._write()
         except (OSError, QuotaError) as error:
@@ -156,13 +159,13 @@ class Recorder:
         finally:
             self._terminal.unsubscribe(self)
             self._notes.clear()
-            await asyncio.to_thread(self._close)
+            await self._disk.run(self._close)
 
     async def _write(self) -> None:
         while True:
             entries = self._take()
             if entries:
-                await asyncio.to_thread(self.file.write, entries)
+                await self._disk.run(self.file.write, entries)
             elif self.reason is not None:
                 return
             else:

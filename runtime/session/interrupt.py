@@ -7,7 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from itertools import chain, repeat
 
-from runtime.posix import process_tree as tree
+from runtime.posix.process_table import Member, ProcessTable
+from runtime.posix.process_tree import STEPS, ProcessTrees, kill
 from runtime.session.command import SessionCommand
 from runtime.session.shell import Shell
 from runtime.session.shell_script import STOP_SIGNAL
@@ -21,20 +22,26 @@ class Before:
     """What a shell had running when a command began."""
 
     def __init__(self, shell: int, mark: str) -> None:
-        """`mark`: as for `tree.members`."""
+        """`mark`: as for `ProcessTable.members`."""
         self._mark = mark
         self._shell = shell
         self._since = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
         self._children = _children(shell)
 
-    def of_command(self) -> set[tree.Member]:
-        """What the command has running: the shell's tree without what was there before. It walks /proc."""
-        all_ = {member for member in tree.members(self._shell, self._mark) if member.pid != self._shell}
+    def of_command(self, table: ProcessTable) -> set[Member]:
+        """What the command has running: the shell's tree in `table` without what was there before."""
+        all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
         earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
-        return all_ - {member for pid in earlier for member in tree.members(pid)}
+        return all_ - {member for pid in earlier for member in table.members(pid)}
 
 
-async def stop(shell: Shell, run: SessionCommand, before: Before, wait: Callable[[float], Awaitable[None]]) -> bool:
+async def stop(
+    shell: Shell,
+    run: SessionCommand,
+    before: Before,
+    trees: ProcessTrees,
+    wait: Callable[[float], Awaitable[None]],
+) -> bool:
     """End `run`: TERM to what it started, KILL after GRACE. False if the shell does not come back from it.
 
     `wait` waits until something has changed, or for so many seconds.
@@ -45,21 +52,21 @@ async def stop(shell: Shell, run: SessionCommand, before: Before, wait: Callable
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + GRACE
-    told: set[tree.Member] = set()
+    told: set[Member] = set()
     first = True
-    for step in chain(tree.STEPS, repeat(tree.STEPS[-1])):
-        doomed = await asyncio.to_thread(before.of_command)
+    for step in chain(STEPS, repeat(STEPS[-1])):
+        doomed = before.of_command(await trees.table())
         late = clock() >= deadline
         if run.exit is not None:
-            tree.kill(doomed | told, signal.SIGKILL)
+            kill(doomed | told, signal.SIGKILL)
             return shell.exit is None
         if clock() >= deadline + LAST:
-            tree.kill(doomed | told, signal.SIGKILL)
+            kill(doomed | told, signal.SIGKILL)
             return False
         if first or not doomed:
             shell.signal(STOP_SIGNAL if first else signal.SIGINT)
-        tree.kill(doomed if late else doomed - told, signal.SIGKILL if late else signal.SIGTERM)
-        tree.kill(doomed - told, signal.SIGCONT)
+        kill(doomed if late else doomed - told, signal.SIGKILL if late else signal.SIGTERM)
+        kill(doomed - told, signal.SIGCONT)
         told |= doomed
         if not first and shell.unread == 0:
             shell.say(shell.lines.tell("E", run.token, "$?"))  # it dropped what it was to say at the end
@@ -74,7 +81,7 @@ async def settle(
     """Wait until the shell has heard every signal that it was sent, so that none of them hits the next command."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + LAST
-    for step in chain(tree.STEPS, repeat(tree.STEPS[-1])):
+    for step in chain(STEPS, repeat(STEPS[-1])):
         if arrived() or shell.exit is not None:
             return shell.exit is None
         if clock() >= deadline:

@@ -32,6 +32,7 @@ from runtime.core.tasks import Tasks
 from runtime.journal.journal import JournalPool
 from runtime.posix.environment import Environment
 from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.posix.process_tree import ProcessTrees
 from runtime.process.launcher import SHELLS
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import KILL_GRACE
@@ -58,6 +59,7 @@ class SessionMethods:
         journals: JournalPool,
         outcomes: IdempotencyTable,
         tasks: Tasks,
+        trees: ProcessTrees,
         processes: ProcessMethods,
         leftovers: OrphanedPipes,
     ) -> None:
@@ -65,6 +67,7 @@ class SessionMethods:
         self._journals = journals
         self._outcomes = outcomes
         self._tasks = tasks
+        self._trees = trees
         self._processes = processes
         self._leftovers = leftovers
         self._sessions: dict[str, Session] = {}
@@ -111,6 +114,7 @@ class SessionMethods:
             env=self._environment.build(params.env, cwd=cwd),
             folder=self._new_folder(),
             tasks=self._tasks,
+            trees=self._trees,
             on_end=self._has_ended,
         )
         if existing is not None:

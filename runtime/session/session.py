@@ -17,7 +17,8 @@ from hawse.rpc import typed
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
-from runtime.posix import process_tree as tree
+from runtime.posix.process_table import PROCESS_MARK
+from runtime.posix.process_tree import ProcessTrees
 from runtime.process.process import TIMED_OUT
 from runtime.session.command import SessionCommand
 from runtime.session.interrupt import Before, settle, stop
@@ -42,6 +43,7 @@ class Session:
         env: Mapping[str, str],
         folder: Path,
         tasks: Tasks,
+        trees: ProcessTrees,
         on_end: Callable[["Session"], None],
     ) -> None:
         """`folder` becomes its own. Raises `spawn_failed`, `limit_exceeded`, `OSError`."""
@@ -52,6 +54,7 @@ class Session:
         self._shell_path = shell
         self._started = time.time()
         self._tasks = tasks
+        self._trees = trees
         self._on_end = on_end
         self._queue: deque[SessionCommand] = deque()
         self._run: SessionCommand | None = None
@@ -67,7 +70,7 @@ class Session:
         self._checked: SessionCommand | None = None  # the command that was last checked for syntax errors
         folder.mkdir(mode=0o700)
         try:
-            env = {**env, tree.MARK: self.instance}
+            env = {**env, PROCESS_MARK: self.instance}
             self._shell = Shell(shell, folder, cwd=cwd, env=env, told=self._told, on_exit=self._exited)
         except BaseException:
             remove_tree(folder)
@@ -76,7 +79,7 @@ class Session:
     @property
     def mark(self) -> str:
         """What everything that descends from it has in its environment."""
-        return f"{tree.MARK}={self.instance}"
+        return f"{PROCESS_MARK}={self.instance}"
 
     @property
     def exit(self) -> Exit | None:
@@ -139,7 +142,7 @@ class Session:
         self._deleted = True
         self._fail_waiting()
         self._shell.signal(signal.SIGHUP)  # an interactive shell does not heed TERM
-        await tree.end(self._shell.pid, signal.SIGTERM, grace, lambda: self.exit is not None, mark=self.mark)
+        await self._trees.end(self._shell.pid, signal.SIGTERM, grace, lambda: self.exit is not None, mark=self.mark)
 
     # ---- turns
 
@@ -250,7 +253,7 @@ class Session:
 
     async def _stop(self, run: SessionCommand, before: Before) -> None:
         token = secrets.token_hex(8)
-        back = await stop(self._shell, run, before, self._wait)
+        back = await stop(self._shell, run, before, self._trees, self._wait)
         if not (back and await settle(self._shell, token, lambda: token in self._heard, self._wait)):
             self._shell.signal(signal.SIGKILL)
         self._heard.discard(token)

@@ -1,6 +1,5 @@
 """What agents do with a terminal: `terminal.screen`, `terminal.wait`, `terminal.send`, `terminal.history`."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalWait
@@ -8,6 +7,7 @@ from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.output_matcher import Matcher
+from runtime.core.thread_pool import ThreadPool
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.rpc.handle_checks import check_running
 from runtime.screen.formats import view
@@ -22,14 +22,12 @@ HISTORY = 100  # commands that are told unless others are asked for
 
 
 class AutomationMethods:
-    """The handlers. `close` ends the thread that long searches are made in."""
+    """The handlers."""
 
-    def __init__(self, terminals: TerminalMethods) -> None:
+    def __init__(self, terminals: TerminalMethods, search: ThreadPool) -> None:
+        """`search`: the threads for long searches."""
         self._terminals = terminals
-        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="patterns")
-
-    def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
+        self._search = search
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
         return self._terminals.get(params.id, params.instance)
@@ -52,7 +50,7 @@ class AutomationMethods:
         wait = TerminalWaitStream(
             terminal,
             call,
-            self._threads,
+            self._search,
             since=terminal.journal.end if params.since is None else params.since,
             matcher=Matcher(params.pattern, literal=bool(params.literal)) if params.pattern else None,
             on_screen=params.on == "screen",

@@ -23,8 +23,8 @@ from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.journal.journal import JournalPool
-from runtime.posix import process_tree as tree
 from runtime.posix.environment import Environment
+from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.spawn import default_shell
 from runtime.rpc.handle_checks import check_instance, check_running, signal_number
 from runtime.screen.snapshot_cache import SnapshotCache
@@ -44,9 +44,10 @@ EXITED_KEPT = 64  # exited terminals that stay readable
 class TerminalMethods:
     """By id: at most one instance each, running or exited."""
 
-    def __init__(self, environment: Environment, journals: JournalPool) -> None:
+    def __init__(self, environment: Environment, journals: JournalPool, trees: ProcessTrees) -> None:
         self._environment = environment
         self._journals = journals
+        self._trees = trees
         self._terminals: dict[str, Terminal] = {}
         self.shelf = SnapshotCache()
         self.tally = TerminalStats()
@@ -115,7 +116,7 @@ class TerminalMethods:
 
     async def close(self) -> None:
         """End every terminal and what runs in it."""
-        ends = [_end(terminal, 0.5) for terminal in self._terminals.values() if terminal.exit is None]
+        ends = [self._end(terminal, 0.5) for terminal in self._terminals.values() if terminal.exit is None]
         for error in await asyncio.gather(*ends, return_exceptions=True):
             if error is not None:
                 log.error("! a terminal is left: %s", error)
@@ -164,7 +165,7 @@ class TerminalMethods:
     @handles(TerminalKill)
     async def _kill(self, params: TerminalKill) -> dict[str, Any]:
         terminal = self.get(params.id)
-        await _end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
+        await self._end(terminal, DEFAULT_GRACE if params.grace is None else params.grace)
         return {"exit": terminal.exit}
 
     @handles(TerminalList)
@@ -194,7 +195,8 @@ class TerminalMethods:
         self.tally.output += terminal.journal.end
         terminal.retire()
 
-
-async def _end(terminal: Terminal, grace: float) -> None:
-    """Also of one that has ended by itself, for what it left behind."""
-    await tree.end(terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark)
+    async def _end(self, terminal: Terminal, grace: float) -> None:
+        """End its tree, also of a terminal that has exited: it may have left processes behind."""
+        await self._trees.end(
+            terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark
+        )

@@ -14,9 +14,9 @@ from runtime.journal.backpressure import Backpressure, JournalReader
 from runtime.journal.input_offsets import InputOffsets
 from runtime.journal.journal import Journal
 from runtime.people.participants import Participants
-from runtime.posix import process_tree as tree
 from runtime.posix.child import adopt
 from runtime.posix.fd_streams import FdReader, FdWriter
+from runtime.posix.process_table import PROCESS_MARK
 from runtime.posix.spawn import set_size, spawn_pty
 from runtime.screen.screen import ALL, Screen
 from runtime.screen.screen_tracker import ScreenTracker
@@ -87,7 +87,7 @@ class Terminal:
         self._typed: float | None = None  # when: input without output since
         self._retired = False
         self.marks = marks = SizeHistory(cols, rows)
-        pid, self._fd = spawn_pty(argv, env={**env, tree.MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
+        pid, self._fd = spawn_pty(argv, env={**env, PROCESS_MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
         self._child = adopt(pid, self._exited, self._fd)
         self._sidecar = ScreenTracker(journal, self.marks, reply=WeakCallback(self._answer))
         self._outlet = FdWriter(self._fd, owned=False)
@@ -102,7 +102,7 @@ class Terminal:
     @property
     def tree_mark(self) -> str:
         """What everything that descends from it has in its environment."""
-        return f"{tree.MARK}={self.instance}"
+        return f"{PROCESS_MARK}={self.instance}"
 
     @property
     def pid(self) -> int:

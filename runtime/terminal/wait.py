@@ -6,12 +6,12 @@ a bounded amount of work at a time; a search that could be long is made in a thr
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError
 from runtime.core.output_matcher import Matcher, MatchSpan
+from runtime.core.thread_pool import ThreadPool
 from runtime.terminal.command_history import ShellCommand
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class TerminalWaitStream:
         self,
         terminal: "Terminal",
         call: RuntimeCall,
-        threads: Executor,
+        threads: ThreadPool,
         *,
         since: int,
         matcher: Matcher | None,
@@ -129,7 +129,7 @@ class TerminalWaitStream:
             self._searched(search())
         else:
             self._busy = True
-            self._loop.run_in_executor(self._threads, search).add_done_callback(self._came_back)
+            self._threads.submit(search).add_done_callback(self._came_back)
 
     def _came_back(self, future: "asyncio.Future[MatchSpan | None]") -> None:
         self._busy = False

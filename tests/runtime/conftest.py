@@ -1,12 +1,14 @@
 """The runtime's tests run on its own event loop, against a real runtime on a real socket, and see what it leaves."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 import uvloop
 
+from runtime.core.thread_pool import ThreadPools
+from runtime.posix.process_tree import ProcessTrees
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
@@ -19,6 +21,18 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
 def limits() -> RuntimeLimits:
     """The limits of `served`. A test that needs others parametrizes this fixture directly."""
     return RuntimeLimits()
+
+
+@pytest.fixture
+def pools() -> Iterator[ThreadPools]:
+    pools = ThreadPools()
+    yield pools
+    pools.close()
+
+
+@pytest.fixture
+def trees(pools: ThreadPools) -> ProcessTrees:
+    return ProcessTrees(pools.kill)
 
 
 @pytest.fixture

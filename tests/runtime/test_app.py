@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,24 @@ async def test_at_its_end_all_that_runs_is_ended(tmp_path: Path) -> None:
             assert all(map(alive, pids))
     assert not any(map(alive, pids))
     assert list(served.workspace.iterdir()) == []
+
+
+async def test_kills_time_outs_and_port_look_ups_do_not_wait_for_the_disk(client: Client, served: Served) -> None:
+    """H2: they took 4 s behind six disk jobs of 4 s, in the threads of the loop's default executor."""
+    go = threading.Event()
+    loop, disk = asyncio.get_running_loop(), served.runtime.pools.disk
+    slow = [loop.run_in_executor(None, go.wait, 60) for _ in range(64)]
+    slow += [disk.submit(lambda: go.wait(60)) for _ in range(2 * disk.threads)]
+    try:
+        await client.ask("terminal.create", id="t", argv=["sleep", "60"])
+        await client.ask("process.start", id="p", command="sleep 60")
+        await client.ask("terminal.kill", id="t")
+        await client.ask("process.kill", id="p")
+        assert (await client.execute("sleep 60", timeout=0.01).result())["code"] == 124
+        assert await client.ask("port.list") == {"ports": []}
+    finally:
+        go.set()
+        await asyncio.gather(*slow)
 
 
 @pytest.fixture

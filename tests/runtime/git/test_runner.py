@@ -12,6 +12,7 @@ from hawse.wire import HawseError
 from runtime.git import runner as git_run
 from runtime.git.runner import Access, Git
 from runtime.posix.environment import Environment
+from runtime.posix.process_tree import ProcessTrees
 from tests.support.git_server import repository
 from tests.support.runtime import children, no_fd_leaked
 
@@ -30,8 +31,8 @@ def script(path: Path, text: str) -> None:
 
 
 @pytest.fixture
-def git(tmp_path: Path, fake: Path) -> Git:
-    return Git(Environment(tmp_path))
+def git(tmp_path: Path, fake: Path, trees: ProcessTrees) -> Git:
+    return Git(Environment(tmp_path), trees)
 
 
 async def test_what_it_says_is_kept_apart(git: Git, fake: Path, tmp_path: Path) -> None:
@@ -44,13 +45,16 @@ async def test_what_it_says_is_kept_apart(git: Git, fake: Path, tmp_path: Path) 
 
 
 async def test_nothing_of_the_runtimes_own_git_settings_reaches_it(
-    fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fake: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trees: ProcessTrees,
 ) -> None:
     for name in ("GIT_DIR", "GIT_TRACE", "GIT_CURL_VERBOSE", "GIT_CONFIG_COUNT", "GIT_ASKPASS"):
         monkeypatch.setenv(name, "/x")
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Ann")
     script(fake, "env")
-    ran = await Git(Environment(tmp_path)).run(cwd=str(tmp_path))
+    ran = await Git(Environment(tmp_path), trees).run(cwd=str(tmp_path))
     env = dict(line.split("=", 1) for line in ran.stdout.decode().splitlines())
     theirs = {name for name in env if name.startswith("GIT_") and not name.startswith("GIT_SSL_")} - set(git_run._ENV)
     assert theirs == {"GIT_AUTHOR_NAME"}
@@ -138,17 +142,21 @@ async def test_too_many_at_once_are_refused(
         await git.run(cwd=str(tmp_path))
 
 
-async def test_without_git_nothing_is_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_git_nothing_is_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trees: ProcessTrees
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     access = Access("https://host", GitCredentials(password="x"))
     with no_fd_leaked(), pytest.raises(HawseError, match="spawn_failed"):
-        await Git(Environment(tmp_path)).run("status", cwd=str(tmp_path), access=access)
+        await Git(Environment(tmp_path), trees).run("status", cwd=str(tmp_path), access=access)
 
 
-async def test_the_real_one_speaks_the_language_that_is_read(tmp_path: Path) -> None:
+async def test_the_real_one_speaks_the_language_that_is_read(tmp_path: Path, trees: ProcessTrees) -> None:
     repository(tmp_path / "repo", {"a": "1"})
-    ran = await Git(Environment(tmp_path)).run("status", "--porcelain=v2", "--branch", cwd=str(tmp_path / "repo"))
+    ran = await Git(Environment(tmp_path), trees).run(
+        "status", "--porcelain=v2", "--branch", cwd=str(tmp_path / "repo")
+    )
     assert b"# branch.head main" in ran.stdout
     with pytest.raises(HawseError) as failed:
-        await Git(Environment(tmp_path)).run("checkout", "none", "--", cwd=str(tmp_path / "repo"))
+        await Git(Environment(tmp_path), trees).run("checkout", "none", "--", cwd=str(tmp_path / "repo"))
     assert failed.value.details["reason"] == "revision"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.core.thread_pool import ThreadPools
 from runtime.journal import spill
 from runtime.journal.journal import Journal
 from runtime.journal.spill import Spill, SpillLimits, SpillStore
@@ -55,9 +56,9 @@ class Stream:
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SpillStore]:
+async def store(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[SpillStore]:
     limits = SpillLimits(total=1_000_000, each=400_000, segment=40_000, batch=16_384)
-    store = SpillStore(tmp_path / "spill", limits)
+    store = SpillStore(pools.spill, tmp_path / "spill", limits)
     yield store
     await store.close()
     assert not (tmp_path / "spill").exists()
@@ -148,8 +149,8 @@ async def test_a_file_that_somebody_removed_is_lost_and_no_more(store: SpillStor
     assert after == 80_000
 
 
-async def test_an_ended_stream_keeps_little_in_memory_and_loses_nothing(store: SpillStore, tmp_path: Path) -> None:
-    stream = Stream(SpillStore(tmp_path / "other"))
+async def test_an_ended_stream_keeps_little_in_memory_and_loses_nothing(tmp_path: Path, pools: ThreadPools) -> None:
+    stream = Stream(SpillStore(pools.spill, tmp_path / "other"))
     stream.journal = stream.spill._journal = Journal(4 << 20)
     stream.journal.append(text(0, 600_000))
     stream.spill.finish()
@@ -160,10 +161,10 @@ async def test_an_ended_stream_keeps_little_in_memory_and_loses_nothing(store: S
     await stream.spill._store.close()
 
 
-async def test_what_a_killed_runtime_left_is_removed(tmp_path: Path) -> None:
+async def test_what_a_killed_runtime_left_is_removed(tmp_path: Path, pools: ThreadPools) -> None:
     (tmp_path / "spill").mkdir()
     (tmp_path / "spill" / "1").write_bytes(b"old")
-    store = SpillStore(tmp_path / "spill")
+    store = SpillStore(pools.spill, tmp_path / "spill")
     assert not (tmp_path / "spill").exists()
     await store.close()
 

@@ -8,6 +8,7 @@ import sys
 import psutil
 
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
+from runtime.posix.process_table import ProcessReader
 from tests.support import peers
 from tests.support.ports import listening
 from tests.support.runtime import Client, eventually
@@ -40,13 +41,13 @@ def test_a_socket_that_is_connected_does_not_listen() -> None:
 
 def test_what_this_process_itself_holds_is_not_a_programs() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        assert inode(listener) not in owners("no such mark")
+        assert inode(listener) not in owners(ProcessReader().read(), "no such mark")
 
 
 async def test_a_program_is_known_by_its_descent(client: Client) -> None:
     port = await listening(client, "quiet")
     (found,) = [s for s in sockets() if s.port == port]
-    owner = owners("no such mark")[found.inode]
+    owner = owners(ProcessReader().read(), "no such mark")[found.inode]
     assert owner.name.startswith("python")
     assert psutil.pid_exists(owner.pid)
 
@@ -58,9 +59,9 @@ async def test_a_program_whose_parents_are_gone_is_known_by_its_mark(client: Cli
     await client.execute(f"{program} >/dev/null 2>&1").result()
     await eventually(lambda: [s for s in sockets() if s.port == port])
     (found,) = [s for s in sockets() if s.port == port]
-    daemon = psutil.Process(owners(mark)[found.inode].pid)
+    daemon = psutil.Process(owners(ProcessReader().read(), mark)[found.inode].pid)
     assert psutil.Process() not in daemon.parents()
-    assert found.inode not in owners("another mark")
+    assert found.inode not in owners(ProcessReader().read(), "another mark")
     daemon.kill()
 
 

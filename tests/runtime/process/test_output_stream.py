@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.core.thread_pool import ThreadPools
 from runtime.journal.journal import Journal, JournalPool
 from runtime.journal.spill import SpillLimits, SpillStore
 from runtime.process.output_stream import OutputStream, StreamCursor
@@ -44,8 +45,8 @@ class Printed:
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SpillStore]:
-    store = SpillStore(tmp_path / "spill", SpillLimits(each=800_000, segment=40_000))
+async def store(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[SpillStore]:
+    store = SpillStore(pools.spill, tmp_path / "spill", SpillLimits(each=800_000, segment=40_000))
     yield store
     await store.close()
 
@@ -133,7 +134,7 @@ async def test_a_closed_cursor_is_not_called_when_the_disk_answers(store: SpillS
 
 async def test_what_is_forgotten_while_the_disk_is_slow_is_in_nobodys_way(store: SpillStore) -> None:
     pool, slow = JournalPool(), threading.Event()
-    store._thread.submit(slow.wait, 20)
+    store.run(lambda: slow.wait(20))
     try:
         printed = Printed(store, pool.journal())
         journal = weakref.ref(printed.stream.journal)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import Journal
 from runtime.recording import recorder as module
 from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
@@ -65,7 +66,8 @@ class Recorded:
             shelf=SnapshotCache(),
             on_exit=lambda _: self.gone.set(),
         )
-        self.recorder = Recorder(self.terminal, paper, lambda c, r: b"", **({"with_input": False} | options))
+        self.disk = ThreadPool("disk", 1)
+        self.recorder = Recorder(self.terminal, paper, lambda c, r: b"", self.disk, **({"with_input": False} | options))
 
     async def __aenter__(self) -> "Recorded":
         self.task = asyncio.create_task(self.recorder.run())
@@ -80,6 +82,7 @@ class Recorded:
             await self.gone.wait()
             self.recorder.stop()
             await self.task
+        self.disk.close()
         self.terminal.retire()
         assert self.paper.closed
         assert not self.terminal.subscribers
@@ -124,9 +127,11 @@ async def test_it_begins_with_the_screen_that_is_there() -> None:
     await eventually(lambda: terminal.journal.end == 2)
     terminal.resize(50, 6)
     paper = Paper()
-    recorder = Recorder(terminal, paper, lambda c, r: b"", with_input=False)
+    disk = ThreadPool("disk", 1)
+    recorder = Recorder(terminal, paper, lambda c, r: b"", disk, with_input=False)
     recorder.stop()
     await recorder.run()
+    disk.close()
     assert paper.entries[0].data == "50x6"
     assert b"hi" in paper.said()
     assert [entry.code for entry in paper.entries] == ["h", "o"]

@@ -1,0 +1,156 @@
+"""A snapshot of all processes: parents, sessions, start times, and the marks in their environments (proc(5)).
+
+Reading it takes some 10 µs for each process of the machine, so all that need one at the same time share it.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from runtime.core.thread_pool import ThreadPool
+
+PROCESS_MARK = "HAWSE_PROCESS"  # the variable that every process started by a runtime has: its instance
+RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
+_MARKS = (f"{PROCESS_MARK}=".encode(), f"{RUNTIME_MARK}=".encode())
+
+
+class Member(NamedTuple):
+    """A process that was seen alive. `started` (in clock ticks) tells it from a later process of the same pid."""
+
+    pid: int
+    started: int
+
+
+class ProcessStat(NamedTuple):
+    """Some fields of /proc/PID/stat."""
+
+    state: str
+    parent: int
+    session: int
+    started: int  # in clock ticks since boot
+
+
+class ProcessTable:
+    """All processes but this one, as they were when it was read."""
+
+    def __init__(self, stats: dict[int, ProcessStat], marks: dict[int, frozenset[bytes]]) -> None:
+        """`marks`: the marks of each process that has some, as `NAME=value`."""
+        self._stats = stats
+        self._marks = marks
+
+    def members(self, root: int, mark: str = "", *, reaped: bool = False) -> set[Member]:
+        """Return the living members of a tree; zombies do not count.
+
+        Args:
+            root: The pid of the tree's leader.
+            mark: `NAME=value` in the environment of members whose parents are gone; empty: there is none.
+            reaped: Whether the leader is gone, so that its pid may be another process's. Its session cannot be, unless
+                a process has that pid: the kernel does not reuse the number of a session that has members.
+        """
+        stats = self._stats
+        roots = self.marked(mark) if mark else set()
+        sessions = {stats[pid].session for pid in roots}
+        if not reaped:
+            roots.add(root)
+        if not reaped or root not in stats:
+            sessions.add(root)
+        return {
+            Member(pid, stat.started)
+            for pid, stat in stats.items()
+            if stat.state not in "ZX" and (stat.session in sessions or self._descends(pid, roots))
+        }
+
+    def marked(self, mark: str) -> set[int]:
+        """Return the pids of the processes with `mark` (`NAME=value`) in their environment, zombies as well."""
+        wanted = mark.encode()
+        return {pid for pid, marks in self._marks.items() if wanted in marks}
+
+    def _descends(self, pid: int, roots: set[int]) -> bool:
+        for _ in self._stats:  # the bound: pids may have been reused while /proc was read, which could make a circle
+            if pid in roots:
+                return True
+            if pid not in self._stats:
+                return False
+            pid = self._stats[pid].parent
+        return False
+
+
+class ProcessReader:
+    """Reads process tables. It blocks, and remembers which processes have no marks, so that they are read once."""
+
+    def __init__(self) -> None:
+        self._unmarked: set[Member] = set()
+
+    def read(self) -> ProcessTable:
+        stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := read_stat(int(name)))}
+        me = os.getpid()
+        stats.pop(me, None)
+        unmarked = set()
+        marks = {}
+        for pid, stat in stats.items():
+            member = Member(pid, stat.started)
+            if member in self._unmarked:
+                unmarked.add(member)
+            elif found := _marks(pid):
+                marks[pid] = found
+            elif stat.parent != me:  # a child that has not called exec yet shows our own environment
+                unmarked.add(member)
+        self._unmarked = unmarked
+        return ProcessTable(stats, marks)
+
+
+class SharedProcessReader:
+    """Reads process tables in a thread, one at a time, each for all that wait for one."""
+
+    def __init__(self, pool: ThreadPool) -> None:
+        """`pool`: has one thread."""
+        self._pool = pool
+        self._reader = ProcessReader()
+        self._latest: _Reading | None = None
+
+    async def read(self) -> ProcessTable:
+        """Return a table whose reading began after this call."""
+        if self._latest is None or self._latest.begun:
+            self._latest = _Reading(self._reader, self._pool)
+        return await asyncio.shield(self._latest.table)  # others may wait for it when this call is cancelled
+
+
+class _Reading:
+    """One reading of the table."""
+
+    def __init__(self, reader: ProcessReader, pool: ThreadPool) -> None:
+        self.begun = False  # set in the thread before it reads anything
+        self.table = pool.submit(lambda: self._run(reader))
+
+    def _run(self, reader: ProcessReader) -> ProcessTable:
+        self.begun = True
+        return reader.read()
+
+
+def alive(member: Member) -> bool:
+    """Whether the process is there and not a zombie."""
+    stat = read_stat(member.pid)
+    return stat is not None and stat.started == member.started and stat.state not in "ZX"
+
+
+def living(members: Iterable[Member]) -> set[Member]:
+    return {member for member in members if alive(member)}
+
+
+def read_stat(pid: int) -> ProcessStat | None:
+    """The fields of /proc/PID/stat; None if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return ProcessStat(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
+
+
+def _marks(pid: int) -> frozenset[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return frozenset(entry for entry in file.read().split(b"\0") if entry.startswith(_MARKS))
+    except OSError:  # it has ended, or it is another user's
+        return frozenset()

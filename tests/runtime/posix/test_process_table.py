@@ -1,0 +1,137 @@
+"""Snapshots of all processes, and how callers share them."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+
+from runtime.core.thread_pool import ThreadPools
+from runtime.posix import process_table
+from runtime.posix.process_table import (
+    PROCESS_MARK,
+    RUNTIME_MARK,
+    Member,
+    ProcessReader,
+    ProcessStat,
+    ProcessTable,
+    SharedProcessReader,
+    alive,
+    living,
+    read_stat,
+)
+
+
+@pytest.fixture
+def sleeper() -> Iterator[int]:
+    pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], {PROCESS_MARK: "i1", RUNTIME_MARK: "r1"}, setsid=True)
+    yield pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def member(pid: int) -> Member:
+    stat = read_stat(pid)
+    assert stat is not None
+    return Member(pid, stat.started)
+
+
+def test_a_process_is_found_by_its_pid_and_by_both_marks(sleeper: int) -> None:
+    table = ProcessReader().read()
+    assert table.members(sleeper) == {member(sleeper)}
+    assert sleeper in table.marked(f"{PROCESS_MARK}=i1") & table.marked(f"{RUNTIME_MARK}=r1")
+    assert sleeper not in table.marked(f"{PROCESS_MARK}=i")
+    assert table.members(-1, f"{RUNTIME_MARK}=r1") == {member(sleeper)}
+
+
+def test_the_reading_process_is_never_a_member() -> None:
+    assert os.getpid() not in {process.pid for process in ProcessReader().read().members(os.getpid())}
+
+
+def test_processes_without_marks_are_read_once(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:
+    reader, read = ProcessReader(), []
+    marks = process_table._marks
+
+    def noted(pid: int) -> frozenset[bytes]:
+        read.append(pid)
+        return marks(pid)
+
+    monkeypatch.setattr(process_table, "_marks", noted)
+    reader.read()
+    others = len(read)
+    read.clear()
+    table = reader.read()
+    assert sleeper in table.marked(f"{PROCESS_MARK}=i1")
+    assert sleeper in read
+    assert len(read) < others
+
+
+def test_a_child_before_its_exec_is_read_again(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:
+    """Until then /proc shows the environment of the runtime, which has no mark."""
+    reader = ProcessReader()
+    with monkeypatch.context() as before:
+        before.setattr(process_table, "_marks", lambda pid: frozenset())
+        assert not reader.read().marked(f"{PROCESS_MARK}=i1")
+    assert sleeper in reader.read().marked(f"{PROCESS_MARK}=i1")
+
+
+def test_a_circle_of_parents_ends() -> None:
+    """/proc is not read at one moment: pids may be reused meanwhile."""
+    stats = {8: ProcessStat("S", 9, 8, 1), 9: ProcessStat("S", 8, 9, 1)}
+    assert ProcessTable(stats, {}).members(5) == set()
+
+
+def test_a_zombie_is_not_alive() -> None:
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    zombie = member(pid)
+    assert not alive(zombie)
+    assert ProcessReader().read().members(pid) == set()
+    os.waitpid(pid, 0)
+    assert living([zombie]) == set()
+    assert read_stat(pid) is None
+
+
+async def test_calls_share_the_next_reading_and_never_one_that_has_begun(
+    pools: ThreadPools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[None] = []
+    go = Event()
+    loop, first_begun = asyncio.get_running_loop(), asyncio.Event()
+    tables = [ProcessTable({}, {}) for _ in range(2)]
+
+    def read(self: ProcessReader) -> ProcessTable:
+        begun.append(None)
+        loop.call_soon_threadsafe(first_begun.set)
+        go.wait(20)
+        return tables[len(begun) - 1]
+
+    monkeypatch.setattr(ProcessReader, "read", read)
+    shared = SharedProcessReader(pools.kill)
+    first = asyncio.ensure_future(shared.read())
+    await first_begun.wait()
+    later = [asyncio.ensure_future(shared.read()) for _ in range(10)]
+    await asyncio.sleep(0)
+    later.pop().cancel()  # one that gives up takes nothing from the others
+    go.set()
+    assert await first is tables[0]
+    assert all(table is tables[1] for table in await asyncio.gather(*later))
+
+
+async def test_a_reading_does_not_wait_for_other_threads(pools: ThreadPools) -> None:
+    """H2: readings were made by the loop's default executor, behind six slow disk jobs."""
+    go = Event()
+    loop = asyncio.get_running_loop()
+    default = ThreadPoolExecutor(2)
+    loop.set_default_executor(default)
+    slow = [loop.run_in_executor(None, go.wait, 60) for _ in range(4)]
+    slow += [pools.disk.submit(lambda: go.wait(60)) for _ in range(2 * pools.disk.threads)]
+    try:
+        async with asyncio.timeout(20):
+            await SharedProcessReader(pools.kill).read()
+    finally:
+        go.set()
+        await asyncio.gather(*slow)
