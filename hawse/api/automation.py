@@ -128,7 +128,7 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("terminal.screen", requires=VIEW)
+@method("terminal.screen", safe=True, requires=VIEW)
 class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     """A terminal's screen as text, ANSI or HTML, below up to `scrollback` rows of what has scrolled away."""
 
@@ -175,7 +175,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     timeout: WaitSeconds | None = None
 
 
-@method("terminal.history", requires=VIEW)
+@method("terminal.history", safe=True, requires=VIEW)
 class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
     """The commands that a terminal's shell told of: the latest `limit` with a number below `before`."""
 

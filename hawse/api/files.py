@@ -182,14 +182,14 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     parents: bool | None = None
 
 
-@method("file.stat")
+@method("file.stat", safe=True)
 class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
     """Describe a file, or with `follow: false` the symlink itself."""
 
     follow: bool = True
 
 
-@method("file.exists")
+@method("file.exists", safe=True)
 class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     """Say whether there is something, and what. A symlink to nothing is nothing, unless `follow` is false."""
 

@@ -42,16 +42,16 @@ class PreviewHostResult(Reply, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("sandbox.list", requires=VIEW, sandbox=False)
+@method("sandbox.list", safe=True, requires=VIEW, sandbox=False)
 class SandboxList(Params[SandboxListResult], kw_only=True):
     """All sandboxes of this gateway."""
 
 
-@method("share.token", sandbox=False)
+@method("share.token", safe=True, sandbox=False)
 class ShareToken(Params[ShareTokenResult], kw_only=True):
     """The token for those who may only look."""
 
 
-@method("preview.host", sandbox=False)
+@method("preview.host", safe=True, sandbox=False)
 class PreviewHost(Params[PreviewHostResult], kw_only=True):
     """The name below which previews have names of their own."""

@@ -173,14 +173,14 @@ class GitCancel(Params[Nothing], kw_only=True):
     key: Annotated[str, Meta(min_length=1, max_length=128)]
 
 
-@method("git.status")
+@method("git.status", safe=True)
 class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
     """Say what differs from the last commit, and where the branch is."""
 
     ignored: bool = False
 
 
-@method("git.diff")
+@method("git.diff", safe=True)
 class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
     """Show differences as a patch.
 
@@ -233,7 +233,7 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     paths: Paths | None = None
 
 
-@method("git.log")
+@method("git.log", safe=True)
 class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
     """List commits, the latest first."""
 

@@ -69,7 +69,7 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("port.list")
+@method("port.list", safe=True)
 class PortList(Params[PortListResult], kw_only=True):
     """The TCP ports that programs of the sandbox listen on."""
 
@@ -94,7 +94,7 @@ class PortUnexpose(Params[Nothing], kw_only=True):
     port: PortNumber
 
 
-@method("port.exposed")
+@method("port.exposed", safe=True)
 class PortExposed(Params[PortExposedResult], kw_only=True):
     """The previews there are."""
 

@@ -217,14 +217,14 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
     grace: Grace | None = None
 
 
-@method("process.get")
+@method("process.get", safe=True)
 class ProcessGet(Params[ProcessInfo], kw_only=True):
     """Describes one process."""
 
     id: Id
 
 
-@method("process.list")
+@method("process.list", safe=True)
 class ProcessList(Params[ProcessListResult], kw_only=True):
     """Describes the processes that run and those whose record is kept, in the order of their start.
 

@@ -82,14 +82,14 @@ class RecordingMark(Params[RecordingInfo], kw_only=True):
     label: Annotated[str, Meta(max_length=200)] = ""
 
 
-@method("recording.list", requires=VIEW)
+@method("recording.list", safe=True, requires=VIEW)
 class RecordingList(Params[RecordingListResult], kw_only=True):
     """All recordings, or those of one terminal, the newest first."""
 
     terminal: Id | None = None
 
 
-@method("recording.get", requires=VIEW)
+@method("recording.get", safe=True, requires=VIEW)
 class RecordingGet(Params[RecordingInfo], kw_only=True):
     """One recording, as far as it has come."""
 

@@ -75,11 +75,11 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("runtime.info")
+@method("runtime.info", safe=True)
 class RuntimeInfo(Params[RuntimeInfoResult], kw_only=True):
     """What the runtime is, and what it holds."""
 
 
-@method("runtime.metrics")
+@method("runtime.metrics", safe=True)
 class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
     """What the runtime counts, for a gateway's `/metrics`."""

@@ -121,14 +121,14 @@ class SessionProcess(Params[ProcessInfo], kw_only=True):
     timeout: Seconds | None = None
 
 
-@method("session.get")
+@method("session.get", safe=True)
 class SessionGet(Params[SessionInfo], kw_only=True):
     """Describes one session."""
 
     id: Id
 
 
-@method("session.list")
+@method("session.list", safe=True)
 class SessionList(Params[SessionListResult], kw_only=True):
     """Describes the sessions that live, and those that have ended and whose record is kept."""
 

@@ -24,7 +24,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """A value that a server sends. Unknown fields are ignored; a field that is added later has a default."""
 
 
-class ParamsValue(msgspec.Struct, forbid_unknown_fields=True):
+class ParamsValue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A value inside of parameters, or fields that several parameter structs share."""
 
 
@@ -46,6 +46,7 @@ class Spec(NamedTuple):
     input: bool = False  # whether it takes bytes
     requires: str = OPERATE  # the right that a caller needs
     raises: tuple[str, ...] = ()  # codes of the errors that are its own, beside those of every call
+    safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
 
     @property
     def stream(self) -> bool:
@@ -70,6 +71,7 @@ def method(
     input: bool = False,
     requires: str = OPERATE,
     raises: tuple[str, ...] = (),
+    safe: bool = False,
     sandbox: bool = True,
 ) -> Callable[[type[P]], type[P]]:
     """Declare the decorated `Params[R]` as the parameters of a method with the result `R`.
@@ -81,6 +83,7 @@ def method(
         input: Whether the method takes bytes.
         requires: The right that a caller needs.
         raises: The codes of the method's own errors.
+        safe: Whether the method changes nothing.
         sandbox: False for a method of the gateway itself.
 
     Raises:
@@ -95,7 +98,7 @@ def method(
             raise ValueError(f"the parameters of {name} are named {params.__name__}, not {expected}")
         if unknown := set(raises) - ERRORS.keys():
             raise ValueError(f"{name} raises unknown errors: {sorted(unknown)}")
-        spec = Spec(name, params, _result_of(params), events or {}, output, input, requires, raises)
+        spec = Spec(name, params, _result_of(params), events or {}, output, input, requires, raises, safe)
         (METHODS if sandbox else GATEWAY)[name] = _SPECS[params] = spec
         return params
 

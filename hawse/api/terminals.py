@@ -208,12 +208,12 @@ class TerminalKill(Params[TerminalKillResult], kw_only=True):
     grace: Grace | None = None
 
 
-@method("terminal.list", requires=VIEW)
+@method("terminal.list", safe=True, requires=VIEW)
 class TerminalList(Params[TerminalListResult], kw_only=True):
     """All terminals, running and exited."""
 
 
-@method("terminal.get", requires=VIEW)
+@method("terminal.get", safe=True, requires=VIEW)
 class TerminalGet(Params[TerminalInfo], kw_only=True):
     """One terminal as it is now."""
 

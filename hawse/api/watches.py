@@ -89,7 +89,7 @@ class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
     since: Version | None = None
 
 
-@method("watch.changes")
+@method("watch.changes", safe=True)
 class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
     """Answers what has changed in a directory since a version.
 

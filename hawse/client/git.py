@@ -2,29 +2,41 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
 
 import msgspec
 
+from hawse.api import Params
 from hawse.api.git import (
+    DIFF_LIMIT,
+    NETWORK_TIMEOUT,
+    GitAdd,
     GitAuthor,
+    GitBranch,
     GitBranchResult,
+    GitCancel,
+    GitCheckout,
+    GitClone,
+    GitCommit,
     GitCredentials,
+    GitDiff,
     GitDiffResult,
     GitHead,
+    GitLog,
     GitLogResult,
     GitProgress,
+    GitPull,
+    GitPush,
     GitPushResult,
+    GitStatus,
     GitStatusResult,
 )
 from hawse.api.paths import from_text
 from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.decode import parse
 from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
 
-T = TypeVar("T")
 WINDOW = 64 << 10  # bytes of progress on their way
 
 
@@ -32,9 +44,9 @@ class CloneCall(ClientCall):
     """`git.clone`: keyed, so that a repeat joins the clone that goes on, or gets its outcome."""
 
     def __init__(
-        self, sandbox: str, params: dict[str, Any], on_progress: Callable[[GitProgress], object] | None = None
+        self, sandbox: str, params: GitClone, on_progress: Callable[[GitProgress], object] | None = None
     ) -> None:
-        super().__init__("git.clone", params, sandbox=sandbox, key=new_key(), window=WINDOW)
+        super().__init__(params, sandbox=sandbox, key=new_key(), window=WINDOW)
         self._on_progress = on_progress
 
     def receive_event(self, event: Event) -> None:
@@ -43,9 +55,7 @@ class CloneCall(ClientCall):
         self.spend(event_cost(event))
 
     def finished(self, value: msgspec.Raw) -> GitHead:
-        head = parse(value, GitHead)
-        head.path = from_text(head.path)
-        return head
+        return _local(parse(value, GitHead))
 
 
 class Git:
@@ -77,25 +87,26 @@ class Git:
         by default. `on_progress` is called from the event loop. Raises `conflict` (`path` is not empty), `not_found`,
         `permission_denied`, `deadline_exceeded`, `io_error` with the reason `network`.
         """
-        params = {
-            "url": url,
-            "path": None if path is None else wire_path(path),
-            "depth": depth,
-            "branch": branch,
-            "filter": filter,
-            "timeout": timeout,
-        }
-        call = CloneCall(self._sandbox, params | {"credentials": _plain(credentials)}, on_progress)
+        params = GitClone(
+            url=url,
+            path=None if path is None else wire_path(path),
+            depth=depth,
+            branch=branch,
+            filter=filter,
+            credentials=credentials,
+            timeout=NETWORK_TIMEOUT if timeout is None else timeout,
+        )
+        call = CloneCall(self._sandbox, params, on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
         except asyncio.CancelledError:  # without this it would be kept for us for a while
-            self._calls.post(ClientCall("git.cancel", {"key": call.key}, sandbox=self._sandbox, key=new_key()))
+            self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
 
     async def status(self, path: PathLike = ".", *, ignored: bool = False) -> GitStatusResult:
         """What differs from the last commit, and where the branch is."""
-        state = await self._ask("git.status", GitStatusResult, path=path, ignored=ignored)
+        state = await self._request(GitStatus(path=wire_path(path), ignored=ignored))
         for entry in state.entries:
             entry.path = from_text(entry.path)
             entry.origin = None if entry.origin is None else from_text(entry.origin)
@@ -114,8 +125,15 @@ class Git:
         """A patch: of the working tree from the index; `staged`: of the index from the last commit; with `base`: of
         the working tree, or of `target`, from that. `limit`: bytes, 256 KiB by default.
         """
-        more = {"staged": staged, "base": base, "target": target, "paths": _list(paths), "limit": limit}
-        return await self._ask("git.diff", GitDiffResult, path=path, **more)
+        params = GitDiff(
+            path=wire_path(path),
+            staged=staged,
+            base=base,
+            target=target,
+            paths=_list(paths),
+            limit=DIFF_LIMIT if limit is None else limit,
+        )
+        return await self._request(params)
 
     async def log(
         self,
@@ -127,11 +145,11 @@ class Git:
         paths: Sequence[PathLike] | None = None,
     ) -> GitLogResult:
         """The latest commits of `ref`, or of what is checked out. None if there are none yet."""
-        return await self._ask("git.log", GitLogResult, path=path, ref=ref, limit=limit, skip=skip, paths=_list(paths))
+        return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
         """Stage `paths`, as they are and no patterns, or `all` that differs, deletions included."""
-        await self._act("git.add", path=path, paths=_list(paths), all=all)
+        await self._request(GitAdd(path=wire_path(path), paths=_list(paths), all=all))
 
     async def commit(
         self,
@@ -143,23 +161,22 @@ class Git:
         allow_empty: bool = False,
     ) -> GitHead:
         """Commit what is staged; with `all` what differs in tracked files as well. `author` is the committer too."""
-        who = None if author is None else msgspec.to_builtins(author)
-        answer = await self._act("git.commit", path=path, message=message, author=who, all=all, allow_empty=allow_empty)
-        return _shape(answer, GitHead)
+        params = GitCommit(path=wire_path(path), message=message, author=author, all=all, allow_empty=allow_empty)
+        return _local(await self._request(params))
 
     async def branches(self, path: PathLike = ".") -> GitBranchResult:
         """The branches, those of remotes as well, and which is checked out."""
-        return await self._ask("git.branch", GitBranchResult, path=path)
+        return await self._request(GitBranch(path=wire_path(path)))
 
     async def create_branch(
         self, name: str, *, path: PathLike = ".", start: str | None = None, force: bool = False
     ) -> GitBranchResult:
         """Make a branch at `start`, or where we are; `force` moves one that is there. `checkout` switches to it."""
-        return _shape(await self._act("git.branch", path=path, create=name, start=start, force=force), GitBranchResult)
+        return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
 
     async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
         """Delete a branch; with `force` also one that is not merged."""
-        return _shape(await self._act("git.branch", path=path, delete=name, force=force), GitBranchResult)
+        return await self._request(GitBranch(path=wire_path(path), delete=name, force=force))
 
     async def checkout(
         self,
@@ -171,8 +188,8 @@ class Git:
         paths: Sequence[PathLike] | None = None,
     ) -> GitHead:
         """Switch to a branch or commit; `create`: to a new branch at `start`. With `paths`: only bring those back."""
-        more = {"ref": ref, "create": create, "start": start, "paths": _list(paths)}
-        return _shape(await self._act("git.checkout", path=path, **more), GitHead)
+        params = GitCheckout(path=wire_path(path), ref=ref, create=create, start=start, paths=_list(paths))
+        return _local(await self._request(params))
 
     async def pull(
         self,
@@ -186,8 +203,16 @@ class Git:
         timeout: float | None = None,
     ) -> GitHead:
         """Fetch and merge, or `rebase`, or with `ff_only` refuse both. Raises `conflict` with the reason `merge`."""
-        more = {"remote": remote, "branch": branch, "rebase": rebase, "ff_only": ff_only, "timeout": timeout}
-        return _shape(await self._act("git.pull", path=path, credentials=_plain(credentials), **more), GitHead)
+        params = GitPull(
+            path=wire_path(path),
+            remote=remote,
+            branch=branch,
+            rebase=rebase,
+            ff_only=ff_only,
+            credentials=credentials,
+            timeout=NETWORK_TIMEOUT if timeout is None else timeout,
+        )
+        return _local(await self._request(params))
 
     async def push(
         self,
@@ -204,30 +229,25 @@ class Git:
 
         Raises `conflict` with the reason `rejected` if the remote has something else.
         """
-        more = {"branch": branch, "force": force, "set_upstream": set_upstream, "timeout": timeout}
-        answer = await self._act("git.push", path=path, remote=remote, credentials=_plain(credentials), **more)
-        return _shape(answer, GitPushResult)
+        params = GitPush(
+            path=wire_path(path),
+            remote=remote,
+            branch=branch,
+            force=force,
+            set_upstream=set_upstream,
+            credentials=credentials,
+            timeout=NETWORK_TIMEOUT if timeout is None else timeout,
+        )
+        return await self._request(params)
 
-    async def _ask(self, method: str, shape: type[T], *, path: PathLike, **params: Any) -> T:
-        call = ClientCall(
-            method, {"path": wire_path(path), **params}, sandbox=self._sandbox, repeats=True
-        )  # it changes nothing
-        return _shape(await self._calls.perform(call), shape)
-
-    async def _act(self, method: str, *, path: PathLike, **params: Any) -> Any:
-        params = {"path": wire_path(path), **params}
-        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))
-
-
-def _shape(answer: Any, shape: type[T]) -> T:
-    value = parse(msgspec.json.encode(answer), shape)
-    if isinstance(value, GitHead):
-        value.path = from_text(value.path)
-    return value
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)
 
 
-def _plain(credentials: GitCredentials | None) -> Any:
-    return None if credentials is None else msgspec.to_builtins(credentials)
+def _local(head: GitHead) -> GitHead:
+    """The same with its path as Python has it."""
+    head.path = from_text(head.path)
+    return head
 
 
 def _list(paths: Sequence[PathLike] | None) -> list[str] | None:

@@ -8,18 +8,22 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hawse.api.gateway import PreviewHostResult
+from hawse.api import Params
+from hawse.api.gateway import PreviewHost
 from hawse.api.ports import (
     ExposedPort,
     OpenPort,
     PortConnectOpened,
     PortConnectResult,
-    PortExposedResult,
+    PortExpose,
+    PortExposed,
+    PortList,
     PortListResult,
+    PortUnexpose,
 )
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.iterators import OutputIterator
@@ -185,7 +189,7 @@ class Ports:
 
     async def list(self) -> builtins.list[OpenPort]:
         """What programs of the sandbox listen on, by number."""
-        return parse(await self._ask("port.list"), PortListResult).ports
+        return (await self._request(PortList())).ports
 
     def watch(self) -> PortWatch:
         """What is open now, and after every change. See `PortWatch`."""
@@ -197,19 +201,17 @@ class Ports:
         Nobody need listen yet. It holds until `unexpose`, or until the runtime ends. Raises `forbidden` if the port is
         somebody else's, `limit_exceeded`.
         """
-        answer = await self._ask("port.expose", {"port": port, "name": name}, key=new_key())
-        return self._preview(parse(answer, ExposedPort), await self._host())
+        exposed = await self._request(PortExpose(port=port, name=name))
+        return self._preview(exposed, await self._host())
 
     async def unexpose(self, port: int) -> None:
         """Take a preview back, and cut who is in it. Of a port that has none it does nothing."""
-        await self._ask("port.unexpose", {"port": port}, key=new_key())
+        await self._request(PortUnexpose(port=port))
 
     async def exposed(self) -> builtins.list[Preview]:
         """The previews there are."""
         host = await self._host()
-        return [
-            self._preview(found, host) for found in parse(await self._ask("port.exposed"), PortExposedResult).exposed
-        ]
+        return [self._preview(found, host) for found in (await self._request(PortExposed())).exposed]
 
     def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
         """A TCP connection to a port, or by a preview's token, for `async with`. See `PortConnection`."""
@@ -218,19 +220,17 @@ class Ports:
 
     # ---- inside
 
-    async def _ask(self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None) -> bytes:
-        call = ClientCall(method, params, sandbox=self._sandbox, key=key, repeats=True)
-        return msgspec.json.encode(await self._calls.perform(call))
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)
 
     async def _host(self) -> str | None:
         """The name below which previews have names; None from a gateway that has none."""
         try:
-            answer = await self._calls.perform(ClientCall("preview.host", repeats=True))
+            return (await self._calls.request(PreviewHost(), sandbox=None)).host
         except HawseError as error:
             if error.code not in ("unknown_method", "forbidden"):
                 raise
             return None
-        return parse(msgspec.json.encode(answer), PreviewHostResult).host
 
     def _preview(self, exposed: ExposedPort, host: str | None) -> Preview:
         path = f"{self._gateway}/p/{self._sandbox}/{exposed.token}/"

@@ -8,6 +8,7 @@ from typing import Literal
 
 from hawse.api.files import FileStatResult, FileTransferResult
 from hawse.api.paths import to_text
+from hawse.api.terminals import TerminalCreate
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files.files import LIMIT, Files, PathLike
@@ -88,14 +89,8 @@ class Sandbox(Execution):
         wanted = None
         if create and instance is None:
             environment = None if env is None else dict(env)
-            wanted = {
-                "id": id,
-                "argv": argv,
-                "cwd": None if cwd is None else to_text(cwd),
-                "env": environment,
-                "cols": cols,
-                "rows": rows,
-            }
+            directory = None if cwd is None else to_text(cwd)
+            wanted = TerminalCreate(id=id, argv=argv, cwd=directory, env=environment, cols=cols, rows=rows)
         call = TerminalAttachCall(
             self.id,
             id or "",

@@ -7,9 +7,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hawse.api.paths import from_text, to_text
-from hawse.api.watches import WatchChangesResult, WatchedChange, WatchedChanges, WatchRescan, WatchStarted
+from hawse.api.watches import (
+    WatchChanges,
+    WatchChangesResult,
+    WatchedChange,
+    WatchedChanges,
+    WatchRescan,
+    WatchStarted,
+    WatchStop,
+)
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.decode import parse
 from hawse.client.calls.iterators import OutputIterator
@@ -97,7 +105,7 @@ class Watch:
 
     async def stop(self) -> None:
         """End it, for everybody who watches the same. Again, it does nothing."""
-        await self._calls.perform(ClientCall("watch.stop", {"id": self.id}, sandbox=self._call.sandbox, key=new_key()))
+        await self._calls.request(WatchStop(id=self.id), sandbox=self._call.sandbox)
 
     def __aiter__(self) -> OutputIterator[WatchedChange | WatchRescan]:
         return OutputIterator(self._call.inbox, self._next)
@@ -153,9 +161,8 @@ class Watches:
 
         Without `since` it begins to watch. Whoever does not ask for 10 minutes is told to `rescan`.
         """
-        params = {**_params(path, recursive, include, exclude), "since": since}
-        answer = await self._calls.perform(ClientCall("watch.changes", params, sandbox=self._sandbox, repeats=True))
-        state = parse(msgspec.json.encode(answer), WatchChangesResult)
+        params = WatchChanges(**_params(path, recursive, include, exclude), since=since)
+        state = await self._calls.request(params, sandbox=self._sandbox)
         state.changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in state.changes]
         return state
 

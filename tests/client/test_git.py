@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hawse
-from hawse.api.git import GitProgress
+from hawse.api.git import GitClone, GitProgress
 from hawse.client import GitAuthor, GitCredentials, HawseError, Options, WatchedChange
 from hawse.client.calls.call_table import CallTable
 from hawse.client.git import CloneCall, Git
@@ -32,7 +32,7 @@ async def test_a_clone_whose_line_is_cut_is_joined_by_its_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     line = MemoryLine(calls)
     heard: list[GitProgress] = []
-    call = CloneCall("local", {"url": "https://h/x", "depth": None}, heard.append)
+    call = CloneCall("local", GitClone(url="https://h/x"), heard.append)
     calls.submit(call)
     assert (line.call.method, line.params) == ("git.clone", {"url": "https://h/x"})
     line.event("progress", {"phase": "Receiving objects", "percent": 1, "done": 1, "total": 99, "new": True})
@@ -52,7 +52,7 @@ async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(box.status("r"))
         await asyncio.sleep(0)
-        assert (line.call.method, line.params, line.call.key) == ("git.status", {"path": "r", "ignored": False}, None)
+        assert (line.call.method, line.params, line.call.key) == ("git.status", {"path": "r"}, None)
         line.result({"branch": "main"})
         assert (await asking).branch == "main"
         acting = tasks.create_task(box.push(credentials=ACCESS))

@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
+from hawse.api import Params, spec_of
 from hawse.client.base.channel import ClientChannel
+from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import InputStream
 from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.wire import Data, Event, HawseError, RemoteProtocolError
@@ -27,7 +29,7 @@ class ClientCall:
 
     def __init__(
         self,
-        method: str,
+        method: str | Params[Any],
         params: dict[str, Any] | None = None,
         *,
         sandbox: str | None = None,
@@ -36,13 +38,31 @@ class ClientCall:
         repeats: bool | None = None,
         window: int = 0,
     ) -> None:
-        """`repeats`: it may be opened again after a line was lost; by default if it has a `key`.
+        """Prepare a call.
 
-        `window`: bytes of events and data that the server may send before further credit; 0 takes neither.
+        Args:
+            method: The parameters of a declared method, or the name of any method.
+            params: The parameters of a method that is given by name; None leaves a parameter out.
+            sandbox: The sandbox that the call is for; None for the gateway itself.
+            key: The same key again joins the same call.
+            timeout: Seconds from when the call is sent.
+            repeats: Whether it may be sent again on a new connection; by default if it has a `key`.
+            window: Bytes of events and data that the server may send before further credit; 0 takes neither.
+
+        Raises:
+            HawseError: `invalid_params` for a name, key or timeout that the server would refuse.
         """
+        self._result: Any = Any  # the type of the result
+        if isinstance(method, Params):
+            spec = spec_of(type(method))
+            method, params, self._result = spec.name, msgspec.to_builtins(method), spec.result
+            key = key or (None if repeats or spec.safe or spec.stream else new_key())
+            repeats = True if spec.safe else repeats
+        else:
+            params = {name: value for name, value in (params or {}).items() if value is not None}
         _check(method=method, sandbox=sandbox, key=key, timeout=timeout)
         self.method = method
-        self.base = {name: value for name, value in (params or {}).items() if value is not None}
+        self.base: dict[str, Any] = params
         self.sandbox = sandbox
         self.key = key
         self.timeout = timeout
@@ -85,7 +105,7 @@ class ClientCall:
 
     def finished(self, value: msgspec.Raw) -> Any:
         """Turn the result into what the caller gets. May raise `HawseError`."""
-        return msgspec.json.decode(value)
+        return parse(value, self._result)
 
     # ---- for Calls
 

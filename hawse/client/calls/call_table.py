@@ -10,8 +10,9 @@ Everything here is synchronous but `perform` and `begin`, which wait for an outc
 import asyncio
 import time
 from collections import deque
-from typing import Any
+from typing import Any, TypeVar
 
+from hawse.api import Params
 from hawse.client.base.channel import ClientChannel, ConnectionProtocol
 from hawse.client.base.errors import ClientClosedError, GaveUpError, fresh
 from hawse.client.base.options import Options
@@ -28,6 +29,8 @@ from hawse.wire import (
     RemoteProtocolError,
     Result,
 )
+
+R = TypeVar("R")
 
 RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can be resumed comes back from
 OPENINGS = frozenset({"opened", "watching"})  # the events by which one sees that a channel works
@@ -62,6 +65,20 @@ class CallTable:
             raise HawseError("deadline_exceeded", call.method, admitted="unknown" if call.sent else "no") from None
         finally:
             self.abandon(call)
+
+    async def request(self, params: Params[R], *, sandbox: str | None, repeats: bool | None = None) -> R:
+        """Call a method that is not a stream, exactly once, and return its result.
+
+        Args:
+            params: The parameters, of the type that declares the method.
+            sandbox: The sandbox that the call is for; None for the gateway itself.
+            repeats: True if running it twice does no harm: then it gets no key.
+
+        Raises:
+            HawseError: The call's error, and what ends a client.
+        """
+        result: R = await self.perform(ClientCall(params, sandbox=sandbox, repeats=repeats))
+        return result
 
     async def outcome(self, call: ClientCall) -> Any:
         """Wait for the outcome of a call that was submitted. Raises `HawseError`."""

@@ -7,12 +7,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hawse.api import Nothing
+from hawse.api import Params
 from hawse.api import files as api
 from hawse.api.paths import from_text, to_text
-from hawse.client.calls.call import ClientCall, new_key
-from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.decode import parse
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files as transfers
@@ -21,7 +19,6 @@ from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall
 from hawse.wire import HawseError
 
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-T = TypeVar("T")
 
 LIMIT = 256 << 20  # bytes that `read` keeps: more is for `open_read`
 
@@ -136,11 +133,11 @@ class Files:
 
     async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStatResult:
         """What is there: `type`, `size`, `mode`, `uid`, `gid`, `mtime`, `version`. `follow`: symlinks."""
-        return _local(await self._ask("file.stat", api.FileStatResult, path, follow=follow))
+        return _local(await self._request(api.FileStat(**self._target(path), follow=follow)))
 
     async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
         """Whether there is something. A symlink to nothing is nothing, unless not `follow`."""
-        return (await self._ask("file.exists", api.FileExistsResult, path, follow=follow)).exists
+        return (await self._request(api.FileExists(**self._target(path), follow=follow))).exists
 
     def list(
         self,
@@ -213,30 +210,30 @@ class Files:
 
     async def mkdir(self, path: PathLike, *, parents: bool = False, mode: int | None = None) -> bool:
         """Make a directory; with `parents` those above too, and then one that is there is fine: False."""
-        return (await self._ask("file.mkdir", api.FileMkdirResult, path, parents=parents, mode=mode)).created
+        return (await self._request(api.FileMkdir(**self._target(path), parents=parents, mode=mode))).created
 
     async def chmod(self, path: PathLike, mode: int) -> None:
         """Set permission bits."""
-        await self._ask("file.chmod", Nothing, path, mode=mode)
+        await self._request(api.FileChmod(**self._target(path), mode=mode))
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
         """Delete a file or a symlink, or with `recursive` a directory with all in it; return how much it was."""
-        return (await self._ask("file.delete", api.FileDeleteResult, path, recursive=recursive)).deleted
+        return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
         """Rename within a file system, atomically. What is at `to` is `conflict`, unless `overwrite`."""
-        await self._ask("file.rename", Nothing, path, to=wire_path(to), overwrite=overwrite)
+        await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
         """Rename, or across file systems copy and delete."""
-        await self._ask("file.move", Nothing, path, to=wire_path(to), overwrite=overwrite)
+        await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def copy(
         self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
     ) -> api.FileCopyResult:
         """Copy; it appears at `to` when it is whole. Modes, times and symlinks stay. Returns what was copied."""
-        options = {"to": wire_path(to), "recursive": recursive, "overwrite": overwrite}
-        return await self._ask("file.copy", api.FileCopyResult, path, **options)
+        params = api.FileCopy(**self._target(path), to=wire_path(to), recursive=recursive, overwrite=overwrite)
+        return await self._request(params)
 
     # ---- archives
 
@@ -263,9 +260,11 @@ class Files:
     def _params(self, path: PathLike, **more: Any) -> dict[str, Any]:
         return {"path": wire_path(path), "root": self._root, **more}
 
-    async def _ask(self, method: str, shape: type[T], path: PathLike, **more: Any) -> T:
-        call = ClientCall(method, self._params(path, **more), sandbox=self._sandbox, key=new_key())
-        return parse(msgspec.json.encode(await self._calls.perform(call)), shape)
+    def _target(self, path: PathLike) -> dict[str, Any]:
+        return {"path": wire_path(path), "root": self._root}
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)
 
 
 E = TypeVar("E", bound=api.FileEntry)

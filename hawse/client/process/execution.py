@@ -5,15 +5,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-import msgspec
-
-from hawse.api.processes import ProcessInfo, ProcessListResult
+from hawse.api import Params
+from hawse.api.processes import ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
 from hawse.api.types import StreamName
 from hawse.client.base.errors import CommandError
 from hawse.client.base.results import CommandResult
-from hawse.client.calls.call import ClientCall, new_key
-from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.decode import parse
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.exec import Command, ExecCall, program, write_stdin
 from hawse.client.process.process import Process, ProcessCall
@@ -89,9 +87,8 @@ class Execution:
         Without `stdin` it reads from /dev/null. `timeout` (seconds) kills the whole tree. Raises `conflict` if one of
         that `id` runs, `spawn_failed`, `limit_exceeded`, and what ends a client.
         """
-        params = {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
-        answer = await self._calls.perform(ClientCall("process.start", params, sandbox=self.id, key=new_key()))
-        info = parse(msgspec.json.encode(answer), ProcessInfo)
+        what = program(command, cwd=cwd, env=env, timeout=timeout)
+        info = await self._request(ProcessStart(**what, id=id, stdin=stdin or None))
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0}, stdin=stdin)
 
     async def attach_process(
@@ -108,17 +105,14 @@ class Execution:
         found: list[ProcessInfo] = []
         more = True
         while more:
-            params = {"after": found[-1].id} if found else {}
-            answer = await self._calls.perform(ClientCall("process.list", params, sandbox=self.id, key=new_key()))
-            part = parse(msgspec.json.encode(answer), ProcessListResult)
+            part = await self._request(ProcessList(after=found[-1].id if found else None))
             found += part.processes
             more = part.more and bool(part.processes)
         return found
 
     async def process_info(self, id: str) -> ProcessInfo:
         """A process as it is now, running or ended. Raises `not_found`, and what ends a client."""
-        answer = await self._calls.perform(ClientCall("process.get", {"id": id}, sandbox=self.id, key=new_key()))
-        return parse(msgspec.json.encode(answer), ProcessInfo)
+        return await self._request(ProcessGet(id=id))
 
     @asynccontextmanager
     async def process(
@@ -137,7 +131,7 @@ class Execution:
             process = await self.start(command, id=name, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
         except BaseException:
             if id is None:  # it may have been started, and nobody else can know it
-                self._calls.post(ClientCall("process.kill", {"id": name}, sandbox=self.id, key=new_key()))
+                self._calls.post(ClientCall(ProcessKill(id=name), sandbox=self.id))
             raise
         try:
             yield process
@@ -145,6 +139,9 @@ class Execution:
             await process.leave()
 
     # ---- inside
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self.id)
 
     async def _attach(
         self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool

@@ -5,18 +5,20 @@ from typing import Any, cast
 
 import msgspec
 
+from hawse.api import Params
 from hawse.api.processes import (
     LogMatch,
     ProcessAttachResult,
-    ProcessKillResult,
+    ProcessKill,
     ProcessOpened,
+    ProcessSignal,
     ProcessWaitResult,
     StreamTruncated,
 )
 from hawse.api.types import Exit, StreamName
 from hawse.client.base.errors import ClientClosedError, TruncatedError
-from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.iterators import OutputIterator
@@ -214,12 +216,12 @@ class Process:
 
     async def signal(self, signal: str | int) -> None:
         """Send a signal to the process group: "INT", "SIGINT" or a number. Raises `exited`, `not_found`."""
-        await self._perform("process.signal", {"signal": signal})
+        await self._request(ProcessSignal(id=self.id, instance=self.instance, signal=signal))
 
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
         """TERM (or `signal`), then KILL to the whole tree after `grace` seconds (5); return when it is gone."""
-        answer = await self._perform("process.kill", {"signal": signal, "grace": grace})
-        return parse(msgspec.json.encode(answer), ProcessKillResult).exit
+        params = ProcessKill(id=self.id, instance=self.instance, signal=signal, grace=grace)
+        return (await self._request(params)).exit
 
     def detach(self) -> None:
         """Leave it running when the `async with` is left."""
@@ -246,6 +248,5 @@ class Process:
         waited: ProcessWaitResult = await self._calls.perform(call)
         return waited
 
-    async def _perform(self, method: str, params: dict[str, Any]) -> Any:
-        params = {"id": self.id, "instance": self.instance, **params}
-        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)

@@ -7,13 +7,24 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from hawse.api.processes import ProcessInfo, StreamOffsets
-from hawse.api.sessions import SessionExecOpened, SessionExecResult, SessionInfo, SessionWatchResult
+from hawse.api import Params
+from hawse.api.processes import StreamOffsets
+from hawse.api.sessions import (
+    SessionCreate,
+    SessionDelete,
+    SessionExecOpened,
+    SessionExecResult,
+    SessionGet,
+    SessionInfo,
+    SessionProcess,
+    SessionWatch,
+    SessionWatchResult,
+)
 from hawse.api.types import Exit, StreamName
 from hawse.client.base.errors import CommandError
 from hawse.client.base.results import CommandResult
-from hawse.client.calls.call import ClientCall, new_key
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.exec import Command, ExecCall, program, write_stdin
@@ -98,12 +109,12 @@ class Session:
         if own:
             self._wanted["id"] = f"s-{secrets.token_hex(6)}"
         try:
-            answer = await self._perform("session.create", self._wanted)
+            created = await self._request(SessionCreate(**self._wanted))
         except BaseException:
             if own:  # it may have been created, and nobody else can know it
-                self._calls.post(ClientCall("session.delete", {"id": self.id}, sandbox=self._sandbox, key=new_key()))
+                self._calls.post(ClientCall(SessionDelete(id=self.id), sandbox=self._sandbox))
             raise
-        self.instance = _as(answer, SessionInfo).instance
+        self.instance = created.instance
         return self
 
     async def __aexit__(
@@ -173,26 +184,29 @@ class Session:
         bash, functions and options. It changes nothing of the session, and outlives it. Raises `exited` as `exec` does,
         and as `Sandbox.start`.
         """
-        more = {"session": self.id, "instance": self.instance or None, "id": id, "stdin": stdin or None}
-        answer = await self._perform("session.process", program(command, cwd=cwd, env=env, timeout=timeout) | more)
-        info = _as(answer, ProcessInfo)
+        what = program(command, cwd=cwd, env=env, timeout=timeout)
+        instance = self.instance or None
+        started = SessionProcess(**what, session=self.id, instance=instance, id=id, stdin=stdin or None)
+        info = await self._request(started)
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0})
 
     # ---- life
 
     async def info(self) -> SessionInfo:
         """What it is, and whether it still lives. Raises `not_found`."""
-        return _as(await self._perform("session.get", {"id": self.id}), SessionInfo)
+        return await self._request(SessionGet(id=self.id))
 
     async def wait(self) -> Exit:
         """Wait until its shell has ended, by whatever; return how. Raises `not_found`, `stale_handle`."""
-        call = ClientCall("session.watch", self._named(), sandbox=self._sandbox, repeats=True, window=self._window)
-        return _as(await self._calls.perform(call), SessionWatchResult).exit
+        watch = SessionWatch(**self._named())
+        call = ClientCall(watch, sandbox=self._sandbox, repeats=True, window=self._window)
+        ended: SessionWatchResult = await self._calls.perform(call)
+        return ended.exit
 
     async def delete(self, *, grace: float | None = None) -> None:
         """End the shell with all that it started, and forget it: TERM, then KILL after `grace` seconds (5)."""
         try:
-            await self._perform("session.delete", {**self._named(), "grace": grace})
+            await self._request(SessionDelete(**self._named(), grace=grace))
         except HawseError as error:
             if error.code not in GONE:
                 raise
@@ -202,9 +216,5 @@ class Session:
     def _named(self) -> dict[str, Any]:
         return {"id": self.id, "instance": self.instance or None}
 
-    async def _perform(self, method: str, params: dict[str, Any]) -> Any:
-        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))
-
-
-def _as(value: Any, shape: type[T]) -> T:
-    return parse(msgspec.json.encode(value), shape)
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)

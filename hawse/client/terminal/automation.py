@@ -1,22 +1,24 @@
 """What agents do with a terminal: look at the screen, wait, press keys, run commands (docs/wire.md section 9)."""
 
 import time
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from hawse.api import Params
 from hawse.api.automation import (
     CommandInfo,
     OutputMatch,
+    TerminalHistory,
     TerminalHistoryResult,
+    TerminalScreen,
     TerminalScreenResult,
+    TerminalSend,
     TerminalSendResult,
     TerminalWaitResult,
 )
-from hawse.api.terminals import TerminalInfo
-from hawse.client.calls.call import ClientCall, new_key
-from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.decode import T, parse
+from hawse.api.terminals import TerminalGet, TerminalInfo
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.output_range import OutputRange
 from hawse.client.terminal.wait import TerminalWaitCall
@@ -49,7 +51,7 @@ class Automation:
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
     ) -> TerminalScreenResult:
         """The screen, below up to `scrollback` rows of what has scrolled away (6,000 at most)."""
-        return await self._ask("terminal.screen", {"format": format, "scrollback": scrollback}, TerminalScreenResult)
+        return await self._request(TerminalScreen(**self._named(), format=format, scrollback=scrollback))
 
     async def send(
         self, text: str | None = None, *, paste: str | None = None, keys: list[str] | None = None
@@ -59,8 +61,8 @@ class Automation:
         Exactly once, in one piece or not at all. Raises `invalid_params` for an unknown key, `lease_held`, `exited`,
         `forbidden` for a read-only viewer, `input_overflow` if the program does not read.
         """
-        params = {"text": text, "paste": paste, "keys": keys, "viewer": self._call.viewer_key}
-        sent = await self._ask("terminal.send", params, TerminalSendResult)
+        typed = TerminalSend(**self._named(), text=text, paste=paste, keys=keys, viewer=self._call.viewer_key)
+        sent = await self._request(typed)
         self._mark = max(sent.offset, self._mark or 0)
         return sent
 
@@ -139,7 +141,7 @@ class Automation:
 
     async def history(self, *, limit: int = 100, before: int | None = None) -> TerminalHistoryResult:
         """The latest `limit` (up to 1,000) commands with a number below `before`."""
-        return await self._ask("terminal.history", {"limit": limit, "before": before}, TerminalHistoryResult)
+        return await self._request(TerminalHistory(**self._named(), limit=limit, before=before))
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
         """The end of the first command that begins after `since`."""
@@ -161,11 +163,7 @@ class Automation:
 
     async def _get(self) -> TerminalInfo:
         """Return the terminal as it is now; `terminal.get` takes no `instance`."""
-        call = ClientCall("terminal.get", {"id": self._named()["id"]}, sandbox=self._sandbox, key=new_key())
-        return parse(msgspec.json.encode(await self._calls.perform(call)), TerminalInfo)
+        return await self._request(TerminalGet(id=self._named()["id"]))
 
-    async def _ask(self, method: str, params: dict[str, Any], shape: type[T]) -> T:
-        answer = await self._calls.perform(
-            ClientCall(method, {**self._named(), **params}, sandbox=self._sandbox, key=new_key())
-        )
-        return parse(msgspec.json.encode(answer), shape)
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)

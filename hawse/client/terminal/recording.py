@@ -1,14 +1,13 @@
 """A recording of a terminal: stopped, marked, and read as asciicast v3 while the line comes and goes."""
 
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
-
+from hawse.api import Params
 from hawse.api.files import FileOpened
-from hawse.api.recordings import RecordingInfo
+from hawse.api.recordings import RecordingDelete, RecordingGet, RecordingInfo, RecordingMark, RecordingStop
 from hawse.client.base.results import FileInfo
-from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.call import event_cost
+from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.decode import parse
 from hawse.client.files.transfer_streams import FileReader, ReadCall
 from hawse.wire import Event
@@ -44,19 +43,18 @@ class Recording:
 
     async def info(self) -> RecordingInfo:
         """What it is and how far it has come. Raises `not_found`."""
-        call = ClientCall("recording.get", {"id": self.id}, sandbox=self._sandbox, repeats=True)  # it changes nothing
-        return parse(msgspec.json.encode(await self._calls.perform(call)), RecordingInfo)
+        return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
         """End it; returns when all of it is on the disk. Again, it does nothing."""
-        return await self._perform("recording.stop")
+        return await self._request(RecordingStop(id=self.id))
 
     async def mark(self, label: str = "") -> None:
         """Set a marker here. Raises `exited` if it has ended."""
-        await self._perform("recording.mark", label=label)
+        await self._request(RecordingMark(id=self.id, label=label))
 
     async def delete(self) -> None:
-        await self._calls.perform(self._call("recording.delete", {"id": self.id}))
+        await self._request(RecordingDelete(id=self.id))
 
     def open_read(self, *, part: Part = "cast", offset: int = 0, length: int | None = None) -> FileReader:
         """Stream its bytes as far as they have come: `async with … as file:`, then `async for chunk in file`."""
@@ -68,9 +66,5 @@ class Recording:
         async with self.open_read(part=part) as file:
             return b"".join([chunk async for chunk in file])
 
-    async def _perform(self, method: str, **params: Any) -> RecordingInfo:
-        answer = await self._calls.perform(self._call(method, {"id": self.id, **params}))
-        return parse(msgspec.json.encode(answer), RecordingInfo)
-
-    def _call(self, method: str, params: dict[str, Any]) -> ClientCall:
-        return ClientCall(method, params, sandbox=self._sandbox, key=new_key())
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)

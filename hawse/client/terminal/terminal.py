@@ -4,16 +4,15 @@ import secrets
 from types import TracebackType
 from typing import Any
 
-import msgspec
+from msgspec import UNSET
 
-from hawse.api.people import WriterLease
-from hawse.api.terminals import TerminalCreateResult, TerminalKillResult
+from hawse.api.people import LeaseAction, PointerPosition, TerminalLease, TerminalPresence
+from hawse.api.recordings import RecordingStart
+from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
 from hawse.api.types import Exit
 from hawse.client.base.errors import ClientClosedError
 from hawse.client.base.results import LeaseInfo, Output, ParticipantInfo, Repaint, Snapshot, TerminalEvent
-from hawse.client.calls.call import ClientCall, new_key
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.receive_buffer import BufferedChunk
@@ -26,7 +25,7 @@ from hawse.wire import HawseError
 class Terminal(Automation):
     """`async with sb.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches only."""
 
-    def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: dict[str, Any] | None) -> None:
+    def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: TerminalCreate | None) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._call = call
@@ -36,8 +35,7 @@ class Terminal(Automation):
     async def __aenter__(self) -> "Terminal":
         """Raises `not_found`, `stale_handle` (another instance), `spawn_failed`, and what ends a client."""
         if self._create is not None:
-            answer = await self._perform("terminal.create", self._create, id=None)
-            info = parse(msgspec.json.encode(answer), TerminalCreateResult)
+            info = await self._request(self._create)
             self._call.base |= {"id": info.id, "instance": info.instance}
             self._mark = 0 if info.created else None
         await self._calls.begin(self._call)
@@ -107,13 +105,13 @@ class Terminal(Automation):
         self, *, name: str | None = None, focus: bool | None = None, at: tuple[int, int] | None = None
     ) -> None:
         """Tell the others: a name, whether we look there, and where our pointer is (column and row from 0)."""
-        said = {"name": name, "focus": focus, "at": None if at is None else {"x": at[0], "y": at[1]}}
-        await self._perform("terminal.presence", {"viewer": self._call.viewer_key, **said})
+        pointer = UNSET if at is None else PointerPosition(x=at[0], y=at[1])
+        key = self._call.viewer_key
+        await self._request(TerminalPresence(id=self.id, viewer=key, name=name, focus=focus, at=pointer))
 
-    async def _lease(self, action: str) -> LeaseInfo:
-        answer = await self._perform("terminal.lease", {"viewer": self._call.viewer_key, "action": action})
-        told = parse(msgspec.json.encode(answer), WriterLease)
-        return LeaseInfo(told.holder, told.epoch)
+    async def _lease(self, action: LeaseAction) -> LeaseInfo:
+        lease = await self._request(TerminalLease(id=self.id, action=action, viewer=self._call.viewer_key))
+        return LeaseInfo(lease.holder, lease.epoch)
 
     # ---- output
 
@@ -170,16 +168,15 @@ class Terminal(Automation):
 
     async def resize(self, cols: int, rows: int) -> None:
         """1 to 1,000 each."""
-        await self._perform("terminal.resize", {"cols": cols, "rows": rows})
+        await self._request(TerminalResize(id=self.id, cols=cols, rows=rows))
 
     async def signal(self, signal: str | int) -> None:
         """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
-        await self._perform("terminal.signal", {"signal": signal})
+        await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
         """HUP to everything in it, KILL after `grace` seconds (2); return when it is gone."""
-        answer = await self._perform("terminal.kill", {"grace": grace})
-        return parse(msgspec.json.encode(answer), TerminalKillResult).exit
+        return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:
         """Wait until it has exited and its output has come. Output that nobody reads may be dropped meanwhile."""
@@ -193,15 +190,9 @@ class Terminal(Automation):
         Raises `exited`, `limit_exceeded`, `no_space`.
         """
         name = f"r-{secrets.token_hex(6)}"
-        params = {"terminal": self.id, "id": name, "input": input, "title": title}
-        await self._perform("recording.start", params, id=None)
+        await self._request(RecordingStart(terminal=self.id, id=name, input=input, title=title))
         return Recording(self._calls, self._sandbox, name)
 
     def close(self) -> None:
         """Detach. The terminal goes on."""
         self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
-
-    async def _perform(self, method: str, params: dict[str, Any], *, id: str | None = "") -> Any:
-        if id is not None:
-            params = {"id": self.id, **params}
-        return await self._calls.perform(ClientCall(method, params, sandbox=self._sandbox, key=new_key()))

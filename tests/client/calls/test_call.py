@@ -6,8 +6,9 @@ import logging
 import msgspec
 import pytest
 
+from hawse.api.files import FileMkdir, FileMkdirResult, FileStat
 from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.wire import Event, HawseError
+from hawse.wire import Event, HawseError, RemoteProtocolError
 
 
 async def test_a_key_makes_a_call_repeat() -> None:
@@ -58,3 +59,21 @@ async def test_a_failure_that_nobody_asks_for_is_no_noise(caplog: pytest.LogCapt
 
 async def test_an_event_costs_its_value_and_a_little() -> None:
     assert event_cost(Event(ch=1, name="n", value=msgspec.Raw(b"[1,2]"))) == 5 + 64
+
+
+async def test_the_parameters_of_a_declared_method_name_it_and_leave_defaults_out() -> None:
+    call = ClientCall(FileMkdir(path="x", mode=0o700), sandbox="local")
+    assert (call.method, call.params()) == ("file.mkdir", {"path": "x", "mode": 0o700})
+    assert call.key
+    assert call.repeats
+    asking = ClientCall(FileStat(path="x"), sandbox="local")
+    assert (asking.key, asking.repeats) == (None, True)
+
+
+async def test_the_result_of_a_declared_method_has_its_type() -> None:
+    call = ClientCall(FileMkdir(path="x"))
+    call.settle(msgspec.Raw(b'{"created": true}'))
+    assert await call.done == FileMkdirResult(created=True)
+    wrong = ClientCall(FileMkdir(path="x"))
+    with pytest.raises(RemoteProtocolError, match="not a FileMkdirResult"):
+        wrong.settle(msgspec.Raw(b'{"created": 1}'))

@@ -42,11 +42,10 @@ async def asked(work, answer=None, *, events=(), error: HawseError | None = None
 @pytest.mark.parametrize(
     ("work", "answer", "params", "outcome"),
     [
-        (lambda f: f.exists("x"), {"exists": True, "type": "file"}, {"path": "x", "follow": True}, True),
-        (lambda f: f.mkdir(b"\xff", mode=1), {"created": False}, {"path": "\0ff", "parents": False, "mode": 1}, False),
+        (lambda f: f.mkdir(b"\xff", mode=1), {"created": False}, {"path": "\0ff", "mode": 1}, False),
         (lambda f: f.chmod("x", 0o600), {}, {"path": "x", "mode": 0o600}, None),
-        (lambda f: f.delete("x"), {"deleted": 3}, {"path": "x", "recursive": False}, 3),
-        (lambda f: f.rename("x", "y"), {}, {"path": "x", "to": "y", "overwrite": False}, None),
+        (lambda f: f.delete("x"), {"deleted": 3}, {"path": "x"}, 3),
+        (lambda f: f.rename("x", "y"), {}, {"path": "x", "to": "y"}, None),
         (lambda f: f.move("x", "y", overwrite=True), {}, {"path": "x", "to": "y", "overwrite": True}, None),
     ],
 )
@@ -55,6 +54,13 @@ async def test_each_change_is_one_keyed_call_within_its_root(work, answer, param
     assert sent == {"root": "/r", **params}
     assert call.key
     assert got == outcome
+
+
+async def test_a_question_that_changes_nothing_is_repeated_without_a_key() -> None:
+    call, sent, (got,) = await asked(lambda f: f.exists("x", follow=False), {"exists": True, "type": "file"})
+    assert sent == {"root": "/r", "path": "x", "follow": False}
+    assert call.key is None
+    assert got is True
 
 
 async def test_entries_come_with_names_as_python_has_them() -> None:
