@@ -32,12 +32,16 @@ from hawse.wire import HawseError, Limits
 class HostCheck:
     """ASGI middleware: turns away whoever calls us by a foreign name. `/healthz` tells no secret, so it is open."""
 
-    def __init__(self, app: ASGIApp, doors: AccessPolicy) -> None:
+    def __init__(self, app: ASGIApp, access_policy: AccessPolicy) -> None:
         self._app = app
-        self._doors = doors
+        self._access_policy = access_policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] == "/healthz" or self._doors.host_allowed(scope["headers"]):
+        if (
+            scope["type"] == "lifespan"
+            or scope["path"] == "/healthz"
+            or self._access_policy.host_allowed(scope["headers"])
+        ):
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
@@ -46,7 +50,7 @@ class HostCheck:
 
 
 def create_app(
-    doors: AccessPolicy,
+    access_policy: AccessPolicy,
     provider: Provider,
     *,
     limits: Limits | None = None,
@@ -56,8 +60,8 @@ def create_app(
 ) -> Starlette:
     """`app.state.connect` is the `ConnectEndpoint` that knows who is connected."""
     tickets = Tickets(time.monotonic)
-    methods = GatewayMethods(provider, viewer_token=doors.viewer_token, preview_host=preview_host)
-    connect = ConnectEndpoint(doors, tickets, limits or Limits(), max_connections)
+    methods = GatewayMethods(provider, viewer_token=access_policy.viewer_token, preview_host=preview_host)
+    connect = ConnectEndpoint(access_policy, tickets, limits or Limits(), max_connections)
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
@@ -69,7 +73,7 @@ def create_app(
     async def issue_ticket(request: Request) -> Response:
         headers = request.scope["headers"]
         try:
-            principal = doors.admit(headers, request.scope["scheme"])
+            principal = access_policy.admit(headers, request.scope["scheme"])
             return json_response({"ticket": tickets.issue(principal), "expires_in": int(LIFETIME)}, 201)
         except HawseError as error:
             return error_response(error)
@@ -85,19 +89,23 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
-            Route("/metrics", MetricsEndpoint(doors, provider, connect, links).__call__, methods=["GET"]),
+            Route("/metrics", MetricsEndpoint(access_policy, provider, connect, links).__call__, methods=["GET"]),
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
-            Route(PATH, RecordingDownloads(doors, tickets, links).__call__, methods=["GET"]),
+            Route(PATH, RecordingDownloads(access_policy, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
-            *rest.routes(doors, links),
+            *rest.routes(access_policy, links),
             Mount("/", web or pages()),
         ],
         middleware=[
             Middleware(
-                PreviewProxy, doors=doors, provider=provider, links=links, addresses=PreviewAddresses(preview_host)
+                PreviewProxy,
+                access_policy=access_policy,
+                provider=provider,
+                links=links,
+                addresses=PreviewAddresses(preview_host),
             ),
             Middleware(SecurityHeaders),
-            Middleware(HostCheck, doors=doors),
+            Middleware(HostCheck, access_policy=access_policy),
         ],
         lifespan=lifespan,
     )

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 SPARE_CONNECTIONS: Final = 512 + AT_ONCE
 SPARE_FILES: Final = 64  # beside sockets
 RETRY_AFTER: Final = 1.0  # s, in the goodbye
-GOODBYE_TIMEOUT: Final = 1.0  # s for clients to hear it
+GOAWAY_TIMEOUT: Final = 1.0  # s for clients to hear it
 PING: Final = 20.0  # s between WebSocket pings, and for their answer
 CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
 END_TIMEOUT: Final = 0.5  # s for what was served on them to end by itself
@@ -64,9 +64,9 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
     hosts = [settings.host, *settings.hosts]
-    doors = AccessPolicy(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
+    access_policy = AccessPolicy(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
     app = create_app(
-        doors,
+        access_policy,
         provider,
         limits=settings.limits,
         max_connections=settings.max_connections,
@@ -96,7 +96,7 @@ class GatewayServer(uvicorn.Server):
         super().__init__(config(app, settings))
         self._connect: ConnectEndpoint = app.state.connect
         self._announce = announce
-        self._leaving = asyncio.Event()
+        self._shutdown_requested = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -109,7 +109,7 @@ class GatewayServer(uvicorn.Server):
             server.close()
         log.info("= leaving, %d clients", self._connect.sessions)
         self._connect.go_away("the gateway restarts", RETRY_AFTER)
-        await self._wait(GOODBYE_TIMEOUT, lambda: not self._connect.sessions)
+        await self._wait(GOAWAY_TIMEOUT, lambda: not self._connect.sessions)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
@@ -131,13 +131,13 @@ class GatewayServer(uvicorn.Server):
             await self.on_tick(0)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TICK):
-                    await self._leaving.wait()
+                    await self._shutdown_requested.wait()
 
-    def leave(self) -> None:
+    def begin_shutdown(self) -> None:
         """Say goodbye and end; asked again, without waiting for anybody."""
         self.force_exit = self.should_exit
         self.should_exit = True
-        self._leaving.set()
+        self._shutdown_requested.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -145,7 +145,7 @@ class GatewayServer(uvicorn.Server):
         where a shell's `&` has left SIGINT ignored."""
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
-            loop.add_signal_handler(number, self.leave)
+            loop.add_signal_handler(number, self.begin_shutdown)
         try:
             yield
         finally:

@@ -50,16 +50,16 @@ class BridgeHost(Protocol):
 class ChannelBridge:
     """Tied to a link by `start`; before that, what the client sends waits."""
 
-    def __init__(self, front: BridgeHost, call: Call) -> None:
+    def __init__(self, host: BridgeHost, call: Call) -> None:
         self.ch = call.ch
         self.call = call
-        self.principal = front.principal
+        self.principal = host.principal
         self.link: StreamLink | None = None  # from `start` until the last word from there
         self.link_ch = 0
         self.done = False  # the last word came, or nobody wants it any more
-        self._front = front
-        self._inbox = InputQueue(front.count_input)
-        self._outbox = OutputQueue()
+        self._host = host
+        self._input_queue = InputQueue(host.count_input)
+        self._output_queue = OutputQueue()
 
     # ---- the link
 
@@ -76,41 +76,41 @@ class ChannelBridge:
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
             principal=self.principal,  # never the one that the client sends
-            window=self._front.budget.more(self.ch, self._front.connection.window(self.ch)),
+            window=self._host.budget.more(self.ch, self._host.connection.window(self.ch)),
         )
         self.link = link
-        if self._inbox:
-            link.writer.attach(self.link_ch, self._inbox)
+        if self._input_queue:
+            link.writer.attach(self.link_ch, self._input_queue)
         link.flush()
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        front = self._front
+        host = self._host
         if not data.payload:
             return  # says nothing, and costs no credit: it must not cost memory
-        if not self._outbox and front.writer.idle:
-            front.connection.send_data(self.ch, data.kind, data.offset, data.payload)
+        if not self._output_queue and host.writer.idle:
+            host.connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
         else:
-            self._outbox.put_data(data, front.connection.limits.payload)
+            self._output_queue.put_data(data, host.connection.limits.payload)
             self._wake()
-        front.flush()
+        host.flush()
 
     def receive_message(self, message: Event | Result | Error) -> None:
         """An event, or the last word on the channel."""
         if not isinstance(message, Event):
             self._finish()
-        if self._outbox:
-            self._outbox.put(message)
+        if self._output_queue:
+            self._output_queue.put(message)
             self._wake()
         else:
-            self._sent(send_message(message, self._front.connection, self.ch))
-        self._front.flush()
+            self._sent(send_message(message, self._host.connection, self.ch))
+        self._host.flush()
 
     def receive_credit(self, credit: Credit) -> None:
         if self.link is not None:
-            self._front.connection.grant(self.ch, credit.bytes)
-            self._front.flush()
+            self._host.connection.grant(self.ch, credit.bytes)
+            self._host.flush()
             self.link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
@@ -127,32 +127,32 @@ class ChannelBridge:
         if link is None and isinstance(item, Cancel):
             self.fail(HawseError("cancelled", "before it was begun"))
         elif link is None:
-            self._inbox.put(item)
-        elif not self._inbox and link.writer.idle and self._fits(item, link):
+            self._input_queue.put(item)
+        elif not self._input_queue and link.writer.idle and self._fits(item, link):
             send(item, link.connection, self.link_ch)
             link.flush()
         else:
-            self._inbox.put(item)
-            link.attach(self.link_ch, self._inbox)
+            self._input_queue.put(item)
+            link.attach(self.link_ch, self._input_queue)
 
     def grant(self) -> None:
         """Pass on what the budget allows of what the client granted."""
         if self.link is not None:
-            size = self._front.budget.more(self.ch, self._front.connection.window(self.ch))
+            size = self._host.budget.more(self.ch, self._host.connection.window(self.ch))
             if size > 0:
                 self.link.connection.grant(self.link_ch, size)
                 self.link.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         """The client's writer takes what waits: this is the channel's `Source`."""
-        self._sent(self._outbox.send(connection, ch, size))
-        return bool(self._outbox)
+        self._sent(self._output_queue.send(connection, ch, size))
+        return bool(self._output_queue)
 
     def abandon(self) -> None:
         """The client is gone. What its runtime still says on the channel is for nobody."""
         link = self.link
         self._finish()
-        self._outbox.clear()
+        self._output_queue.clear()
         if link is not None:
             link.connection.cancel(self.link_ch)
             link.flush()
@@ -164,20 +164,20 @@ class ChannelBridge:
 
     def _finish(self) -> None:
         self.done = True
-        self._inbox.clear()
+        self._input_queue.clear()
         if self.link is not None:
             self.link.writer.detach(self.link_ch)
             self.link = None
 
     def _wake(self) -> None:
-        self._front.writer.attach(self.ch, self)
+        self._host.writer.attach(self.ch, self)
 
     def _sent(self, size: int) -> None:
         """So much went to the client: that makes room for more."""
-        front = self._front
-        front.budget.sent(self.ch, size)
-        if self.ch not in front.connection.channels:
-            front.writer.detach(self.ch)
-            front.forget(self.ch)
+        host = self._host
+        host.budget.sent(self.ch, size)
+        if self.ch not in host.connection.channels:
+            host.writer.detach(self.ch)
+            host.forget(self.ch)
         else:
             self.grant()  # of what the budget kept back

@@ -87,7 +87,7 @@ class ClientConnection:
 
     def __init__(
         self,
-        carrier: MessageTransport,
+        transport: MessageTransport,
         links: Links,
         limits: Limits,
         name: str,
@@ -99,11 +99,11 @@ class ClientConnection:
         self.name = name
         self.principal = principal
         self.role = role_of(principal)
-        self._carrier = carrier
+        self._transport = transport
         self._links = links
         self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the carrier had no room for
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport had no room for
         self._busy = False  # receiving or writing: whatever that gives to write is written at its end
         self._used: Counter[SandboxLink] = Counter()  # open calls of this client
         self.input_waiting = 0  # bytes toward runtimes
@@ -115,10 +115,10 @@ class ClientConnection:
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self.connection.limits.hello_timeout, self._no_hello)
         try:
-            self._carrier.attach(self)
+            self._transport.attach(self)
             closing = await self._closing
         finally:
-            self._carrier.attach(None)
+            self._transport.attach(None)
             deadline.cancel()
             for bridge, link in list(self._bridges.values()):
                 link.close(bridge)
@@ -128,7 +128,7 @@ class ClientConnection:
 
     @property
     def counts(self) -> ConnectionStats:
-        return ConnectionStats(self._calls, self._carrier.bytes_in, self._carrier.bytes_out)
+        return ConnectionStats(self._calls, self._transport.bytes_in, self._transport.bytes_out)
 
     @property
     def closing(self) -> bool:
@@ -166,7 +166,7 @@ class ClientConnection:
                 del self._used[link]
             link.close(bridge)
 
-    # ---- for the carrier
+    # ---- for the transport
 
     def receive(self, message: str | bytes) -> None:
         """Take and handle one message. Never raises: what goes wrong ends the connection."""
@@ -209,9 +209,9 @@ class ClientConnection:
         if room is not self._reading and not self.closing:
             self._reading = room
             if room:
-                self._carrier.resume_reading()
+                self._transport.resume_reading()
             else:
-                self._carrier.pause_reading()
+                self._transport.pause_reading()
 
     def _congested(self) -> bool:
         for link in self._used:
@@ -248,14 +248,14 @@ class ClientConnection:
     # ---- writing
 
     def _write(self) -> None:
-        """Write while the carrier has room."""
+        """Write while the transport has room."""
         try:
-            while self._carrier.has_room and not self.closing:
+            while self._transport.has_room and not self.closing:
                 if not self._unsent:
                     self._unsent.extend(self.writer.take(BATCH))
                     if not self._unsent:
                         return
-                self._carrier.write(self._unsent.popleft())
+                self._transport.write(self._unsent.popleft())
         except Exception:
             self._fail()
         if self.connection.pending > self.connection.limits.backlog:
@@ -278,9 +278,9 @@ class ClientConnection:
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 # What was taken comes first: a result must not be heard without the bytes before it.
                 for message in (*self._unsent, *self.connection.data_to_send()):
-                    await self._carrier.drain()
-                    self._carrier.write(message)
-                await self._carrier.drain()
-                await self._carrier.close(closing.code, closing.reason)
+                    await self._transport.drain()
+                    self._transport.write(message)
+                await self._transport.drain()
+                await self._transport.close(closing.code, closing.reason)
         except OSError:  # TimeoutError is one: the client does not read, or is gone
             pass

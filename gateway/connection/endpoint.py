@@ -30,24 +30,24 @@ class ConnectEndpoint:
 
     def __init__(
         self,
-        doors: AccessPolicy,
+        access_policy: AccessPolicy,
         tickets: Tickets,
         limits: Limits,
         max_connections: int,
     ) -> None:
         self.links: Links | None = None  # set while the application runs
-        self._doors = doors
+        self._access_policy = access_policy
         self.tickets = tickets
         self._limits = limits
         self._max_connections = max_connections
         self.open: set[ClientConnection] = set()  # those that were let in
-        self.let_in = 0  # ever
+        self.accepted = 0  # ever
         self._gone = ConnectionStats()  # of those that have left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if SUBPROTOCOL not in scope["subprotocols"]:
             denied: HawseError | None = HawseError("protocol_error", f"offer the subprotocol {SUBPROTOCOL}")
-        elif not self._doors.origin_allowed(scope["headers"], scope["scheme"]):
+        elif not self._access_policy.origin_allowed(scope["headers"], scope["scheme"]):
             denied = HawseError("origin_denied", "this page is of a foreign origin")
         else:
             denied = None
@@ -77,18 +77,18 @@ class ConnectEndpoint:
         """Of everybody who ever came."""
         return _sum([self._gone, *(session.counts for session in self.open)])
 
-    async def _serve(self, scope: Scope, carrier: MessageTransport) -> None:
+    async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
         principal = self._principal(scope)
-        session = ClientConnection(carrier, self.links, self._limits, name, principal or VIEWER)
+        session = ClientConnection(transport, self.links, self._limits, name, principal or VIEWER)
         refused = self._refusal(principal)
         if refused is not None:
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
             await session.say(refused)
             return
         self.open.add(session)
-        self.let_in += 1
+        self.accepted += 1
         known = {"peer": name, "role": session.role}
         log.info("< %s connected as %s, %d now", name, session.role, len(self.open), extra=known)
         try:
@@ -102,7 +102,7 @@ class ConnectEndpoint:
     def _principal(self, scope: Scope) -> Principal | None:
         """Return the principal of the token or ticket; None without a valid one."""
         tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
-        return self._doors.principal(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
+        return self._access_policy.principal(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
 
     def _refusal(self, principal: Principal | None) -> ConnectionClose | None:
         """Said after the upgrade, so that a browser can tell it from a dead network."""

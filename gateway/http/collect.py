@@ -52,12 +52,12 @@ class CollectedStream:
         return answer
 
 
-async def gather(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
+async def collect(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
     """Raises `HawseError`."""
-    gathered = CollectedStream(spec)
+    collected = CollectedStream(spec)
     while (item := await request.next()) is not None:
-        gathered.add(item)
-    return gathered.answer(await request.result())
+        collected.add(item)
+    return collected.answer(await request.result())
 
 
 def _encoded(output: dict[str, bytearray]) -> dict[str, str]:

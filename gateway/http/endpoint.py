@@ -17,7 +17,7 @@ from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
 
-PATIENT: Final = "hawse.patient"  # the server's: this answer may take as long as both sides want
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's: this answer may take as long as both sides want
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
 T = TypeVar("T")
@@ -33,8 +33,8 @@ class HttpEndpoint:
     The handler gets the request, the caller's principal, and `send`. It returns an answer, or None if it has sent one.
     """
 
-    def __init__(self, doors: AccessPolicy, handle: Handler) -> None:
-        self._doors = doors
+    def __init__(self, access_policy: AccessPolicy, handle: Handler) -> None:
+        self._access_policy = access_policy
         self._handle = handle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +46,7 @@ class HttpEndpoint:
             await send(message)
 
         try:
-            principal = self._doors.admit(scope["headers"], scope["scheme"])
+            principal = self._access_policy.admit(scope["headers"], scope["scheme"])
             response = await self._handle(HttpRequest(scope, receive), principal, send_on)
         except HawseError as error:
             response = error_response(error)
@@ -93,7 +93,7 @@ async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Upst
         with suppress(ClientDisconnectedError):
             if fed is not None:
                 await feed(http, fed)
-            patience(http.scope)
+            allow_unlimited_duration(http.scope)
             while (await http.receive())["type"] != "http.disconnect":
                 pass
         until_gone.reschedule(0)
@@ -116,8 +116,8 @@ async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Upst
     return cast(T, value)
 
 
-def patience(scope: Scope) -> None:
+def allow_unlimited_duration(scope: Scope) -> None:
     """Ask the server to let this answer take its time: what is waited for may come in hours."""
-    extension = scope.get("extensions", {}).get(PATIENT)
+    extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
     if extension is not None:
         extension["begin"]()

@@ -1,6 +1,6 @@
 """Files over HTTP: `GET`, `HEAD` and `PUT /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
 
-Both ways go through the credit of one call: nothing is gathered here.
+Both ways go through the credit of one call: nothing is collected here.
 """
 
 import os

@@ -17,7 +17,7 @@ from starlette.types import Send
 
 from gateway.auth.access_policy import AccessPolicy
 from gateway.http import openapi
-from gateway.http.collect import gather
+from gateway.http.collect import collect
 from gateway.http.endpoint import HttpEndpoint, parts, while_there
 from gateway.http.files import FILES_PATH, FileEndpoint, idempotency_key
 from gateway.http.responses import json_response
@@ -34,16 +34,16 @@ HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a co
 BYTES: Final = "application/octet-stream"
 
 
-def routes(doors: AccessPolicy, links: Callable[[], Links]) -> list[Route]:
+def routes(access_policy: AccessPolicy, links: Callable[[], Links]) -> list[Route]:
     """The routes of the HTTP API. `links` may be called while the application runs."""
     rest, files = MethodEndpoint(links), FileEndpoint(links)
     return [
-        Route("/v1/openapi.json", HttpEndpoint(doors, _describe), methods=["GET"]),
-        Route(FILES_PATH, HttpEndpoint(doors, files.read), methods=["GET", "HEAD"]),
-        Route(FILES_PATH, HttpEndpoint(doors, files.write), methods=["PUT"]),
-        Route(PATH, HttpEndpoint(doors, rest.call), methods=["POST"]),
-        Route(GATEWAY_PATH, HttpEndpoint(doors, rest.call), methods=["POST"]),
-        Route("/v1/{rest:path}", HttpEndpoint(doors, _nowhere)),
+        Route("/v1/openapi.json", HttpEndpoint(access_policy, _describe), methods=["GET"]),
+        Route(FILES_PATH, HttpEndpoint(access_policy, files.read), methods=["GET", "HEAD"]),
+        Route(FILES_PATH, HttpEndpoint(access_policy, files.write), methods=["PUT"]),
+        Route(PATH, HttpEndpoint(access_policy, rest.call), methods=["POST"]),
+        Route(GATEWAY_PATH, HttpEndpoint(access_policy, rest.call), methods=["POST"]),
+        Route("/v1/{rest:path}", HttpEndpoint(access_policy, _nowhere)),
     ]
 
 
@@ -78,7 +78,7 @@ class MethodEndpoint:
         async with UpstreamCall(link, method, params, principal=principal, key=key, timeout=timeout) as request:
             fed = request if feeds else None
             if not streamed:
-                return json_response(await while_there(http, gather(request, spec), fed))
+                return json_response(await while_there(http, collect(request, spec), fed))
             await while_there(http, events(send, request, spec), fed)
             return None
 

@@ -34,7 +34,7 @@ LAST: Final = {
     "description": "Goes on behind the event of that `id`, exactly.",
     "schema": {"type": "string"},
 }
-SAID: Final = {
+EXTRA_SCHEMAS: Final = {
     "Chunk": {
         "description": "Bytes of a stream: as `text` if they are UTF-8, else as base64 `data`.",
         "type": "object",
@@ -80,7 +80,7 @@ def _built() -> dict[str, Any]:
         "security": [{"token": []}],
         "paths": paths,
         "components": {
-            "schemas": schemas | SAID,
+            "schemas": schemas | EXTRA_SCHEMAS,
             "responses": {f"E{status}": _problem(status, names) for status in sorted(_by_status())},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
@@ -118,17 +118,17 @@ def _answers(spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
     outputs = [name for name in spec.output if name]
     if not spec.stream:
         return {JSON: {"schema": names[spec.result]}}
-    gathered: dict[str, Any] = {name: {"type": "string"} for name in outputs}
+    collected: dict[str, Any] = {name: {"type": "string"} for name in outputs}
     if outputs:
-        gathered["encoding"] = {"enum": ["utf-8", "base64"]}
-    gathered |= {"events": {"type": "array", "items": {"$ref": REF.format(name="Told")}}}
-    gathered |= {"truncated": {"type": "boolean"}}
+        collected["encoding"] = {"enum": ["utf-8", "base64"]}
+    collected |= {"events": {"type": "array", "items": {"$ref": REF.format(name="Told")}}}
+    collected |= {"truncated": {"type": "boolean"}}
     told = {name: names[event] for name, event in spec.events.items()}
     told |= {name: {"$ref": REF.format(name="Chunk")} for name in outputs}
     told |= {"result": names[spec.result], "error": names[Problem]}
     kept = names[spec.result] if not outputs else {"type": "object"}  # final offsets give way to the bytes
     return {
-        JSON: {"schema": {"allOf": [kept, {"type": "object", "properties": gathered}]}},
+        JSON: {"schema": {"allOf": [kept, {"type": "object", "properties": collected}]}},
         MEDIA_TYPE: {"schema": {"type": "string", "description": f"Events: {', '.join(told)}."}, "x-events": told},
     }
 

@@ -73,8 +73,8 @@ class Download(StreamingResponse):
 class RecordingDownloads:
     """The endpoint behind `PATH`. `links` are there while the application runs."""
 
-    def __init__(self, doors: AccessPolicy, tickets: Tickets, links: Callable[[], Links]) -> None:
-        self._doors = doors
+    def __init__(self, access_policy: AccessPolicy, tickets: Tickets, links: Callable[[], Links]) -> None:
+        self._access_policy = access_policy
         self._tickets = tickets
         self._links = links
 
@@ -89,10 +89,10 @@ class RecordingDownloads:
 
     def _principal(self, http: HttpRequest) -> Principal:
         headers = http.scope["headers"]
-        if not self._doors.origin_allowed(headers, http.scope["scheme"]):
+        if not self._access_policy.origin_allowed(headers, http.scope["scheme"]):
             raise HawseError("origin_denied", "this page is of a foreign origin")
         ticket = http.query_params.get("ticket")
-        principal = self._doors.principal(headers) or (self._tickets.take(ticket) if ticket else None)
+        principal = self._access_policy.principal(headers) or (self._tickets.take(ticket) if ticket else None)
         if principal is None:
             raise HawseError("unauthenticated", "no token or ticket, or one that does not hold")
         return principal

@@ -47,7 +47,7 @@ class UpstreamCall:
         self._sandbox = link
         self._link: StreamLink | None = None
         self._items: deque[UpstreamItem | Event] = deque()
-        self._inbox = InputQueue(self._count_input)
+        self._input_queue = InputQueue(self._count_input)
         self._input_waiting = 0  # bytes that the runtime has not granted yet
         self._input_offset = 0
         self._result: Any = None
@@ -114,9 +114,9 @@ class UpstreamCall:
 
     def _put(self, item: Data | End) -> None:
         if not self._done:
-            self._inbox.put(item)
+            self._input_queue.put(item)
             if self._link is not None:
-                self._link.attach(self.link_ch, self._inbox)
+                self._link.attach(self.link_ch, self._input_queue)
 
     def _count_input(self, change: int) -> None:
         self._input_waiting += change
@@ -136,8 +136,8 @@ class UpstreamCall:
             call.method, call.params, key=call.key, timeout=timeout, principal=self.principal, window=WINDOW
         )
         self._link = link
-        if self._inbox:
-            link.writer.attach(self.link_ch, self._inbox)
+        if self._input_queue:
+            link.writer.attach(self.link_ch, self._input_queue)
         link.flush()
         return self.link_ch
 
@@ -176,6 +176,6 @@ class UpstreamCall:
     def _finish(self) -> None:
         link, self._link = self._link, None
         self._done = True
-        self._inbox.clear()
+        self._input_queue.clear()
         if link is not None:
             link.writer.detach(self.link_ch)

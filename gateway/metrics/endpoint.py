@@ -66,9 +66,9 @@ class MetricsEndpoint:
     """The endpoint. `links` are there while the application runs."""
 
     def __init__(
-        self, doors: AccessPolicy, provider: Provider, connect: ConnectEndpoint, links: Callable[[], Links]
+        self, access_policy: AccessPolicy, provider: Provider, connect: ConnectEndpoint, links: Callable[[], Links]
     ) -> None:
-        self._doors = doors
+        self._access_policy = access_policy
         self._provider = provider
         self._connect = connect
         self._links = links
@@ -76,7 +76,7 @@ class MetricsEndpoint:
 
     async def __call__(self, http: HttpRequest) -> Response:
         try:
-            check(self._doors.admit(http.scope["headers"], http.scope["scheme"]), OPERATE)
+            check(self._access_policy.admit(http.scope["headers"], http.scope["scheme"]), OPERATE)
         except HawseError as error:
             return error_response(error)
         answers = await asyncio.gather(*map(ask, self._links().ready()))
@@ -92,7 +92,7 @@ class MetricsEndpoint:
         channels = sum(len(session.connection.channels) for session in connect.open)
         out.add(Family("hawse_info", "gauge", "The version of the gateway."), [({"version": VERSION}, 1)])
         out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.sessions)])
-        out.add(Family("hawse_connections_total", "counter", "Clients that were let in."), [({}, connect.let_in)])
+        out.add(Family("hawse_connections_total", "counter", "Clients that were let in."), [({}, connect.accepted)])
         out.add(Family("hawse_channels", "gauge", "Calls of clients that are open."), [({}, channels)])
         out.add(Family("hawse_calls_total", "counter", "Calls of clients."), [({}, counts.calls)])
         out.add(

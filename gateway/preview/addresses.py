@@ -21,7 +21,7 @@ class PreviewTarget(NamedTuple):
 
     sandbox: str
     token: str
-    target: bytes  # path and query, as the program is to see them
+    path: bytes  # with the query, as the program sees them
     prefix: str  # of the path, that the program does not see; empty if the preview has a name of its own
     port: int | None  # as the address says, if it does
     host: str  # as the browser has it, with its port

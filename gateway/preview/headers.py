@@ -42,35 +42,35 @@ def upstream_host(port: int) -> bytes:
 
 
 def request_headers(
-    given: Iterable[tuple[bytes, bytes]], place: PreviewTarget, front: PublicAddress, doors: AccessPolicy
+    given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress, access_policy: AccessPolicy
 ) -> Pairs:
     """Of a browser's request, for the program. Framing (`content-length`, `transfer-encoding`) is the caller's."""
     given = list(given)
     dropped = HOP | OURS | _named(given)
-    result: Pairs = [(b"host", upstream_host(front.port))]
+    result: Pairs = [(b"host", upstream_host(public.port))]
     for name, value in given:
         if name in dropped or name.startswith(b"x-forwarded-"):
             continue
-        if name == b"authorization" and doors.principal([(name, value)]) is not None:
+        if name == b"authorization" and access_policy.principal([(name, value)]) is not None:
             continue  # it is for us
-        if name == b"cookie" and place.by_path:
-            value = _own_cookies(value, place)
+        if name == b"cookie" and target.by_path:
+            value = _own_cookies(value, target)
             if not value:
                 continue
         result.append((name, value))
-    result.append((b"x-forwarded-host", place.host.encode("latin-1")))
-    result.append((b"x-forwarded-proto", front.scheme.encode()))
-    if front.client:
-        result.append((b"x-forwarded-for", front.client.encode()))
-    if place.prefix:
-        result.append((b"x-forwarded-prefix", place.prefix.encode()))
+    result.append((b"x-forwarded-host", target.host.encode("latin-1")))
+    result.append((b"x-forwarded-proto", public.scheme.encode()))
+    if public.client:
+        result.append((b"x-forwarded-for", public.client.encode()))
+    if target.prefix:
+        result.append((b"x-forwarded-prefix", target.prefix.encode()))
     return result
 
 
-def response_headers(given: Iterable[tuple[bytes, bytes]], place: PreviewTarget, front: PublicAddress) -> Pairs:
+def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress) -> Pairs:
     """Of a program's answer, for the browser."""
     given = [(name.lower(), value) for name, value in given]
-    dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if place.by_path else frozenset())
+    dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
         dropped |= {b"content-length"}  # it does not count beside the other (RFC 9112, 6.3)
     result: Pairs = []
@@ -78,13 +78,13 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], place: PreviewTarget,
         if name in dropped or name == b"referrer-policy":
             continue
         if name in (b"location", b"content-location"):
-            value = _location(value, place, front)
+            value = _location(value, target, public)
         elif name == b"set-cookie":
-            value = _cookie(value, place)
+            value = _cookie(value, target)
         result.append((name, value))
     # An address holds its token: it is told to nobody else.
     result.append((b"referrer-policy", b"same-origin"))
-    if place.by_path:
+    if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if not any(name == b"access-control-allow-origin" for name, _ in result):
             result.append((b"access-control-allow-origin", b"*"))  # in a sandbox its own scripts are another origin's
@@ -97,38 +97,38 @@ def _named(pairs: Pairs) -> frozenset[bytes]:
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 
 
-def _location(value: bytes, place: PreviewTarget, front: PublicAddress) -> bytes:
-    """A place of the program's as the browser finds it: relative to the preview's origin, below its prefix."""
+def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
+    """A target of the program's as the browser finds it: relative to the preview's origin, below its prefix."""
     text = value.decode("latin-1")
     local = _LOCAL.match(text)
-    own = f"{front.scheme}://{place.host}"
-    if local is not None and int(local[1] or 80) == front.port:
+    own = f"{public.scheme}://{target.host}"
+    if local is not None and int(local[1] or 80) == public.port:
         text = text[local.end() :] or "/"
     elif text == own or text.startswith((f"{own}/", f"{own}?")):
         text = text[len(own) :] or "/"
-        if place.prefix and text.startswith(f"{place.prefix}/"):
+        if target.prefix and text.startswith(f"{target.prefix}/"):
             return text.encode("latin-1")
     elif text.startswith("//") or not text.startswith("/"):
         return value
     if not text.startswith("/"):
         text = f"/{text}"
-    return f"{place.prefix}{text}".encode("latin-1")
+    return f"{target.prefix}{text}".encode("latin-1")
 
 
-def _cookie(value: bytes, place: PreviewTarget) -> bytes:
+def _cookie(value: bytes, target: PreviewTarget) -> bytes:
     """A cookie for this preview alone: for no domain above its own name, and by path below its prefix."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
-    if place.by_path:
+    if target.by_path:
         path = next((part.partition(b"=")[2].strip() for part in kept if _is_path(part)), b"")
         kept = [part for part in kept if not _is_path(part)]
-        kept.append(b"Path=" + place.prefix.encode() + (path if path.startswith(b"/") else b"/"))
-        first = _mark(place) + first
+        kept.append(b"Path=" + target.prefix.encode() + (path if path.startswith(b"/") else b"/"))
+        first = _mark(target) + first
     return b"; ".join([first, *kept])
 
 
-def _own_cookies(value: bytes, place: PreviewTarget) -> bytes:
-    mark = _mark(place)
+def _own_cookies(value: bytes, target: PreviewTarget) -> bytes:
+    mark = _mark(target)
     return b"; ".join(_unmarked(value, mark))
 
 
@@ -139,8 +139,8 @@ def _unmarked(value: bytes, mark: bytes) -> Iterator[bytes]:
             yield pair[len(mark) :]
 
 
-def _mark(place: PreviewTarget) -> bytes:
-    return f"p-{place.token[:COOKIE_MARK]}-".encode()
+def _mark(target: PreviewTarget) -> bytes:
+    return f"p-{target.token[:COOKIE_MARK]}-".encode()
 
 
 def _is_path(part: bytes) -> bool:

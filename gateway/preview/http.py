@@ -36,21 +36,23 @@ async def forward(
     receive: Receive,
     send: Send,
     tunnel: PortTunnel,
-    place: PreviewTarget,
-    front: PublicAddress,
-    doors: AccessPolicy,
+    target: PreviewTarget,
+    public: PublicAddress,
+    access_policy: AccessPolicy,
 ) -> None:
     """Raises `HawseError` if there was no answer; one that breaks off is cut short for the browser as well."""
     exchange = HttpExchange(tunnel)
     try:
-        request = h11.Request(method=scope["method"], target=place.target, headers=_headers(scope, place, front, doors))
+        request = h11.Request(
+            method=scope["method"], target=target.path, headers=_headers(scope, target, public, access_policy)
+        )
     except h11.LocalProtocolError as error:
         raise HawseError("invalid_params", f"not to be forwarded: {error}") from None
     try:
         async with asyncio.TaskGroup() as tasks:
             await exchange.send(request)
             upload = tasks.create_task(_upload(receive, exchange), name="preview upload")
-            await _download(send, exchange, place, front)
+            await _download(send, exchange, target, public)
             upload.cancel()
     except* UpstreamClosedError:
         pass
@@ -82,8 +84,8 @@ class HttpExchange:
         return event
 
 
-def _headers(scope: Scope, place: PreviewTarget, front: PublicAddress, doors: AccessPolicy) -> Pairs:
-    headers = request_headers(scope["headers"], place, front, doors)
+def _headers(scope: Scope, target: PreviewTarget, public: PublicAddress, access_policy: AccessPolicy) -> Pairs:
+    headers = request_headers(scope["headers"], target, public, access_policy)
     if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
         headers.append((b"transfer-encoding", b"chunked"))
     headers.append((b"connection", b"close"))
@@ -112,10 +114,10 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
             more = False  # it does not read any more; what it answers says why
 
 
-async def _download(send: Send, exchange: HttpExchange, place: PreviewTarget, front: PublicAddress) -> None:
+async def _download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:
     while not isinstance(event := await exchange.receive(), h11.Response):
         pass  # 1xx: for us alone
-    headers = response_headers(event.headers.raw_items(), place, front)
+    headers = response_headers(event.headers.raw_items(), target, public)
     if event.status_code in BODILESS:
         headers = [(name, value) for name, value in headers if name != b"content-length"]
     if event.status_code > STATUS_MAX or any(_CONTROL.search(value) for _, value in headers):

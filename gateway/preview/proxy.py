@@ -23,7 +23,7 @@ from gateway.preview.http import forward
 from gateway.preview.tunnel import PortTunnel
 from gateway.preview.websocket import WebSocketRelay
 from gateway.providers.base import Provider
-from gateway.transport.uvicorn_http import PATIENT
+from gateway.transport.uvicorn_http import UNLIMITED_DURATION
 from gateway.upstream.links import Links, SandboxLink
 from hawse.wire import HawseError
 
@@ -50,59 +50,61 @@ class PreviewProxy:
         self,
         app: ASGIApp,
         *,
-        doors: AccessPolicy,
+        access_policy: AccessPolicy,
         provider: Provider,
         links: Callable[[], Links],
         addresses: PreviewAddresses,
     ) -> None:
         self._app = app
-        self._doors = doors
+        self._access_policy = access_policy
         self._provider = provider
         self._links = links
         self._addresses = addresses
         self._open: Counter[str] = Counter()  # requests, by token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        place = None if scope["type"] == "lifespan" else self._addresses.find(scope)
-        if place is None or (place.by_path and not self._doors.host_allowed(scope["headers"])):
+        target = None if scope["type"] == "lifespan" else self._addresses.find(scope)
+        if target is None or (target.by_path and not self._access_policy.host_allowed(scope["headers"])):
             await self._app(scope, receive, send)
-        elif not place.target.startswith(b"/"):
-            query = place.target.decode("latin-1")
-            await _plain(Response(status_code=308, headers={"location": f"{place.prefix}/{query}"}))(
+        elif not target.path.startswith(b"/"):
+            query = target.path.decode("latin-1")
+            await _plain(Response(status_code=308, headers={"location": f"{target.prefix}/{query}"}))(
                 scope, receive, send
             )
         else:
-            await self._serve(place, scope, receive, send)
+            await self._serve(target, scope, receive, send)
 
-    async def _serve(self, place: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
-        self._open[place.token] += 1
+    async def _serve(self, target: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
+        self._open[target.token] += 1
         try:
             if scope["type"] == "websocket":
                 await receive()  # websocket.connect comes once, whatever becomes of it
-            await self._forward(place, scope, receive, send)
+            await self._forward(target, scope, receive, send)
         except HawseError as error:
-            log.info("! preview of %s: %s", place.sandbox, error, extra={"sandbox": place.sandbox, "code": error.code})
+            log.info(
+                "! preview of %s: %s", target.sandbox, error, extra={"sandbox": target.sandbox, "code": error.code}
+            )
             await _problem(error, scope)(scope, receive, send)
         finally:
-            self._open[place.token] -= 1
-            if not self._open[place.token]:
-                del self._open[place.token]
+            self._open[target.token] -= 1
+            if not self._open[target.token]:
+                del self._open[target.token]
 
-    async def _forward(self, place: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._open[place.token] > AT_ONCE_EACH or self._open.total() > AT_ONCE:
+    async def _forward(self, target: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._open[target.token] > AT_ONCE_EACH or self._open.total() > AT_ONCE:
             raise HawseError("limit_exceeded", "too many requests at once in this preview")
-        async with PortTunnel(await self._link(place.sandbox), place.token) as tunnel:
-            if place.port not in (None, tunnel.port):
+        async with PortTunnel(await self._link(target.sandbox), target.token) as tunnel:
+            if target.port not in (None, tunnel.port):
                 raise HawseError("not_found", "no such preview")
             secure = scope["scheme"] in ("https", "wss")
             client = scope["client"][0] if scope.get("client") else ""
-            front = PublicAddress(tunnel.port, "https" if secure else "http", client)
+            public = PublicAddress(tunnel.port, "https" if secure else "http", client)
             if scope["type"] == "websocket":
-                await WebSocketRelay(scope, receive, send, tunnel, place, front, self._doors).run()
+                await WebSocketRelay(scope, receive, send, tunnel, target, public, self._access_policy).run()
             else:
-                if patient := scope.get("extensions", {}).get(PATIENT):
-                    patient["begin"]()
-                await forward(scope, receive, send, tunnel, place, front, self._doors)
+                if unlimited := scope.get("extensions", {}).get(UNLIMITED_DURATION):
+                    unlimited["begin"]()
+                await forward(scope, receive, send, tunnel, target, public, self._access_policy)
 
     async def _link(self, sandbox: str) -> SandboxLink:
         """The link of a sandbox that runs: a preview does not start one. Raises `HawseError`."""

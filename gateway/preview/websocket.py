@@ -40,19 +40,19 @@ class WebSocketRelay:
         receive: Receive,
         send: Send,
         tunnel: PortTunnel,
-        place: PreviewTarget,
-        front: PublicAddress,
-        doors: AccessPolicy,
+        target: PreviewTarget,
+        public: PublicAddress,
+        access_policy: AccessPolicy,
     ) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
         self._tunnel = tunnel
-        self._place = place
-        self._front = front
-        self._doors = doors
+        self._target = target
+        self._public = public
+        self._access_policy = access_policy
         offered = [Subprotocol(name) for name in scope["subprotocols"]]
-        uri = parse_uri(f"ws://localhost:{front.port}/")
+        uri = parse_uri(f"ws://localhost:{public.port}/")
         self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
         self._parts: list[bytes] = []  # of the message that is coming
         self._text = False  # it is text
@@ -115,9 +115,9 @@ class WebSocketRelay:
     async def _shake_hands(self) -> Response:
         """What the program answers. Raises `HawseError` if that is neither a WebSocket nor a refusal in HTTP."""
         request = self._program.connect()
-        request.path = (self._place.target or b"/").decode("latin-1")
+        request.path = (self._target.path or b"/").decode("latin-1")
         del request.headers["Host"]
-        for name, value in request_headers(self._scope["headers"], self._place, self._front, self._doors):
+        for name, value in request_headers(self._scope["headers"], self._target, self._public, self._access_policy):
             if not name.startswith(OWN):
                 request.headers[name.decode("latin-1")] = value.decode("latin-1")
         self._program.send_request(request)
@@ -150,7 +150,7 @@ class WebSocketRelay:
 
     def _answered(self, response: Response) -> Pairs:
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers.raw_items()]
-        return response_headers(raw, self._place, self._front)
+        return response_headers(raw, self._target, self._public)
 
     # ---- browser to program
 

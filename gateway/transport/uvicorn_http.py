@@ -1,21 +1,27 @@
-"""uvicorn's HTTP protocol with the bounds it lacks: of a request's headers in time and size, and of an answer in time.
+"""uvicorn's HTTP protocol with the bounds that it lacks: the time and size of headers, and the time of a response.
 
-Without them one peer that sends a byte a minute, or headers without end, keeps a socket or our memory. Its own rules
-are those of uvicorn.protocols.http.httptools_impl, 0.54.
+Without them a client without a token can hold a socket by sending a byte a minute, or fill the memory with headers or
+pipelined requests. Everything else is as in uvicorn.protocols.http.httptools_impl, 0.54.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Final, cast
+from weakref import WeakKeyDictionary
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
-HEADERS_TIMEOUT: Final = 10.0  # s from the connection, or the last answer, to the end of a request's headers
-ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the answer: a page over the slowest line worth serving
+HEADERS_TIMEOUT: Final = 10.0  # s from the connection, or the last response, to the end of a request's headers
+ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the response: a page over the slowest line worth serving
 HEADERS_SIZE: Final = 32 << 10  # bytes of a request's line and headers
 HEADERS_COUNT: Final = 100
-STREAMED: Final = b"/v1/sandboxes/"  # what begins like this may be long: bytes that come or go give it more time
-PATIENT: Final = "hawse.patient"  # the ASGI extension by which an application asks for patience
+PIPELINE: Final = 8  # requests that wait for the response to an earlier one: each costs some KB, without a token
+STREAMED: Final = b"/v1/sandboxes/"  # below this path, bytes in either direction extend the time
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that lifts ANSWER_TIMEOUT
+
+# The connections of each server that have no complete request, the oldest first.
+_idle: WeakKeyDictionary[ServerState, dict["HttpProtocol", None]] = WeakKeyDictionary()
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -26,17 +32,18 @@ class HttpProtocol(HttpToolsProtocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _in_headers = True
-    _patient = False  # this answer may take as long as both sides want: see `_begin_patience`
+    _unlimited = False  # this response may take as long as both sides want: see `_allow_unlimited_duration`
     _fed = 0  # bytes received of the headers that are not complete yet
     _size = 0  # bytes of those headers that were parsed
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
-        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
-            self.transport.abort()
+        self._make_room()
+        self._set_idle(True)
         self._arm(self.headers_timeout)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._set_idle(False)
         self._disarm()
         super().connection_lost(exc)
 
@@ -47,12 +54,23 @@ class HttpProtocol(HttpToolsProtocol):
             self.send_400_response("The headers are too large.")
 
     def handle_websocket_upgrade(self) -> None:
+        self._set_idle(False)
         self._disarm()
         super().handle_websocket_upgrade()
 
-    # ---- the parser's callbacks: what they raise is answered with 400
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request, unless its response would appear within the response to an earlier request."""
+        cycle = cast(RequestResponseCycle | None, self.cycle)
+        if self.pipeline or (cycle is not None and cycle.response_started and not cycle.response_complete):
+            self.transport.abort()
+        else:
+            super().send_400_response(msg)
+
+    # ---- callbacks of the parser: an exception is answered with 400
 
     def on_message_begin(self) -> None:
+        if len(self.pipeline) >= PIPELINE:
+            raise ValueError(f"more than {PIPELINE} pipelined requests")
         self._in_headers = True
         self._size = 0
         super().on_message_begin()
@@ -68,37 +86,41 @@ class HttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_headers = False
         self._fed = 0
+        self._set_idle(False)
         self._arm(self.answer_timeout)
-        self.scope["extensions"] = {PATIENT: {"begin": self._begin_patience}}
+        self.scope["extensions"] = {UNLIMITED_DURATION: {"begin": self._allow_unlimited_duration}}
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._patient:
+        if self._unlimited:
             self._arm(self.answer_timeout)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if self._patient:
+        if self._unlimited:
             self._disarm()
         elif not self._in_headers and self.url.startswith(STREAMED):
             self._arm(self.answer_timeout)
 
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
-        if not (self._patient or self.cycle.response_complete) and self.url.startswith(STREAMED):
+        if not (self._unlimited or self.cycle.response_complete) and self.url.startswith(STREAMED):
             self._arm(self.answer_timeout)
 
     def on_response_complete(self) -> None:
-        self._patient = False
+        self._unlimited = False
         self._fed = 0
+        self._set_idle(True)
         self._arm(self.headers_timeout, self._no_request)
         super().on_response_complete()
 
-    def _begin_patience(self) -> None:
-        """This answer has no end in time: a stream of events, say, that is silent for hours. Only a peer that has
-        bytes to read and reads none is still given up."""
-        self._patient = True
+    def _allow_unlimited_duration(self) -> None:
+        """Lift the time limit of this response, such as a stream of events that may be silent for hours.
+
+        A client that does not read what was sent is still disconnected.
+        """
+        self._unlimited = True
         self._disarm()
 
     def _count(self, size: int) -> None:
@@ -106,8 +128,26 @@ class HttpProtocol(HttpToolsProtocol):
         if self._size > HEADERS_SIZE or len(self.headers) >= HEADERS_COUNT:
             raise ValueError("the headers are too large")
 
+    def _make_room(self) -> None:
+        """At the limit of connections, close the one that has been without a request for longest.
+
+        Otherwise silent sockets, which need no token, would keep everyone else out until their timeouts.
+        """
+        # uvicorn answers 503 when the count has reached the limit, so that one place stays free.
+        if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
+            oldest = next(iter(_idle.get(self.server_state, ())), self)
+            oldest._set_idle(False)
+            self.connections.discard(oldest)
+            oldest.transport.abort()
+
+    def _set_idle(self, idle: bool) -> None:
+        waiting = _idle.setdefault(self.server_state, {})
+        waiting.pop(self, None)
+        if idle and not self.transport.is_closing():
+            waiting[self] = None
+
     def _no_request(self) -> None:
-        """None came in time; but perhaps the end of the last answer is still being read, over a slow line."""
+        """Close the connection, unless a slow client is still reading the last response."""
         if self.transport.get_write_buffer_size():
             self._arm(self.answer_timeout)
         else:

@@ -38,7 +38,7 @@ class Receiver(Protocol):
 class WebSocketProtocol(WebSocketsSansIOProtocol):
     """One accepted socket, from the upgrade on."""
 
-    _deaf = False  # we have given up on what it sends; it may still read why
+    _ignoring_input = False  # we have given up on what it sends; it may still read why
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
     bytes_in = 0  # of messages, whole
@@ -55,7 +55,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._tell_lost()
 
     def data_received(self, data: bytes) -> None:
-        if not self._deaf:
+        if not self._ignoring_input:
             super().data_received(data)
 
     async def send(self, message: Any) -> None:
@@ -153,7 +153,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._tell_lost()
 
     def handle_cont(self, event: Frame) -> None:
-        if self._deaf:
+        if self._ignoring_input:
             return
         if len(self.frames) >= FRAGMENTS:
             self._fail(1009, "too many fragments")
@@ -184,7 +184,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def handle_parser_exception(self) -> None:
         """Say why and go on reading for a while: closing with unread bytes would reset the connection, and the
         peer might never see the close frame."""
-        self._deaf = True
+        self._ignoring_input = True
         if self.conn.close_sent is None:  # not even the upgrade could be read
             self.transport.abort()
             return

@@ -222,16 +222,16 @@ async def test_a_client_that_does_not_read_does_not_hold_the_end_up(runtime: Fak
         params = {"bytes": 1 << 30}
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
         await eventually(lambda: runtime.seen)
-        gateway.server.leave()
+        gateway.server.begin_shutdown()
         async with asyncio.timeout(3.5):
             await gateway.task
 
 
 async def test_asked_twice_it_does_not_wait_for_anybody(gateway: Gateway) -> None:
     server: GatewayServer = gateway.server
-    server.leave()
+    server.begin_shutdown()
     assert (server.should_exit, server.force_exit) == (True, False)
-    server.leave()
+    server.begin_shutdown()
     assert server.force_exit
     async with asyncio.timeout(2):
         await gateway.task

@@ -272,7 +272,7 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.server.leave()
+        self.server.begin_shutdown()
         await self._tasks.__aexit__(None, None, None)
 
     @property

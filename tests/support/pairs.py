@@ -41,7 +41,7 @@ class Pair:
         return deliver(self.server.data_to_send() if messages is None else messages, self.client)
 
 
-class Front:
+class FakeHost:
     """The client's side of a bridge. What the client receives is taken with `read`."""
 
     principal = OWNER

@@ -42,9 +42,9 @@ def test_a_foreign_or_broken_name_is_turned_away(host: str) -> None:
 
 
 def test_a_request_without_host_or_with_two_is_turned_away() -> None:
-    doors = AccessPolicy(TOKEN)
-    assert not doors.host_allowed([])
-    assert not doors.host_allowed([(b"host", b"localhost"), (b"host", b"localhost")])
+    access_policy = AccessPolicy(TOKEN)
+    assert not access_policy.host_allowed([])
+    assert not access_policy.host_allowed([(b"host", b"localhost"), (b"host", b"localhost")])
 
 
 def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
@@ -64,8 +64,8 @@ def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
     ],
 )
 def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, scheme: str) -> None:
-    doors = AccessPolicy(TOKEN, origins=["https://app.example"])
-    assert doors.origin_allowed(headers(host=host, origin=origin), scheme)
+    access_policy = AccessPolicy(TOKEN, origins=["https://app.example"])
+    assert access_policy.origin_allowed(headers(host=host, origin=origin), scheme)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, sche
     ],
 )
 def test_a_foreign_page_is_turned_away(origin: str) -> None:
-    doors = AccessPolicy(TOKEN, origins=["https://app.example"])
-    assert not doors.origin_allowed(headers(host="localhost:8080", origin=origin), "ws")
+    access_policy = AccessPolicy(TOKEN, origins=["https://app.example"])
+    assert not access_policy.origin_allowed(headers(host="localhost:8080", origin=origin), "ws")
 
 
 def test_two_origins_are_turned_away() -> None:
@@ -109,18 +109,18 @@ def test_anything_else_is_no_token(value: str) -> None:
 
 
 def test_each_token_has_its_principal_and_without_a_second_token_there_is_no_viewer() -> None:
-    doors = AccessPolicy(TOKEN, viewer_token="only to look")
-    assert doors.principal(headers(authorization=f"Bearer {TOKEN}")) == OWNER
-    assert doors.principal(headers(authorization="Bearer only to look")) == VIEWER
+    access_policy = AccessPolicy(TOKEN, viewer_token="only to look")
+    assert access_policy.principal(headers(authorization=f"Bearer {TOKEN}")) == OWNER
+    assert access_policy.principal(headers(authorization="Bearer only to look")) == VIEWER
     for value in ("Bearer only to look", "Bearer ", "Bearer None"):
         assert AccessPolicy(TOKEN).principal(headers(authorization=value)) is None
 
 
 def test_no_authorization_or_two_of_them_is_no_token() -> None:
-    doors = AccessPolicy(TOKEN)
+    access_policy = AccessPolicy(TOKEN)
     value = (b"authorization", f"Bearer {TOKEN}".encode())
-    assert not doors.principal([])
-    assert not doors.principal([value, value])
+    assert not access_policy.principal([])
+    assert not access_policy.principal([value, value])
 
 
 def test_a_host_is_split_with_the_port_of_its_scheme() -> None:

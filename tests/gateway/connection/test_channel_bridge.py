@@ -21,7 +21,7 @@ from hawse.wire import (
     Limits,
     Result,
 )
-from tests.support.pairs import Front, Pair, deliver
+from tests.support.pairs import FakeHost, Pair, deliver
 
 
 class Link:
@@ -48,7 +48,7 @@ class Link:
 
 
 class Rig:
-    """Client ↔ front | bridge | link ↔ runtime."""
+    """Client ↔ host | bridge | link ↔ runtime."""
 
     def __init__(self, *, window: int = 1000, budget: CreditBudget | None = None, input_window: int = 262_144) -> None:
         self.outer = Pair(window=window)
@@ -56,11 +56,11 @@ class Rig:
         self.inner.client.call("another")  # so that the numbers differ
         self.inner.to_server()
         self.client, self.runtime = self.outer.client, self.inner.server
-        self.front = Front(self.outer, budget or CreditBudget())
+        self.host = FakeHost(self.outer, budget or CreditBudget())
         self.link = Link(self.inner)
         self.ch = self.client.call("echo", {"a": 1}, key="k", timeout=5.0, age=2.0)
         (call,) = self.outer.to_server()
-        self.bridge = ChannelBridge(self.front, call)
+        self.bridge = ChannelBridge(self.host, call)
         self.link_ch = 0
 
     def start(self) -> "Rig":
@@ -113,16 +113,16 @@ def test_an_event_too_large_for_the_client_ends_its_channel_and_no_other(rig: Ri
     rig.client.channels[rig.ch].receive_window = rig.outer.server.channels[rig.ch].send_window = 4 << 20
     value = Raw(b'"' + b"x" * (Limits().text - 10) + b'"')
     rig.bridge.receive_message(Event(ch=rig.link_ch, name="e", value=value))
-    (error,) = rig.front.read()
+    (error,) = rig.host.read()
     assert (error.ch, error.code) == (rig.ch, "too_large")
-    assert rig.front.forgotten == [rig.ch]
+    assert rig.host.forgotten == [rig.ch]
 
 
 def test_output_is_sent_at_once_when_the_client_is_idle(rig: Rig) -> None:
     rig.runtime.send_data(rig.link_ch, Kind.STDERR, 7, b"abc")
     rig.from_runtime()
-    assert rig.front.connection.pending
-    (frame,) = rig.front.read()
+    assert rig.host.connection.pending
+    (frame,) = rig.host.read()
     assert (frame.kind, frame.ch, frame.offset, bytes(frame.payload)) == (Kind.STDERR, rig.ch, 7, b"abc")
 
 
@@ -132,17 +132,17 @@ def test_output_waits_its_turn_when_the_client_is_busy_and_keeps_its_order(rig: 
     rig.runtime.send_event(rig.link_ch, "exit", {"code": 0})
     rig.runtime.send_result(rig.link_ch, "done")
     rig.from_runtime()
-    first, rest, event, result = rig.front.read()
+    first, rest, event, result = rig.host.read()
     assert (bytes(first.payload), bytes(rest.payload)) == (b"abc", b"abc" * 9)
     assert isinstance(event, Event)
     assert isinstance(result, Result)
-    assert rig.front.forgotten == [rig.ch]
+    assert rig.host.forgotten == [rig.ch]
 
 
 def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Rig) -> None:
     other = rig.client.call("other")
     (call,) = rig.outer.to_server()
-    second = ChannelBridge(rig.front, call)
+    second = ChannelBridge(rig.host, call)
     number = second.start(rig.link)  # type: ignore[arg-type]
     for offset in range(0, 900, 300):
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, bytes(300))
@@ -150,14 +150,14 @@ def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Ri
     rig.runtime.send_result(number, "quick")
     for message in rig.inner.to_client():
         second.receive_message(message)
-    kinds = [(type(message).__name__, message.ch) for message in rig.front.read()]
+    kinds = [(type(message).__name__, message.ch) for message in rig.host.read()]
     assert kinds == [("Data", rig.ch), ("Result", other), ("Data", rig.ch)]
 
 
 def test_what_the_client_takes_is_granted_again_as_it_grants(rig: Rig) -> None:
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(1000))
     rig.from_runtime()
-    rig.front.read()
+    rig.host.read()
     assert rig.runtime.window(rig.link_ch) == 0
     rig.client.grant(rig.ch, 600)
     rig.from_client()
@@ -169,7 +169,7 @@ def test_what_the_budget_keeps_back_follows_as_the_client_reads() -> None:
     assert rig.runtime.window(rig.link_ch) == 20_000
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(20_000))
     rig.from_runtime()
-    rig.front.read()
+    rig.host.read()
     assert rig.runtime.window(rig.link_ch) == 20_000
     assert rig.client.channels[rig.ch].receive_window == 80_000
 
@@ -177,7 +177,7 @@ def test_what_the_budget_keeps_back_follows_as_the_client_reads() -> None:
 def test_empty_frames_are_dropped_both_because_they_say_nothing_and_cost_nothing(rig: Rig) -> None:
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, b"")
     rig.from_runtime()
-    assert rig.front.read() == []
+    assert rig.host.read() == []
 
 
 def test_input_end_and_cancel_go_through_at_once(rig: Rig) -> None:
@@ -189,7 +189,7 @@ def test_input_end_and_cancel_go_through_at_once(rig: Rig) -> None:
     assert (data.kind, data.ch, data.offset, bytes(data.payload)) == (Kind.INPUT, rig.link_ch, 0, b"ls\n")
     assert isinstance(end, End)
     assert isinstance(cancel, Cancel)
-    assert rig.front.waiting == 0
+    assert rig.host.waiting == 0
 
 
 def test_input_waits_for_a_link_that_takes_nothing_and_is_counted(rig: Rig) -> None:
@@ -198,11 +198,11 @@ def test_input_waits_for_a_link_that_takes_nothing_and_is_counted(rig: Rig) -> N
         rig.client.send_data(rig.ch, Kind.INPUT, offset, b"x")
     rig.client.cancel(rig.ch)
     rig.from_client()
-    assert rig.front.waiting > 2
+    assert rig.host.waiting > 2
     rig.link.paused = False
     rig.link.flush()
     assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "Data", "Data", "Cancel"]
-    assert rig.front.waiting == 0
+    assert rig.host.waiting == 0
 
 
 def test_nothing_overtakes_input_that_waits_for_a_window() -> None:
@@ -247,7 +247,7 @@ def test_cancel_before_there_is_a_link_ends_the_channel() -> None:
     rig = Rig()
     rig.client.cancel(rig.ch)
     rig.from_client()
-    (error,) = rig.front.read()
+    (error,) = rig.host.read()
     assert (error.code, error.admitted) == ("cancelled", "no")
     assert rig.bridge.done
 
@@ -257,7 +257,7 @@ def test_a_failure_comes_after_what_had_come(rig: Rig) -> None:
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, b"abc")
     rig.from_runtime()
     rig.bridge.fail(HawseError("interrupted", "the line broke", admitted="unknown"))
-    *data, error = rig.front.read()
+    *data, error = rig.host.read()
     assert b"".join(bytes(frame.payload) for frame in data) == b"abcabc"
     assert (error.code, error.admitted, error.retryable) == ("interrupted", "unknown", True)
 
@@ -271,8 +271,8 @@ def test_what_the_client_says_after_the_runtimes_last_word_is_dropped(rig: Rig) 
     rig.client.grant(rig.ch, 100)
     rig.client.end(rig.ch)
     rig.from_client()
-    assert rig.front.waiting == 0
-    assert isinstance(rig.front.read()[-1], Result)
+    assert rig.host.waiting == 0
+    assert isinstance(rig.host.read()[-1], Result)
 
 
 def test_an_abandoned_channel_is_cancelled_and_keeps_nothing(rig: Rig) -> None:
@@ -283,7 +283,7 @@ def test_an_abandoned_channel_is_cancelled_and_keeps_nothing(rig: Rig) -> None:
     rig.bridge.abandon()
     rig.bridge.abandon()
     assert isinstance(rig.link.heard[-1], Cancel)
-    assert rig.front.waiting == 0
+    assert rig.host.waiting == 0
     assert rig.bridge.link is None
 
 

@@ -505,7 +505,7 @@ async def test_nothing_is_left_when_clients_come_and_go(gateway: Gateway, runtim
 
 
 class Narrow:
-    """A carrier with room for as many messages as it is told."""
+    """A transport with room for as many messages as it is told."""
 
     bytes_in = bytes_out = 0
 
@@ -533,9 +533,9 @@ class Narrow:
 
 
 async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
-    carrier = Narrow(room=1)
+    transport = Narrow(room=1)
     assert gateway.connect.links is not None
-    session = ClientConnection(carrier, gateway.connect.links, Limits(), "test", OWNER)
+    session = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER)
     running = asyncio.ensure_future(session.run())
 
     def ask(ch: int) -> None:
@@ -545,11 +545,11 @@ async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway:
     ask(1)
     ask(2)
     await eventually(lambda: not session.connection.channels)
-    carrier.room = 1
+    transport.room = 1
     session.resume_writing()  # takes both, and has room for one
     ask(3)
     await eventually(lambda: not session.connection.channels)
     session.go_away("test", 0.1)
     await running
-    told = [(message["type"], message.get("ch")) for message in carrier.written]
+    told = [(message["type"], message.get("ch")) for message in transport.written]
     assert told == [("welcome", None), ("result", 1), ("result", 2), ("result", 3), ("goaway", None)]

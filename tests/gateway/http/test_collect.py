@@ -13,7 +13,7 @@ from hawse.wire import Event, Kind
 END = {"code": 0, "stdout": 5, "stderr": 0}
 
 
-def gathered(method: str, *items: UpstreamItem | Event) -> CollectedStream:
+def collected(method: str, *items: UpstreamItem | Event) -> CollectedStream:
     found = CollectedStream(METHODS[method])
     for item in items:
         found.add(item)
@@ -25,7 +25,7 @@ def event(name: str, value: Any) -> Event:
 
 
 def test_what_a_command_printed_stands_beside_its_code() -> None:
-    answer = gathered(
+    answer = collected(
         "exec",
         event("opened", {}),
         UpstreamItem(Kind.OUTPUT, 0, "h\u00e9".encode()[:2]),
@@ -36,14 +36,14 @@ def test_what_a_command_printed_stands_beside_its_code() -> None:
 
 
 def test_what_is_no_text_is_base64_and_says_so() -> None:
-    answer = gathered("exec", UpstreamItem(Kind.OUTPUT, 0, b"\xff"), UpstreamItem(Kind.STDERR, 0, b"ok")).answer(END)
+    answer = collected("exec", UpstreamItem(Kind.OUTPUT, 0, b"\xff"), UpstreamItem(Kind.STDERR, 0, b"ok")).answer(END)
     assert (answer["encoding"], base64.b64decode(answer["stdout"])) == ("base64", b"\xff")
     assert base64.b64decode(answer["stderr"]) == b"ok"
 
 
 def test_too_much_output_is_cut_and_said_to_be() -> None:
     half = b"x" * (OUTPUT_LIMIT // 2)
-    found = gathered("exec", UpstreamItem(Kind.OUTPUT, 0, half), UpstreamItem(Kind.OUTPUT, len(half), half))
+    found = collected("exec", UpstreamItem(Kind.OUTPUT, 0, half), UpstreamItem(Kind.OUTPUT, len(half), half))
     assert found.answer(END)["truncated"] is False
     found.add(UpstreamItem(Kind.OUTPUT, OUTPUT_LIMIT, b"y"))
     answer = found.answer(END)
@@ -51,7 +51,7 @@ def test_too_much_output_is_cut_and_said_to_be() -> None:
 
 
 def test_events_are_told_with_their_names_as_far_as_there_is_room() -> None:
-    found = gathered("file.list", event("entries", {"entries": []}))
+    found = collected("file.list", event("entries", {"entries": []}))
     assert msgspec.json.decode(msgspec.json.encode(found.answer({"entries": 0, "failed": 0}))) == {
         "entries": 0,
         "failed": 0,
@@ -64,8 +64,8 @@ def test_events_are_told_with_their_names_as_far_as_there_is_room() -> None:
 
 
 def test_output_that_the_sandbox_no_longer_had_is_no_whole_output() -> None:
-    assert gathered("exec", event("truncated", {"stream": "stdout", "from": 9})).answer(END)["truncated"]
+    assert collected("exec", event("truncated", {"stream": "stdout", "from": 9})).answer(END)["truncated"]
 
 
 def test_a_plain_answer_is_as_it_is() -> None:
-    assert gathered("runtime.info").answer({"pid": 3}) == {"pid": 3}
+    assert collected("runtime.info").answer({"pid": 3}) == {"pid": 3}

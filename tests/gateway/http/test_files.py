@@ -1,4 +1,4 @@
-"""Files over HTTP, with a runtime that is played: ranges, paths as bytes, streams both ways, and nothing gathered."""
+"""Files over HTTP, with a runtime that is played: ranges, paths as bytes, streams both ways, and nothing collected."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -19,12 +19,12 @@ def find(host: str | None, path: str, query: str = "", *, below: str | None = "l
 
 
 def test_by_path() -> None:
-    place = find("h:80", f"/p/box.1/{TOKEN}/a%20b/../c", "x=%2F")
-    assert place == PreviewTarget("box.1", TOKEN, b"/a%20b/../c?x=%2F", f"/p/box.1/{TOKEN}", None, "h:80")
-    assert place.by_path
+    target = find("h:80", f"/p/box.1/{TOKEN}/a%20b/../c", "x=%2F")
+    assert target == PreviewTarget("box.1", TOKEN, b"/a%20b/../c?x=%2F", f"/p/box.1/{TOKEN}", None, "h:80")
+    assert target.by_path
     bare = find("h", f"/p/box/{TOKEN}", "q")
     assert bare is not None
-    assert bare.target == b"?q"
+    assert bare.path == b"?q"
 
 
 def test_by_name() -> None:

@@ -13,12 +13,12 @@ FRONT = PublicAddress(5173, "http", "192.0.2.1")
 DOORS = AccessPolicy("the owner's token", viewer_token="the viewer's")
 
 
-def asked(*given: tuple[bytes, bytes], place: PreviewTarget = BY_NAME) -> Pairs:
-    return request_headers(given, place, FRONT, DOORS)
+def asked(*given: tuple[bytes, bytes], target: PreviewTarget = BY_NAME) -> Pairs:
+    return request_headers(given, target, FRONT, DOORS)
 
 
-def answered(*given: tuple[bytes, bytes], place: PreviewTarget = BY_NAME) -> Pairs:
-    return response_headers(given, place, FRONT)
+def answered(*given: tuple[bytes, bytes], target: PreviewTarget = BY_NAME) -> Pairs:
+    return response_headers(given, target, FRONT)
 
 
 def value(pairs: Pairs, name: bytes) -> list[bytes]:
@@ -26,7 +26,7 @@ def value(pairs: Pairs, name: bytes) -> list[bytes]:
 
 
 def test_a_program_believes_itself_on_localhost_and_is_told_the_rest() -> None:
-    given = asked((b"host", b"evil"), (b"x-forwarded-for", b"1.1.1.1"), (b"forwarded", b"for=1"), place=BY_PATH)
+    given = asked((b"host", b"evil"), (b"x-forwarded-for", b"1.1.1.1"), (b"forwarded", b"for=1"), target=BY_PATH)
     assert given == [
         (b"host", b"localhost:5173"),
         (b"x-forwarded-host", b"gw:8080"),
@@ -66,7 +66,7 @@ def test_the_gateways_own_tokens_stay_here(token: bytes) -> None:
 
 
 def test_a_page_by_path_is_put_in_a_sandbox() -> None:
-    pairs = answered((b"content-security-policy", b"default-src *"), place=BY_PATH)
+    pairs = answered((b"content-security-policy", b"default-src *"), target=BY_PATH)
     assert value(pairs, b"content-security-policy") == [b"default-src *", SANDBOX]
     assert b"allow-same-origin" not in SANDBOX
     assert value(pairs, b"access-control-allow-origin") == [b"*"]
@@ -77,7 +77,7 @@ def test_a_page_by_path_is_put_in_a_sandbox() -> None:
 def test_what_would_speak_for_more_than_the_preview_is_left_out() -> None:
     storage = ((b"Clear-Site-Data", b'"*"'), (b"Service-Worker-Allowed", b"/"))
     host = ((b"Strict-Transport-Security", b"max-age=1"), (b"Alt-Svc", b'h3=":1"'), (b"NEL", b"{}"))
-    assert len(answered(*storage, *host, place=BY_PATH)) == 3
+    assert len(answered(*storage, *host, target=BY_PATH)) == 3
     assert [name for name, _ in answered(*storage, *host)][:2] == [b"clear-site-data", b"service-worker-allowed"]
 
 
@@ -102,31 +102,31 @@ def test_an_address_is_told_to_no_other_site() -> None:
     ],
 )
 def test_a_place_on_localhost_is_found_by_the_browser(given: bytes, by_name: bytes, by_path: bytes) -> None:
-    for place, expected in ((BY_NAME, by_name), (BY_PATH, by_path)):
-        expected = expected.replace(b"PREFIX", place.prefix.encode())
-        assert value(answered((b"location", given.replace(b"OWN", place.host.encode())), place=place), b"location") == [
-            expected
-        ]
+    for target, expected in ((BY_NAME, by_name), (BY_PATH, by_path)):
+        expected = expected.replace(b"PREFIX", target.prefix.encode())
+        assert value(
+            answered((b"location", given.replace(b"OWN", target.host.encode())), target=target), b"location"
+        ) == [expected]
 
 
 def test_a_place_that_has_the_prefix_keeps_one() -> None:
     location = f"http://gw:8080{BY_PATH.prefix}/x".encode()
-    assert value(answered((b"location", location), place=BY_PATH), b"location") == [f"{BY_PATH.prefix}/x".encode()]
+    assert value(answered((b"location", location), target=BY_PATH), b"location") == [f"{BY_PATH.prefix}/x".encode()]
 
 
 def test_a_cookie_is_for_this_preview_alone() -> None:
     cookie = (b"set-cookie", b"sid=1; Domain=.example.org; path=/app; HttpOnly")
     assert value(answered(cookie), b"set-cookie") == [b"sid=1; path=/app; HttpOnly"]
-    assert value(answered(cookie, place=BY_PATH), b"set-cookie") == [
+    assert value(answered(cookie, target=BY_PATH), b"set-cookie") == [
         f"p-abcdefgh-sid=1; HttpOnly; Path={BY_PATH.prefix}/app".encode()
     ]
-    assert value(answered((b"set-cookie", b"a=b"), place=BY_PATH), b"set-cookie") == [
+    assert value(answered((b"set-cookie", b"a=b"), target=BY_PATH), b"set-cookie") == [
         f"p-abcdefgh-a=b; Path={BY_PATH.prefix}/".encode()
     ]
 
 
 def test_a_program_sees_the_cookies_of_its_preview_alone() -> None:
     cookies = (b"cookie", b"p-abcdefgh-sid=1; session=of-the-gateway; p-other000-sid=2; p-abcdefgh-b=3")
-    assert value(asked(cookies, place=BY_PATH), b"cookie") == [b"sid=1; b=3"]
-    assert value(asked((b"cookie", b"session=1"), place=BY_PATH), b"cookie") == []
+    assert value(asked(cookies, target=BY_PATH), b"cookie") == [b"sid=1; b=3"]
+    assert value(asked((b"cookie", b"session=1"), target=BY_PATH), b"cookie") == []
     assert value(asked((b"cookie", b"session=1")), b"cookie") == [b"session=1"], "a name of its own has its own"

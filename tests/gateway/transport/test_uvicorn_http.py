@@ -2,12 +2,13 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PATIENT, HttpProtocol
+from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PIPELINE, UNLIMITED_DURATION, HttpProtocol
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded, eventually
 
 CAST = b"GET /v1/sandboxes/local/recordings/r-1.cast HTTP/1.1\r\nHost: localhost\r\n"
@@ -165,33 +166,70 @@ async def test_what_is_no_http_is_a_bad_request(raw: RawSocket) -> None:
     assert (await raw.receive()).startswith(b"HTTP/1.1 400")
 
 
-async def test_sockets_beyond_the_limit_are_not_served(runtime: FakeRuntime) -> None:
+async def test_at_the_limit_the_socket_that_has_been_silent_for_longest_is_closed(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, max_connections=1) as gateway:
+        gateway.server.config.limit_concurrency = 4
+        silent = [RawSocket(gateway) for _ in range(3)]
+        for raw in silent:
+            await raw.__aenter__()
+            await eventually(lambda: len(gateway.server.server_state.connections) == 1 + silent.index(raw))  # noqa: B023
+        async with gateway.peer() as peer:
+            assert await silent[0].receive() == b""
+            assert await peer.ask("answer", {"a": 1}) == {"a": 1}
+        assert len(gateway.server.server_state.connections) >= 2
+        for raw in silent:
+            await raw.__aexit__()
+
+
+async def test_silent_sockets_without_end_keep_no_client_out(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, max_connections=1) as gateway:
         gateway.server.config.limit_concurrency = 3
-        opened = [RawSocket(gateway) for _ in range(6)]
+        opened = [RawSocket(gateway) for _ in range(20)]
         for raw in opened:
             await raw.__aenter__()
-        ends = [asyncio.ensure_future(raw.receive()) for raw in opened]
-        await eventually(lambda: sum(end.done() for end in ends) == 3)
-        for end in ends:
-            end.cancel()
-        for raw in opened:
-            await raw.__aexit__()
-        await eventually(lambda: not gateway.server.server_state.connections)
         async with gateway.peer() as peer:
             await peer.ask("answer")
+        for raw in opened:
+            await raw.__aexit__()
 
 
-class Patient:
-    """An application whose answers to /patient ask for patience; they are `size` bytes, then silence."""
+@pytest.mark.parametrize("rest", [b"\r\n", b"Content-Length: 1\r\n\r\nx"])
+async def test_pipelined_requests_are_answered_in_order(raw: RawSocket, rest: bytes) -> None:
+    await raw.send((GET + rest) * (PIPELINE + 1))
+    answers = b""
+    while answers.count(b"HTTP/1.1 200 OK") < PIPELINE + 1:
+        answers += await raw.receive()
+
+
+async def test_a_flood_of_pipelined_requests_is_cut_off_and_never_queued(
+    raw: RawSocket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    begin = HttpProtocol.on_message_begin
+
+    def count(self: HttpProtocol) -> None:
+        nonlocal made
+        begin(self)
+        made += 1
+
+    monkeypatch.setattr(HttpProtocol, "on_message_begin", count)
+    with suppress(ConnectionError):
+        await raw.send((GET + b"\r\n") * 5_000)
+        while await raw.receive():
+            pass
+    assert made <= PIPELINE + 1
+
+
+class Unlimited:
+    """An application that lifts the time limit for /unlimited; its responses are `size` bytes, then silence."""
 
     def __init__(self, size: int = 0) -> None:
         self.size = size
         self.ended = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] == "/patient":
-            scope["extensions"][PATIENT]["begin"]()
+        if scope["path"] == "/unlimited":
+            scope["extensions"][UNLIMITED_DURATION]["begin"]()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"x" * (self.size + 1), "more_body": True})
         while (await receive())["type"] != "http.disconnect":
@@ -199,27 +237,29 @@ class Patient:
         self.ended.set()
 
 
-async def test_an_answer_that_asked_for_patience_may_be_silent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_response_without_time_limit_may_be_silent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
     async with FakeRuntime(tmp_path / "s") as runtime:
-        gateway = Gateway(runtime, web=Patient())
-        async with gateway, RawSocket(gateway) as patient, RawSocket(gateway) as other:
-            await patient.send(b"GET /patient HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        gateway = Gateway(runtime, web=Unlimited())
+        async with gateway, RawSocket(gateway) as unlimited, RawSocket(gateway) as other:
+            await unlimited.send(b"GET /unlimited HTTP/1.1\r\nHost: localhost\r\n\r\n")
             await other.send(b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n")
             while await other.receive():
                 pass
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):
-                    while await patient.receive():
+                    while await unlimited.receive():
                         pass
 
 
-async def test_patience_is_not_for_those_who_do_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_response_without_time_limit_that_is_not_read_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
-    application = Patient(32 << 20)
+    application = Unlimited(32 << 20)
     async with FakeRuntime(tmp_path / "s") as runtime:
         gateway = Gateway(runtime, web=application)
         async with gateway, RawSocket(gateway) as raw:
-            await raw.send(b"GET /patient HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await raw.send(b"GET /unlimited HTTP/1.1\r\nHost: localhost\r\n\r\n")
             async with asyncio.timeout(10):
                 await application.ended.wait()

@@ -11,7 +11,7 @@ from gateway.upstream import links
 from hawse.wire import HawseError
 from hawse.wire.messages import CHANNEL_MAX
 from tests.support.gateway import FakeProvider, FakeRuntime, Gateway, RawSocket, eventually
-from tests.support.pairs import Front, Pair
+from tests.support.pairs import FakeHost, Pair
 
 
 async def code_of(asked: object) -> tuple[str, str, bool]:
@@ -172,28 +172,28 @@ async def test_a_call_that_comes_while_the_link_is_being_lost_gets_the_next_one(
     async with asyncio.TaskGroup() as tasks:
         link = links.Links(FakeProvider(runtime.path), tasks).get("local")
 
-        class Again(Front):
+        class Again(FakeHost):
             def forget(self, ch: int) -> None:
                 super().forget(ch)
                 if len(self.forgotten) == 1:
                     link.open(bridges[1])
 
         pair = Pair(window=1000)
-        front = Again(pair, CreditBudget())
+        host = Again(pair, CreditBudget())
         pair.client.call("hang")
         pair.client.call("answer")
-        bridges = [ChannelBridge(front, call) for call in pair.to_server()]
+        bridges = [ChannelBridge(host, call) for call in pair.to_server()]
         link.open(bridges[0])
         await eventually(lambda: runtime.seen)
         runtime.links[0].abort()
-        await eventually(lambda: front.forgotten == [1, 2])
-        assert [type(said).__name__ for said in front.read()] == ["Error", "Result"]
+        await eventually(lambda: host.forgotten == [1, 2])
+        assert [type(said).__name__ for said in host.read()] == ["Error", "Result"]
         link.stop()
 
 
 def has_waiting(session: ClientConnection) -> bool:
     """Whether more waits there for the client than all buffers on the way to it could take."""
-    return any(len(bridge._outbox) > 16 for bridge, _ in session._bridges.values())
+    return any(len(bridge._output_queue) > 16 for bridge, _ in session._bridges.values())
 
 
 async def test_a_stalled_client_that_goes_takes_no_channel_of_the_next_link_with_it(
