@@ -35,9 +35,9 @@ def test_no_program_is_listed_twice() -> None:
     assert sorted(programs) == sorted(set(programs))
 
 
-def test_tests_find_the_listed_programs_and_python_alone() -> None:
+def test_tests_find_the_listed_programs_python_and_node_alone() -> None:
     found = {path.name for path in Path(os.environ["PATH"]).iterdir()}
-    assert found <= {program for package in PACKAGES for program in package.programs} | {"python", "python3"}
+    assert found <= {program for package in PACKAGES for program in package.programs} | {"python", "python3", "node"}
     assert {"sh", "bash", "cat", "git", "python3"} <= found
 
 

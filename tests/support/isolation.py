@@ -51,8 +51,9 @@ def read_list(text: str) -> list[Package]:
 
 
 def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
-    """Make a link in `folder` for each of `programs` that is found on `path`, and for Python."""
-    for name in programs:
+    """Make a link in `folder` for each of `programs` that is found on `path`, and for Python and Node, which every
+    machine needs."""
+    for name in (*programs, "node"):
         if found := shutil.which(name, path=path):
             (folder / name).symlink_to(found)
     python = os.path.realpath(sys.executable)  # a link to .venv/bin/python would lose the virtual environment
