@@ -1,10 +1,12 @@
-"""How fast a program's output is read: by its fastest reader, never by its slowest, except where one asks for it.
+"""Flow control of the output of a program: its fastest reader sets the pace, unless a slower one is lossless.
 
 - Reading pauses when even the reader furthest ahead is ROOM behind, or half of a small journal.
-- A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For HOLD seconds after it was
-  cut off, its place is held so that it can come back.
-- A reader that makes no progress for its patience while reading is paused counts as gone until it does.
-- With nobody there, everything is read: a program never blocks because its viewer left.
+- A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For HOLD seconds after its
+  connection was lost, its position is held so that it can come back.
+- While reading is paused, a lossless reader that takes nothing for LOSSLESS_PATIENCE seconds is ignored until it takes
+  something. Another reader that takes less than PROGRESS bytes in PATIENCE seconds is ignored until it takes so much
+  in that time. It may be outrun meanwhile; the bytes it skips do not count as taken.
+- Without readers everything is read: a program never blocks because its viewer left.
 """
 
 import asyncio
@@ -15,7 +17,8 @@ from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 
 ROOM = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
-PATIENCE = 2.0  # seconds without progress after which an ordinary reader counts as gone
+PATIENCE = 2.0  # seconds without real progress after which an ordinary reader counts as gone
+PROGRESS = 16 << 10  # bytes in that time that are real progress: a slow modem is faster
 LOSSLESS_PATIENCE = 30.0  # the same for a lossless one
 HOLD = 30.0  # seconds the place of a lossless reader is kept after its line was cut
 NOBODY = 1 << 62  # beyond every offset: nobody needs anything
@@ -37,9 +40,9 @@ class ReaderState:
     def __init__(self, resume_id: str | None, follows: bool) -> None:
         self.resume_id = resume_id
         self.follows = follows  # it never leads: what it has read makes room for no more
-        self.gone_at: int | None = None  # the offset it stalled at, while it counts as gone
-        self.seen_at: int | None = None  # the offset it was last seen at while reading was paused
-        self.since = 0.0  # when it was first seen there
+        self.gone = False  # it is ignored
+        self.seen_at: int | None = None  # the offset from which its progress is measured
+        self.since = 0.0  # when it was there
 
 
 class Backpressure:
@@ -97,7 +100,8 @@ class Backpressure:
             self.paused = True
             self._pause()
             for place in self._readers.values():
-                place.seen_at = None
+                if not place.gone:
+                    place.seen_at = None
             self._look()
 
     def close(self) -> None:
@@ -116,9 +120,8 @@ class Backpressure:
         slowest_lossless = end
         for reader, place in self._readers.items():
             cursor = reader.cursor
-            if cursor is None or place.gone_at == cursor:
+            if cursor is None or (place.gone and not self._is_back(reader, place, cursor)):
                 continue
-            place.gone_at = None
             if not place.follows:
                 furthest = max(furthest, cursor)
             if reader.lossless:
@@ -134,7 +137,7 @@ class Backpressure:
         start, needed = self._journal.start, self._journal.end
         for reader, place in self._readers.items():
             cursor = reader.cursor if reader.lossless else None
-            if cursor is None or cursor == place.gone_at:
+            if cursor is None or (place.gone and cursor == place.seen_at):
                 continue
             if place.follows:
                 return cursor  # what is before, it has put where everybody finds it
@@ -145,16 +148,34 @@ class Backpressure:
                 needed = cursor
         return needed
 
+    def _is_back(self, reader: JournalReader, place: ReaderState, cursor: int) -> bool:
+        """Whether a reader that counted as gone takes enough again."""
+        now = asyncio.get_running_loop().time()
+        start = place.seen_at if place.seen_at is not None else cursor
+        if reader.lossless:
+            place.gone = cursor == start
+        elif start < self._journal.start or now - place.since > PATIENCE:  # it was outrun, or too slow: measure anew
+            place.seen_at, place.since = cursor, now
+        elif cursor - start >= PROGRESS:
+            place.gone = False
+        return not place.gone
+
     def _look(self) -> None:
-        """Reading is paused: who has not moved for its patience counts as gone."""
+        """Reading is paused: ignore the readers that have not made progress for their patience."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         for reader, place in self._readers.items():
             cursor = reader.cursor
-            if cursor is None or place.seen_at != cursor:
+            if place.gone:
+                continue
+            progress = 1 if reader.lossless else PROGRESS
+            if cursor is None or place.seen_at is None or cursor - place.seen_at >= progress:
                 place.seen_at, place.since = cursor, now
             elif now - place.since >= 0.99 * (LOSSLESS_PATIENCE if reader.lossless else PATIENCE):
-                place.gone_at = cursor
+                if cursor < self._journal.end:  # one that has everything is not slow
+                    place.gone, place.seen_at, place.since = True, cursor, now
+                else:
+                    place.since = now
         self._watch = loop.call_later(PATIENCE, self._look)
         self.advanced()
 

@@ -14,6 +14,7 @@ from hawse.api.people import ParticipantKind
 from hawse.wire import HawseError
 
 PEOPLE: Final = 1024  # at one terminal
+READ_ONLY: Final = 768  # of them: however many only watch, there is room for those who may write
 NAME_MAX: Final = 40  # characters
 LINGER: Final = 3.0  # s that somebody stays whose line is gone: most come back by the next
 TYPING: Final = 2.0  # s from the last key until somebody is said to type no more
@@ -113,7 +114,7 @@ class Presence:
         """`line` is attached now. Whoever has the key is the same person. Raises `limit_exceeded`."""
         person = self._keys.get(key) if key is not None else None
         if person is None:
-            person = self._new(key, color, kind or "person")
+            person = self._new(key, color, kind or "person", read_only=read_only)
         if person.leaving is not None:
             person.leaving.cancel()
             person.leaving = None
@@ -189,9 +190,8 @@ class Presence:
 
     # ----
 
-    def _new(self, key: str | None, color: str | None, kind: ParticipantKind) -> ViewerPresence:
-        if len(self._people) >= PEOPLE:
-            self._make_room()
+    def _new(self, key: str | None, color: str | None, kind: ParticipantKind, *, read_only: bool) -> ViewerPresence:
+        self._make_room(read_only=read_only)
         self._count += 1
         used = self._colors()
         free = color if color in PALETTE and color not in used else None
@@ -203,10 +203,16 @@ class Presence:
             self._keys[key] = person
         return person
 
-    def _make_room(self) -> None:
-        leaving = next((person for person in self._people.values() if person.leaving is not None), None)
+    def _make_room(self, *, read_only: bool) -> None:
+        """Let a participant without a connection leave if there are too many. Raises `limit_exceeded`."""
+        people = [person for person in self._people.values() if person.read_only or not read_only]
+        limit = READ_ONLY if read_only else PEOPLE
+        if len(people) < limit:
+            return
+        leaving = next((person for person in people if person.leaving is not None), None)
         if leaving is None:
-            raise HawseError("limit_exceeded", f"{PEOPLE} viewers are here")
+            kind = "read-only viewers" if read_only else "viewers"
+            raise HawseError("limit_exceeded", f"{limit} {kind} are attached to this terminal: no more are admitted")
         self._leave(leaving)
 
     def _colors(self) -> list[str]:

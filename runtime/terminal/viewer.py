@@ -29,8 +29,6 @@ BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it 
 class Viewer:
     """Serves one `terminal.attach` call. A `Stream`, and from `attach` to `detach` a `Subscriber` of the terminal."""
 
-    follows = False
-
     def __init__(
         self,
         terminal: "Terminal",
@@ -49,6 +47,7 @@ class Viewer:
         self.person = terminal.company.join(self, guest or ViewerProfile(), read_only=read_only, fit=fit)
         self._seen = OfferedSize()  # what it was told of the others
         self.lossless = lossless
+        self.follows = read_only and not lossless  # one that only watches never slows the program down
         self.emulator = emulator  # it answers what programs ask of a terminal
         self.input_id = None if read_only else input_id
         # Of the next byte to send. None until `opened`, except that a lossless viewer's place is kept from the start.

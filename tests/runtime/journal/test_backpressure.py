@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime.journal import backpressure as pace
-from runtime.journal.backpressure import ROOM, Backpressure
+from runtime.journal.backpressure import PROGRESS, ROOM, Backpressure
 from runtime.journal.journal import LEAST_CAPACITY, Journal
 from tests.support.runtime import eventually
 
@@ -99,9 +99,48 @@ async def test_one_that_makes_no_progress_counts_as_gone_until_it_does(
     await eventually(lambda: source.reading)
     source.prints(ROOM)
     assert source.reading
+    monkeypatch.setattr(pace, "PATIENCE", 3600.0)
+    source.takes(stalled, PROGRESS - 1)
+    source.prints(1)
+    assert source.reading
     source.takes(stalled, 1)
     source.prints(1)
-    assert not source.reading, "it moved: it counts again"
+    assert not source.reading, "it has made progress: it counts again"
+
+
+async def test_one_that_takes_a_little_at_a_time_counts_as_gone(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "PATIENCE", 0.05)
+    drip = Viewer()
+    source.pacer.add(drip)
+    source.prints(2 * ROOM)
+
+    def resumed() -> bool:
+        if not source.reading:
+            source.takes(drip, 1)
+        return source.reading
+
+    await eventually(resumed)
+    source.prints(2 * CAPACITY)
+    source.takes(drip, source.journal.start - (drip.cursor or 0))
+    source.prints(CAPACITY // 2)
+    assert source.reading, "the output that it was sent around is no progress"
+
+
+async def test_one_that_has_everything_does_not_count_as_gone(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "PATIENCE", 0.01)
+    fast, slow = Viewer(), Viewer(lossless=True)
+    source.pacer.add(fast)
+    source.pacer.add(slow)
+    source.prints(CAPACITY // 2 + 1)
+    source.takes(fast, source.journal.end)
+    assert not source.reading
+    await asyncio.sleep(0.05)  # several times PATIENCE
+    source.takes(slow, source.journal.end)
+    assert source.reading
+    source.prints(ROOM + 1)
+    assert not source.reading
 
 
 async def test_a_lossless_one_has_patience_from_its_own_last_progress(
@@ -115,11 +154,11 @@ async def test_a_lossless_one_has_patience_from_its_own_last_progress(
     source.pacer.add(stuck)
     source.prints(CAPACITY // 2 + 1000)
     began = loop.time()
-    while source.pacer._readers[stuck].gone_at is None:
+    while not source.pacer._readers[stuck].gone:
         source.takes(moves, 1)
         await asyncio.sleep(0.002)
     assert loop.time() - began >= 0.29
-    assert source.pacer._readers[moves].gone_at is None
+    assert not source.pacer._readers[moves].gone
     assert not source.reading, "who still moves is not outrun"
 
 

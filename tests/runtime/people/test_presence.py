@@ -7,7 +7,7 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.people import presence
-from runtime.people.presence import NAME_MAX, PALETTE, PEOPLE, PointerCell, Presence, PresenceChange, clean
+from runtime.people.presence import NAME_MAX, PALETTE, PEOPLE, READ_ONLY, PointerCell, Presence, PresenceChange, clean
 from tests.support.runtime import Client, Served
 
 
@@ -152,6 +152,16 @@ async def test_there_is_room_for_so_many_and_those_who_are_leaving_make_it(room:
     room.presence.part(first, line)
     room.presence.join(object())
     assert room.gone == [first.id]
+    room.presence.close()
+
+
+async def test_read_only_viewers_leave_room_for_those_who_may_write(room: Room) -> None:
+    for _ in range(READ_ONLY):
+        room.presence.join(object(), read_only=True)
+    with pytest.raises(HawseError, match=f"limit_exceeded: {READ_ONLY} read-only viewers"):
+        room.presence.join(object(), read_only=True)
+    for _ in range(PEOPLE - READ_ONLY):
+        room.presence.join(object())
     room.presence.close()
 
 

@@ -305,6 +305,16 @@ async def test_with_one_slow_viewer_the_program_waits_for_it(
     assert slow.output == FLOOD
 
 
+async def test_a_read_only_viewer_never_slows_the_program_down(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "PATIENCE", 3600.0)
+    await flood(client)
+    client.attach("t", generous=False, read_only=True)
+    terminal = served.runtime._terminals.get("t")
+    await eventually(lambda: terminal.exit is not None)
+
+
 async def test_one_that_is_gone_for_good_is_not_waited_for(
     client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
