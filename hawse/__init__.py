@@ -1,7 +1,7 @@
-"""hawse: one WebSocket for everything that is done with a sandbox.
+"""hawse: terminals, commands and files of a sandbox over one WebSocket.
 
-The names below come from `hawse.client` and are loaded when they are first used: a runtime, which needs
-`hawse.wire` alone, never loads a client.
+The names below come from `hawse.client` and are loaded when they are first used, so that a runtime, which needs only
+`hawse.wire` and `hawse.api`, never loads the client.
 """
 
 from typing import TYPE_CHECKING, Any

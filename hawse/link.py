@@ -1,7 +1,7 @@
 """The stream carrier: a `Connection` on an asyncio transport (a Unix socket or TCP).
 
-Both ends of a link from gateway to runtime use it; it may know of neither. No task is involved: what
-arrives is handled in `data_received`, what is to be sent is pulled while the transport takes it.
+Both ends of a link from gateway to runtime use it; it must not know either. It needs no task: received bytes are
+handled in `data_received`, and data to send is pulled while the transport accepts it.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-WRITE_BUFFER = 128 * 1024  # bytes the transport may hold: more would make every channel wait behind it
+WRITE_BUFFER = 128 * 1024  # bytes that the transport may buffer; with more, every channel would wait behind them
 BATCH = 64 * 1024  # bytes taken per turn of the writer
-CLOSE_TIMEOUT = 5.0  # seconds the other end has for reading the last words; without it, it could keep the link open
+CLOSE_TIMEOUT = 5.0  # seconds the other end has to read the last messages; else it could keep the link open
 
 
 class LinkReceiver(Protocol):
-    """Who a link belongs to. Both are called from the event loop and must not block or raise."""
+    """The owner of a link. Both methods are called in the event loop and must not block or raise."""
 
     def link_received(self, link: "StreamLink", event: Message | Data) -> None:
-        """One message or frame; a frame's payload is a view that is valid only during the call."""
+        """Handle one message or frame. The payload of a frame is a view that is valid only during this call."""
         ...
 
     def link_lost(self, link: "StreamLink", error: Exception | None) -> None:
-        """The link is gone. Called exactly once for a link that was made."""
+        """Handle the end of the link: with the `error` that ended it, or None. Called once if it was connected."""
         ...
 
 
 class StreamLink(asyncio.Protocol):
-    """One end of a link. Whoever changes what there is to send calls `flush` (or `wake`)."""
+    """One end of a link. After sending through `connection`, call `flush`; after adding to a source, call `wake`."""
 
     def __init__(self, connection: Connection, receiver: LinkReceiver) -> None:
         self.connection = connection
@@ -52,10 +52,10 @@ class StreamLink(asyncio.Protocol):
         self._receiving = False
         self._flushing = False
         self._closing = False
-        self._deadline: asyncio.TimerHandle | None = None  # of a close that waits for the last words to be read
+        self._deadline: asyncio.TimerHandle | None = None  # of a close that waits until the last messages are read
         self._error: Exception | None = None
 
-    # ---- for its owner
+    # ---- for the owner
 
     def attach(self, ch: int, source: FrameSource) -> None:
         self.writer.attach(ch, source)
@@ -66,9 +66,9 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def flush(self) -> None:
-        """Write what there is while the transport takes it.
+        """Write pending messages while the transport accepts them.
 
-        Within `link_received` it waits until that is done; within a source's `pull` the writer that pulls goes on.
+        During `link_received` nothing is written until it returns; during a source's `pull` the running flush goes on.
         """
         if self._receiving or self._flushing or self._transport is None:
             return
@@ -79,28 +79,30 @@ class StreamLink(asyncio.Protocol):
                 if not batch or self._closing:
                     return
                 self._transport.writelines(encode_stream(batch))
-        except Exception as error:  # a bug here, in some source: as in `data_received`
+        except Exception as error:  # a bug in a source: handled as in `data_received`
             log.exception("! link failed")
             self.abort(error)
         finally:
             self._flushing = False
-        if self.connection.pending > self.connection.limits.backlog:
-            self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog", close_code=4429))
+        pending, backlog = self.connection.pending, self.connection.limits.backlog
+        if pending > backlog:
+            message = f"the other end of the link has not read {pending} bytes; {backlog} are allowed"
+            self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def close(self) -> None:
-        """Write what is queued as control, then close; abort if that is not read within `CLOSE_TIMEOUT`."""
+        """Write the queued control messages, then close; abort if they are not read within `CLOSE_TIMEOUT`."""
         if not self._closing:
             self._closing = True
             if self._transport is not None:
-                self._say_last_words(self._transport)
+                self._write_and_close(self._transport)
 
-    def _say_last_words(self, transport: asyncio.Transport) -> None:
+    def _write_and_close(self, transport: asyncio.Transport) -> None:
         transport.writelines(encode_stream(self.connection.data_to_send()))
         transport.close()
         self._deadline = asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
 
     def abort(self, error: Exception | None = None) -> None:
-        """Close at once: what is queued is lost."""
+        """Close at once; messages that are queued are lost."""
         self._error = self._error or error
         self._closing = True
         if self._transport is not None:
@@ -109,10 +111,10 @@ class StreamLink(asyncio.Protocol):
     # ---- for the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not a subclass
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
-        if self._closing:  # it was refused before it was made
-            self._say_last_words(self._transport)
+        if self._closing:  # closed before the connection was made
+            self._write_and_close(self._transport)
         self.flush()
 
     def data_received(self, data: bytes) -> None:
@@ -128,10 +130,10 @@ class StreamLink(asyncio.Protocol):
                 if self._closing:
                     return
         except RemoteProtocolError as error:
-            log.warning("! link broken by its other end: %s", error)
+            log.warning("! the other end of the link violated the protocol: %s", error)
             self._error = error
             self.close()
-        except Exception as error:  # a bug here: the link goes, its peer resumes on a new one
+        except Exception as error:  # a bug in this process: close the link, and its peer resumes on a new one
             log.exception("! link failed")
             self.abort(error)
         finally:
@@ -146,7 +148,7 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def eof_received(self) -> None:
-        self.close()  # half a link is none
+        self.close()  # a link needs both directions
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = self._closing = True

@@ -1,7 +1,7 @@
-"""How gateways and runtimes log: terse lines for people, or one JSON object a line for machines.
+"""How gateways and runtimes log: short lines for people, or one JSON object per line for machines.
 
-A line begins with a direction mark: `<` in, `>` out, `=` state, `!` trouble. No
-payload, token or ticket is ever logged.
+A message begins with a direction mark: `<` in, `>` out, `=` state, `!` error. Payloads, tokens and tickets must not be
+logged.
 """
 
 import json
@@ -13,15 +13,15 @@ Form = Literal["text", "json"]
 
 FORMS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
-# What a call may say beside its message, with `extra=`. Nothing else gets out, whatever a library adds to its records.
+# The fields that a log call may add with `extra=`. Other attributes of a record, which libraries add, are not written.
 FIELDS: Final = ("peer", "role", "sandbox", "code", "runtime")
 
 
 class JsonLines(logging.Formatter):
-    """`{"time", "level", "logger", "message"}`, then those of `FIELDS` that are known, and `trace` of an exception."""
+    """Formats `time`, `level`, `logger`, `message`, the `FIELDS` that are set, and the `trace` of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -29,14 +29,14 @@ class JsonLines(logging.Formatter):
         }
         for name in FIELDS:
             if (value := getattr(record, name, None)) is not None:
-                said[name] = value
+                fields[name] = value
         if record.exc_info:
-            said["trace"] = self.formatException(record.exc_info)
-        return json.dumps(said, default=str)
+            fields["trace"] = self.formatException(record.exc_info)
+        return json.dumps(fields, default=str)
 
 
 def handler(form: Form) -> logging.Handler:
-    """One that writes to stderr, whole lines."""
-    made = logging.StreamHandler()
-    made.setFormatter(JsonLines() if form == "json" else logging.Formatter(TEXT))
-    return made
+    """Return a handler that writes whole lines to stderr in the given form."""
+    stream = logging.StreamHandler()
+    stream.setFormatter(JsonLines() if form == "json" else logging.Formatter(TEXT))
+    return stream

@@ -55,7 +55,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Scenario], None]:
 
 
 class Owner:
-    """A `Receiver` that remembers; `act` is what it does with an event beside."""
+    """A `Receiver` that records events and also passes each to `act`."""
 
     def __init__(self, act: Callable[[StreamLink, Any], object] | None = None) -> None:
         self.got: list[Any] = []
@@ -82,12 +82,12 @@ class Owner:
             await self._changed.wait()
 
     async def has(self, kind: type) -> Any:
-        """The first event of a type, once it has come."""
+        """Wait for the first event of a type and return it."""
         await self.until(lambda: any(isinstance(event, kind) for event in self.got))
         return next(event for event in self.got if isinstance(event, kind))
 
     async def loses(self) -> Exception | None:
-        """Why the link was lost; it must not be lost twice."""
+        """Wait until the link is lost and return the reason; it must be lost only once."""
         await self.until(lambda: self.lost)
         await asyncio.sleep(0)
         assert len(self.lost) == 1
@@ -95,7 +95,7 @@ class Owner:
 
 
 class Flood:
-    """A source without end, within the window."""
+    """An endless source, within the window."""
 
     def __init__(self) -> None:
         self.sent = 0
@@ -109,7 +109,7 @@ class Flood:
 
 
 class Peer:
-    """The other end as a bare socket: reads only when it is told to, sends any bytes."""
+    """The other end as a plain socket: it reads only on request and sends any bytes."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.connection = Connection(Role.CLIENT, window=WINDOW)
@@ -121,7 +121,7 @@ class Peer:
         await asyncio.get_running_loop().sock_sendall(self._sock, data)
 
     async def read(self) -> list[Any] | None:
-        """What has come, or None at the end."""
+        """Return the events of the next bytes, or None at the end of the stream."""
         chunk = await asyncio.get_running_loop().sock_recv(self._sock, 1 << 16)
         for is_control, message in self._decoder.feed(chunk):
             if is_control:
@@ -165,7 +165,7 @@ async def make(sock: socket.socket, connection: Connection, owner: Owner) -> Str
 
 @asynccontextmanager
 async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamLink, StreamLink]]:
-    """A client's and a server's link that have greeted each other."""
+    """A client's and a server's link after the handshake."""
     ours, theirs = sockets()
     links = [
         await make(theirs, Connection(Role.SERVER), server),
@@ -184,7 +184,7 @@ async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamL
 
 @asynccontextmanager
 async def link_and_peer(owner: Owner, limits: Limits | None = None) -> AsyncIterator[tuple[StreamLink, Peer]]:
-    """A server's link, and the bare socket that it talks to; they have greeted each other."""
+    """A server's link and the plain socket at its other end, after the handshake."""
     ours, theirs = sockets()
     peer = Peer(theirs)
     link = await make(ours, Connection(Role.SERVER, limits), owner)
@@ -225,7 +225,7 @@ def test_messages_and_frames_go_both_ways(run: Callable[[Scenario], None]) -> No
     run(scenario)
 
 
-def test_a_message_that_comes_byte_by_byte_is_one(run: Callable[[Scenario], None]) -> None:
+def test_a_message_received_byte_by_byte_is_one_message(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (_, peer):
@@ -237,7 +237,7 @@ def test_a_message_that_comes_byte_by_byte_is_one(run: Callable[[Scenario], None
     run(scenario)
 
 
-def test_a_flush_while_receiving_waits_until_all_that_came_was_handled(run: Callable[[Scenario], None]) -> None:
+def test_a_flush_while_receiving_waits_until_all_received_messages_are_handled(run: Callable[[Scenario], None]) -> None:
     pending = []
 
     def serve(link: StreamLink, event: Any) -> None:
@@ -260,7 +260,7 @@ def test_a_flush_while_receiving_waits_until_all_that_came_was_handled(run: Call
     run(scenario)
 
 
-def test_a_peer_that_does_not_read_is_not_pulled_for(run: Callable[[Scenario], None]) -> None:
+def test_sources_are_not_pulled_for_a_peer_that_does_not_read(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (link, peer):
@@ -289,7 +289,7 @@ def test_a_peer_that_does_not_read_is_not_pulled_for(run: Callable[[Scenario], N
     run(scenario)
 
 
-def test_control_overtakes_what_is_not_pulled_yet(run: Callable[[Scenario], None]) -> None:
+def test_control_messages_overtake_data_that_is_not_pulled_yet(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (link, peer):
@@ -331,7 +331,7 @@ def test_a_peer_that_does_not_read_its_control_messages_is_dropped(run: Callable
     run(scenario)
 
 
-def test_a_broken_protocol_is_answered_and_ends_the_link_once(run: Callable[[Scenario], None]) -> None:
+def test_a_protocol_violation_is_answered_and_ends_the_link_once(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (link, peer):
@@ -352,7 +352,7 @@ def test_a_broken_protocol_is_answered_and_ends_the_link_once(run: Callable[[Sce
 
 
 @pytest.mark.parametrize("raw", [b"\0\0\0\0", b"\xff\xff\xff\xff", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x05\x09abcd"])
-def test_bytes_that_are_no_link_end_it(run: Callable[[Scenario], None], raw: bytes) -> None:
+def test_bytes_of_another_protocol_end_the_link(run: Callable[[Scenario], None], raw: bytes) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (_, peer):
@@ -363,7 +363,7 @@ def test_bytes_that_are_no_link_end_it(run: Callable[[Scenario], None], raw: byt
     run(scenario)
 
 
-def test_a_client_whose_server_breaks_the_protocol_closes_without_a_word(run: Callable[[Scenario], None]) -> None:
+def test_a_client_whose_server_violates_the_protocol_closes_without_a_message(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         client, server = Owner(), Owner()
         async with two_links(client, server) as (_, link):
@@ -376,7 +376,7 @@ def test_a_client_whose_server_breaks_the_protocol_closes_without_a_word(run: Ca
     run(scenario)
 
 
-def test_closing_ends_though_the_last_words_are_not_read(
+def test_closing_ends_even_if_the_last_messages_are_not_read(
     run: Callable[[Scenario], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hawse.link, "CLOSE_TIMEOUT", 0.01)
@@ -397,7 +397,7 @@ def test_closing_ends_though_the_last_words_are_not_read(
     run(scenario)
 
 
-def test_closing_writes_what_is_queued(run: Callable[[Scenario], None]) -> None:
+def test_closing_writes_queued_messages(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (link, peer):
@@ -428,7 +428,7 @@ def test_a_link_that_is_closed_while_receiving_handles_nothing_more(run: Callabl
     run(scenario)
 
 
-def test_the_peers_end_ends_the_link(run: Callable[[Scenario], None]) -> None:
+def test_the_link_ends_when_the_peer_closes(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
         async with link_and_peer(owner) as (_, peer):
@@ -457,7 +457,7 @@ def test_a_bug_in_the_owner_ends_the_link_and_not_the_loop(
     assert "link failed" in caplog.text
 
 
-def test_a_bug_in_a_source_ends_the_link_whoever_woke_it(
+def test_a_bug_in_a_source_ends_the_link_and_not_the_caller_of_wake(
     run: Callable[[Scenario], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(Flood):
@@ -480,7 +480,7 @@ def test_a_bug_in_a_source_ends_the_link_whoever_woke_it(
     assert "link failed" in caplog.text
 
 
-def test_a_source_that_flushes_in_its_turn_does_not_overtake_what_was_taken(run: Callable[[Scenario], None]) -> None:
+def test_a_source_that_flushes_in_its_turn_does_not_overtake_taken_messages(run: Callable[[Scenario], None]) -> None:
     class Hasty:
         link: StreamLink
 
@@ -512,7 +512,7 @@ def test_a_source_that_flushes_in_its_turn_does_not_overtake_what_was_taken(run:
     run(scenario)
 
 
-def test_a_link_that_was_never_made_is_quiet() -> None:
+def test_a_link_that_was_never_connected_writes_nothing() -> None:
     link = StreamLink(Connection(Role.CLIENT, window=0), Owner())
     link.connection.send_hello("early")
     link.flush()

@@ -1,4 +1,4 @@
-"""The lines of a log, as a machine reads them."""
+"""The two forms of a log line: JSON for machines, text for people."""
 
 import io
 import json
@@ -16,7 +16,7 @@ Log = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def written() -> tuple[logging.Logger, io.StringIO]:
-    """A logger of its own, and what it has written in JSON."""
+    """A separate logger, and the stream to which it writes JSON."""
     paper = io.StringIO()
     made = handler("json")
     assert isinstance(made, logging.StreamHandler)
@@ -26,7 +26,7 @@ def written() -> tuple[logging.Logger, io.StringIO]:
     return logger, paper
 
 
-def test_a_line_is_an_object_with_the_fields_that_are_known(written: tuple[logging.Logger, io.StringIO]) -> None:
+def test_a_line_is_an_object_with_the_fields_that_are_set(written: tuple[logging.Logger, io.StringIO]) -> None:
     logger, paper = written
     logger.warning("< %s refused", "peer:1", extra={"peer": "peer:1", "code": "unauthenticated", "role": None})
     said = json.loads(paper.getvalue())
@@ -41,14 +41,14 @@ def test_a_line_is_an_object_with_the_fields_that_are_known(written: tuple[loggi
     }
 
 
-def test_whatever_a_message_holds_it_is_one_line(written: tuple[logging.Logger, io.StringIO]) -> None:
+def test_any_message_is_one_line(written: tuple[logging.Logger, io.StringIO]) -> None:
     logger, paper = written
     logger.error('a "line"\nand\r\x1b[31m another\u2028 ü \udcff')
     (line,) = paper.getvalue().splitlines()
     assert json.loads(line)["message"] == 'a "line"\nand\r\x1b[31m another\u2028 ü \udcff'
 
 
-def test_an_exception_has_its_trace(written: tuple[logging.Logger, io.StringIO]) -> None:
+def test_an_exception_is_logged_with_its_trace(written: tuple[logging.Logger, io.StringIO]) -> None:
     logger, paper = written
     try:
         raise ValueError("no")
@@ -57,12 +57,12 @@ def test_an_exception_has_its_trace(written: tuple[logging.Logger, io.StringIO])
     assert json.loads(paper.getvalue())["trace"].endswith("ValueError: no")
 
 
-def test_what_is_no_field_stays_inside(written: tuple[logging.Logger, io.StringIO]) -> None:
+def test_attributes_that_are_not_fields_are_not_written(written: tuple[logging.Logger, io.StringIO]) -> None:
     logger, paper = written
     logger.warning("hello", extra={"token": "secret"})
     assert "secret" not in paper.getvalue()
 
 
-def test_for_people_it_is_a_terse_line() -> None:
+def test_the_text_form_is_one_short_line() -> None:
     record = logging.LogRecord("gateway", logging.WARNING, __file__, 1, "! %s", ("trouble",), None)
     assert handler("text").format(record).endswith(" WARNING gateway ! trouble")

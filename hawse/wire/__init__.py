@@ -1,7 +1,7 @@
 """The hawse wire protocol, version 1: pure, no I/O, no asyncio. Its specification is docs/wire.md.
 
-The seam to every carrier is three verbs: receive, events, data to send (`Connection`). `FairWriter` decides
-whose turn it is, `StreamDecoder` frames messages on a plain byte stream.
+A carrier uses three verbs of `Connection`: receive, events, data to send. `FairWriter` chooses the channel that sends
+next; `StreamDecoder` splits a plain byte stream into messages.
 """
 
 from hawse.wire.connection import Connection, Role

@@ -1,10 +1,10 @@
-"""The life of one channel: a literal table of states and what may happen in them, and its two credit windows.
+"""The life of one channel: a literal table of its states and the steps they allow, and its two credit windows.
 
 Rules (docs/wire.md sections 2 and 4):
 - the client opens a channel with `call`; the server closes it with exactly one `result` or `error`;
-- `end` and `cancel` are the client's, and after either it sends no more input;
-- the server sends nothing on a closed channel; what the client sends there was on its way and is ignored;
-- whatever the table does not name is a protocol error by whoever sent it.
+- only the client sends `end` and `cancel`, and after either it sends no more input;
+- the server sends nothing on a closed channel; what the client sends there was in transit and is ignored;
+- a step that the table does not contain is a protocol error of its sender.
 """
 
 from enum import Enum
@@ -12,12 +12,12 @@ from typing import Any, Final
 
 
 class ChannelState(Enum):
-    __hash__ = object.__hash__  # each is one of a kind; Enum's own is written in Python, and every frame takes steps
+    __hash__ = object.__hash__  # members are singletons; Enum.__hash__ is Python code, and each frame takes a step
 
     IDLE = "idle"
     OPEN = "open"
     ENDED = "ended"  # the client has sent `end`: no more input
-    CANCELLING = "cancelling"  # the client has sent `cancel` and waits for the last word
+    CANCELLING = "cancelling"  # the client has sent `cancel` and waits for `result` or `error`
     CLOSED = "closed"
 
 
@@ -66,21 +66,21 @@ TRANSITIONS: Final[dict[ChannelState, dict[Step, ChannelState]]] = {
 
 
 class Channel:
-    """One channel as one side sees it. Knows nothing of messages: `Connection` feeds it."""
+    """One channel as one side sees it. It must not know messages: `Connection` translates them to steps."""
 
     __slots__ = ("ch", "receive_window", "returned", "send_window", "source", "spent", "state")
 
     def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
         self.ch = ch
         self.state = ChannelState.IDLE
-        self.send_window = send_window  # bytes we may still send; below 0 after an event overdrew it
-        self.spent = 0  # bytes of the window that was used, ever
-        self.returned = 0  # of them, those that credit gave back
+        self.send_window = send_window  # bytes this side may still send; below 0 after an event overdrew it
+        self.spent = 0  # bytes of the send window that were used in total
+        self.returned = 0  # how many of `spent` credit has given back
         self.receive_window = receive_window  # bytes the other side may still send
         self.source: Any = None  # the `Source` that a `FairWriter` pulls; it goes when the channel does
 
     def step(self, step: Step) -> bool:
-        """Take `step` if the table allows it."""
+        """Take `step` and return True if the table allows it; else change nothing and return False."""
         state = TRANSITIONS[self.state].get(step)
         if state is None:
             return False

@@ -1,11 +1,11 @@
 """Every error of the protocol, in one table, and the exceptions that carry them.
 
     Exception
-    ├── LocalProtocolError        our own code misused the connection: a bug here
-    └── HawseError                an error with a code of the table, as it travels
-        └── RemoteProtocolError   the other side broke the protocol: the connection must be closed
+    ├── LocalProtocolError        this side used the connection wrongly: a bug in the caller
+    └── HawseError                an error with a code of the table, as it is sent
+        └── RemoteProtocolError   the other side violated the protocol: the connection must be closed
 
-`docs/wire.md` section 8 is the same table in words; a test compares them.
+`docs/wire.md` section 8 has the same table; a test compares them.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -14,7 +14,7 @@ Admitted = Literal["yes", "no", "unknown"]
 
 
 class ErrorKind(NamedTuple):
-    status: int  # the HTTP status the REST door answers with
+    status: int  # the HTTP status of the answer when the call came by HTTP
     retryable: bool  # whether the same call may succeed later
 
 
@@ -53,17 +53,23 @@ ERRORS: dict[str, ErrorKind] = {
     "internal": ErrorKind(500, False),
 }
 
-UNKNOWN_KIND = ErrorKind(500, False)  # for a code that a newer peer knows and we do not
+UNKNOWN_KIND = ErrorKind(500, False)  # for a code that only a newer version defines
 
 
 class LocalProtocolError(Exception):
-    """Our side tried something the protocol does not allow (a bug in the caller)."""
+    """This side tried something that the protocol does not allow: a bug in the caller."""
 
 
 class HawseError(Exception):
-    """A typed error, made here or received.
+    """A typed error, created on this side or received.
 
-    `admitted` says whether the work was begun: "yes", "no" or "unknown"; `details` is any JSON value.
+    Attributes:
+        code: a key of `ERRORS`, or a code that a newer version defines.
+        message: for people; may be empty.
+        admitted: whether the work of the call was begun.
+        details: any JSON value, by code.
+        retryable: whether the same call may succeed later.
+        status: the HTTP status of the code.
     """
 
     def __init__(
@@ -86,7 +92,7 @@ class HawseError(Exception):
 
 
 class RemoteProtocolError(HawseError):
-    """The other side broke the protocol. `close_code` is what to close a WebSocket with."""
+    """The other side violated the protocol. A WebSocket must be closed with `close_code`."""
 
     def __init__(self, message: str, *, code: str = "protocol_error", close_code: int = 1008) -> None:
         super().__init__(code, message)

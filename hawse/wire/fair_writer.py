@@ -1,8 +1,8 @@
-"""Whose turn it is: control messages first, then the channels that have something to send, round robin.
+"""The order in which channels send: control messages first, then the channels with data, round robin.
 
-A channel's bytes are *pulled* from its `FrameSource` when the carrier can take them, never queued here, so the only
-buffer is the source's own (a journal, a file, a bounded queue). Nothing waits behind a flood for longer than
-one slice of every other channel.
+The writer *pulls* a channel's bytes from its `FrameSource` when the carrier can write them and never queues them, so
+the only buffer is the source's own (a journal, a file, a bounded queue). A channel waits for at most one slice of every
+other channel, however much these have to send.
 """
 
 from typing import Protocol
@@ -11,30 +11,31 @@ from hawse.wire.connection import Connection
 
 
 class FrameSource(Protocol):
-    """What a channel sends, in order. Pulled by the writer; says when it has more with `FairWriter.wake`."""
+    """What a channel sends, in order. When it has more to send, it calls `FairWriter.wake`."""
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send at most about `size` bytes through `connection`, within the window of `ch`.
+        """Send at most about `size` bytes through `connection`, within the window of `ch`; may close the channel.
 
-        Return whether there is more to send now; False means that `wake` will tell. One that sent nothing is
-        believed to wait, whatever it returns: it would be asked forever. It may close the channel.
+        Returns:
+            Whether there is more to send now. If False, or if nothing was sent, the source is not pulled again before
+            `FairWriter.wake`.
         """
         ...
 
 
 class FairWriter:
-    """The sending half of a carrier: give it `take` whenever the carrier can write."""
+    """The sending half of a carrier, which calls `take` whenever it can write."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._ready: dict[int, None] = {}  # an ordered set: those that have something to send
+        self._ready: dict[int, None] = {}  # an ordered set of the channels that have something to send
 
     @property
     def idle(self) -> bool:
         return not self._ready and not self._connection.pending
 
     def attach(self, ch: int, source: FrameSource) -> None:
-        """Give channel `ch` its source and its first turn. The source is let go when the channel closes."""
+        """Attach the source of channel `ch` and schedule its first turn. The source is released with the channel."""
         channel = self._connection.channels.get(ch)
         if channel is not None:
             channel.source = source
@@ -47,15 +48,15 @@ class FairWriter:
         self._ready.pop(ch, None)
 
     def wake(self, ch: int) -> None:
-        """The source of `ch` may have something to send: more bytes, more credit."""
+        """Schedule a turn of channel `ch`: its source has more bytes, or the channel more credit."""
         channel = self._connection.channels.get(ch)
         if channel is not None and channel.source is not None:
             self._ready[ch] = None
 
     def take(self, size: int) -> list[str | bytes]:
-        """The next messages to write: all control messages, then about `size` bytes of turns.
+        """Return the next messages to write: all control messages, then about `size` bytes of the channels' turns.
 
-        Empty when there is nothing to write now.
+        The list is empty when there is nothing to write now.
         """
         connection = self._connection
         out = connection.data_to_send()

@@ -12,18 +12,18 @@ from hawse.wire.errors import RemoteProtocolError
 
 HEADER = struct.Struct(">BIQ")
 HEADER_SIZE = HEADER.size
-SHARED = 4  # in the place of the kind
+SHARED = 4  # in the place of the kind: a frame for many channels
 SHARED_HEADER = struct.Struct(">BBHQ")
 SHARED_MAX = 1024  # channels of one frame
-SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # bytes of the longest header
-OFFSET_MAX = (1 << 53) - 1  # what every language's number holds exactly: 9 PB
+SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # bytes of the longest header of a shared frame
+OFFSET_MAX = (1 << 53) - 1  # 9 PB: the largest integer that a double holds exactly, as in JavaScript
 
 
 class Kind(IntEnum):
     INPUT = 0
     OUTPUT = 1  # or stdout, or the bytes of a file
     STDERR = 2
-    SCREEN = 3  # a snapshot's bytes: no part of the output
+    SCREEN = 3  # the bytes of a snapshot, which are not part of the output
 
 
 class Data(NamedTuple):
@@ -43,7 +43,11 @@ def encode_frame(kind: int, ch: int, offset: int, payload: bytes | memoryview) -
 
 
 def decode_frame(frame: bytes | memoryview, *, payload_limit: int) -> Data:
-    """Raise `RemoteProtocolError` for anything that is not a frame within the limits."""
+    """Decode a frame whose payload has at most `payload_limit` bytes.
+
+    Raises:
+        RemoteProtocolError: `frame` is not a frame, or it is beyond a limit.
+    """
     if len(frame) < HEADER_SIZE:
         raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
     kind, ch, offset = HEADER.unpack_from(frame)
@@ -53,11 +57,13 @@ def decode_frame(frame: bytes | memoryview, *, payload_limit: int) -> Data:
 def _checked(kind: int, ch: int, offset: int, payload: memoryview, payload_limit: int) -> Data:
     size = len(payload)
     if kind >= len(_KINDS):
-        raise RemoteProtocolError(f"frame kind {kind}", code="invalid_message", close_code=1007)
+        raise RemoteProtocolError(
+            f"frame kind {kind}; 0 to {len(_KINDS) - 1} are allowed", code="invalid_message", close_code=1007
+        )
     if size > payload_limit:
         raise RemoteProtocolError(f"a payload of {size} bytes; {payload_limit} are allowed", close_code=1009)
     if offset + size > OFFSET_MAX:
-        raise RemoteProtocolError("an offset beyond 2^53")
+        raise RemoteProtocolError(f"offset {offset} + {size} bytes; at most {OFFSET_MAX} is allowed")
     return Data(_KINDS[kind], ch, offset, payload)
 
 
@@ -67,12 +73,16 @@ def encode_shared(kind: int, chs: Sequence[int], offset: int, payload: bytes | m
 
 
 def decode_shared(frame: bytes | memoryview, *, payload_limit: int) -> Iterator[Data]:
-    """The frames that one for many channels stands for. Raises as `decode_frame`."""
+    """Yield the frame of each channel of a frame for many channels. Raises as `decode_frame`."""
     if len(frame) < SHARED_HEADER.size:
         raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
     _, kind, count, offset = SHARED_HEADER.unpack_from(frame)
     start = SHARED_HEADER.size + 4 * count
     if count > SHARED_MAX or start > len(frame):
-        raise RemoteProtocolError(f"a frame for {count} channels", code="invalid_message", close_code=1007)
+        raise RemoteProtocolError(
+            f"a frame of {len(frame)} bytes for {count} channels; {SHARED_MAX} are allowed",
+            code="invalid_message",
+            close_code=1007,
+        )
     for ch in struct.unpack_from(f">{count}I", frame, SHARED_HEADER.size):
         yield _checked(kind, ch, offset, memoryview(frame)[start:], payload_limit)

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 PROTOCOL = 1
 SUBPROTOCOL = "hawse.v1"
-LINK_CHANNELS = 65_536  # on a gateway's link to a runtime: every client's channels share it
-EVENT_OVERHEAD = 64  # bytes an event costs beside its value, so that empty events are not free
+LINK_CHANNELS = 65_536  # on a gateway's link to a runtime, which carries the channels of all clients
+EVENT_OVERHEAD = 64  # bytes of the window that an event costs besides its value, so that empty events are not free
 
 
 Size = Annotated[int, Meta(ge=1)]
@@ -17,10 +17,10 @@ Size = Annotated[int, Meta(ge=1)]
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What a server enforces on one connection. All sizes in bytes, times in seconds."""
 
-    text: Size = 1 << 20  # one control message; bounds what parsing it may cost
+    text: Size = 1 << 20  # one control message; bounds the cost of parsing it
     payload: Size = 1 << 16  # one frame; the slice after which another channel gets its turn
     channels: Size = 1024  # open at once
     window_max: Size = 4 << 20  # granted on one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
-    input_window: Size = 1 << 18  # what a client may send before it is applied, and has to keep for resending
-    backlog: Size = 8 << 20  # answers a client has not read
+    input_window: Size = 1 << 18  # unapplied input that a client may send and has to keep for resending
+    backlog: Size = 8 << 20  # messages that a client has not read
     hello_timeout: float = 10.0

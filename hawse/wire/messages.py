@@ -1,7 +1,6 @@
-"""Control messages: immutable structs whose JSON form is docs/wire.md section 2.
+"""Control messages: immutable structs whose JSON form is specified in docs/wire.md section 2.
 
-`params` and `value` stay undecoded (`msgspec.Raw`): only who needs them reads them, so a gateway forwards
-them byte for byte.
+`params` and `value` stay undecoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
 """
 
 from typing import Annotated, Any
@@ -46,9 +45,10 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """What all control messages share: a `type`, which is the class's name in lower case.
+    """The base of all control messages: their `type` is the name of the class in lower case.
 
-    Only what the specification marks with `?` is left out when it has its default; a factory's is always written.
+    A field that the specification marks with `?` is left out when it has its default value. A required field has a
+    default factory instead, so it is always written.
     """
 
 
@@ -114,7 +114,7 @@ class Error(Message, frozen=True, kw_only=True):
         return cls(
             ch=ch,
             code=error.code,
-            # A file's name that is no UTF-8 (surrogateescape) must not keep an error from being told.
+            # A file name that is not valid UTF-8 (surrogateescape) must not prevent the error from being sent.
             message=error.message.encode(errors="replace").decode(),
             retryable=error.retryable,
             admitted=error.admitted,
@@ -174,12 +174,12 @@ def encode(message: Message) -> bytes:
 
 
 def to_raw(value: Any) -> Raw:
-    """Encode any JSON-able value (or msgspec struct) to stand in a message."""
+    """Encode a value that msgspec can encode to JSON, for the field of a message."""
     return Raw(_encoder.encode(value))
 
 
 def _details(error: HawseError) -> Raw:
-    """As above: rather none than an error that nobody hears of."""
+    """Encode the details; leave them out if they contain a file name that is not valid UTF-8."""
     try:
         return NULL if error.details is None else to_raw(error.details)
     except UnicodeEncodeError:

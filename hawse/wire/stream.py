@@ -1,6 +1,6 @@
 """Messages on a plain byte stream (a link from gateway to runtime): each is preceded by its length, u32 big-endian.
 
-A control message begins with `{`, a data frame with its kind, so nothing else is needed.
+A control message begins with `{` and a data frame with its kind, which tells them apart.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,9 +23,9 @@ def encode_stream(messages: Iterable[str | bytes]) -> list[bytes]:
 
 
 class StreamDecoder:
-    """Cuts a byte stream into messages, copying only those that straddle two chunks.
+    """Splits a byte stream into messages; copies only a message that is spread over several chunks.
 
-    Bound: one unfinished message, at most the larger of the two limits.
+    It buffers at most one incomplete message, which is bounded by the larger of the two limits.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -35,8 +35,10 @@ class StreamDecoder:
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:
         """Yield `(is_control, message)` for each message that `chunk` completes.
 
-        A yielded view is valid until the next step of the iterator. Raises `RemoteProtocolError` for a length
-        that is zero or beyond the limit.
+        A yielded view is valid until the next step of the iterator.
+
+        Raises:
+            RemoteProtocolError: a message has a length of zero or beyond the limit.
         """
         view = memoryview(chunk)
         position = 0
@@ -57,7 +59,7 @@ class StreamDecoder:
         self._partial += view[position:]
 
     def _fill(self, view: memoryview) -> int:
-        """Move into the partial message what it lacks; return how much of `view` that took."""
+        """Append the missing part of the partial message; return how many bytes of `view` it took."""
         taken = 0
         if len(self._partial) < LENGTH_SIZE:
             taken = LENGTH_SIZE - len(self._partial)

@@ -1,4 +1,4 @@
-"""What the tests of the wire share: the golden vectors, docs/wire.md as tables, connections that are ready to use."""
+"""Helpers of the tests of `hawse.wire`: golden vectors, the tables of docs/wire.md, connections after the handshake."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def close_codes() -> set[int]:
 
 
 def pair(limits: Limits | None = None, *, window: int = 1 << 20) -> tuple[Connection, Connection]:
-    """A client and a server that have greeted each other."""
+    """A client and a server after the handshake."""
     client, server = Connection(Role.CLIENT, window=window), Connection(Role.SERVER, limits)
     client.send_hello("test")
     deliver(client, server)
@@ -69,7 +69,7 @@ def pair(limits: Limits | None = None, *, window: int = 1 << 20) -> tuple[Connec
 
 
 def deliver(sender: Connection, receiver: Connection) -> list[Any]:
-    """Carry all that `sender` has; return what it is to the receiver."""
+    """Deliver all pending messages of `sender`; return the events of `receiver`."""
     for message in sender.data_to_send():
         if isinstance(message, str):
             receiver.receive_text(message)
@@ -79,7 +79,7 @@ def deliver(sender: Connection, receiver: Connection) -> list[Any]:
 
 
 def raw(body: bytes) -> Raw:
-    """JSON, or what pretends to be, that nobody has looked into."""
+    """Undecoded JSON, valid or not."""
     return Raw(body)
 
 

@@ -1,4 +1,4 @@
-"""The life of a channel: the table in the code is the table on the page."""
+"""The life of a channel: the table in the code is the table of docs/wire.md."""
 
 import re
 from itertools import product
@@ -24,7 +24,7 @@ SERVER_WORDS = {
 
 
 def steps(cell: str, words: dict[str, Step], state: ChannelState) -> dict[Step, ChannelState]:
-    """One cell of the page's table: `x` → *state*, or `x` alone for one that changes nothing."""
+    """Parse one cell of the table: `x` → *state*, or `x` alone for a step that keeps the state."""
     found = {}
     for item in filter(None, re.sub(r"[`*]", "", cell).split(", ")):
         word, _, then = item.partition(" → ")
@@ -51,25 +51,25 @@ def test_the_table_is_that_of_section_2() -> None:
 
 
 @pytest.mark.parametrize(("state", "step"), list(product(ChannelState, Step)), ids=lambda value: value.value)
-def test_a_step_is_taken_if_and_only_if_the_table_names_it(state: ChannelState, step: Step) -> None:
+def test_a_step_is_taken_if_and_only_if_the_table_contains_it(state: ChannelState, step: Step) -> None:
     channel = Channel(1, send_window=0, receive_window=0)
     channel.state = state
     assert channel.step(step) is (step in TRANSITIONS[state])
     assert channel.state is TRANSITIONS[state].get(step, state)
 
 
-def test_every_step_is_one_sides() -> None:
+def test_every_step_belongs_to_one_side() -> None:
     assert set(CLIENT_WORDS.values()) == CLIENT_STEPS
     assert set(SERVER_WORDS.values()) | CLIENT_STEPS == set(Step)
 
 
-def test_nothing_leaves_closed_and_everything_open_can_reach_it() -> None:
+def test_no_step_leaves_the_closed_state_and_every_open_state_can_reach_it() -> None:
     assert set(TRANSITIONS[ChannelState.CLOSED].values()) == {ChannelState.CLOSED}
     for state in (ChannelState.OPEN, ChannelState.ENDED, ChannelState.CANCELLING):
         assert TRANSITIONS[state][Step.LAST] is ChannelState.CLOSED
 
 
-def test_a_new_channel_is_idle_and_nobody_sends_on_it() -> None:
+def test_a_new_channel_is_idle_and_allows_only_a_call() -> None:
     channel = Channel(7, send_window=1, receive_window=2)
     assert (channel.state, channel.source) == (ChannelState.IDLE, None)
     assert not channel.step(Step.OUTPUT)

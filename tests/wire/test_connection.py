@@ -1,4 +1,4 @@
-"""The connection: the dialogues of the vectors, two ends back to back against a plain model, and hostile input."""
+"""The connection: the dialogues of the vectors, and two ends back to back against a plain model."""
 
 from collections import defaultdict
 from typing import Any
@@ -54,7 +54,7 @@ class Dialogue:
         return (self.client, self.server) if step["from"] == "client" else (self.server, self.client)
 
     def arrive(self, step: kit.Entry, receiver: Connection) -> list[Any]:
-        """Hand the receiver the very bytes of the step."""
+        """Pass the bytes of the step to the receiver and return its events."""
         if "text" in step:
             receiver.receive_text(step["text"])
         else:
@@ -65,7 +65,7 @@ class Dialogue:
         return list(receiver.events())
 
     def send(self, step: kit.Entry, sender: Connection) -> None:
-        """Do the same through the sender's API."""
+        """Send the step through the sender's API."""
         if "frame" in step:
             frame = step["frame"]
             sender.send_data(frame["ch"], Kind(frame["kind"]), int(frame["offset"]), bytes(frame["length"]))
@@ -118,7 +118,7 @@ class Dialogue:
 
 
 @pytest.mark.parametrize("session", kit.vectors("sessions.json", "sessions"), ids=kit.called)
-def test_a_dialogue_goes_as_written(session: kit.Entry) -> None:
+def test_a_dialogue_has_the_results_of_its_vector(session: kit.Entry) -> None:
     play = Dialogue(session)
     for step in session["steps"]:
         sender, receiver = play.sides(step)
@@ -128,7 +128,7 @@ def test_a_dialogue_goes_as_written(session: kit.Entry) -> None:
             with pytest.raises(RemoteProtocolError) as caught:
                 play.arrive(step, receiver)
             assert (caught.value.code, caught.value.close_code) == (step["error"]["code"], step["error"]["close_code"])
-            check_last_words(receiver, caught.value)
+            check_final_error(receiver, caught.value)
             continue
         if not (step.get("late") or step.get("ignored")):
             play.send(step, sender)
@@ -148,8 +148,8 @@ def test_a_dialogue_goes_as_written(session: kit.Entry) -> None:
         play.check(int(ch), expected, both=expected["state"] != "closed" or "limits" not in session)
 
 
-def check_last_words(connection: Connection, error: RemoteProtocolError) -> None:
-    """A server has queued one `error` without ch; a client says nothing. Neither listens any more."""
+def check_final_error(connection: Connection, error: RemoteProtocolError) -> None:
+    """Assert that a server has queued one `error` without `ch`, a client none, and that neither receives any more."""
     out = [from_server.decode(message) for message in connection.data_to_send() if isinstance(message, str)]
     said = [message for message in out if isinstance(message, Error) and message.ch is None]
     assert [message.code for message in said] == ([error.code] if connection.role is Role.SERVER else [])
@@ -170,7 +170,7 @@ NUMBER = st.integers(0, 10_000)
 
 
 class Line:
-    """One direction: a byte stream that is cut anywhere, and the plain model of what it must bring."""
+    """One direction: a byte stream that is split anywhere, and the plain model of what it must deliver."""
 
     def __init__(self, sender: Connection, receiver: Connection) -> None:
         self.sender = sender
@@ -218,7 +218,7 @@ class Line:
 
 
 class BackToBack(RuleBasedStateMachine):
-    """A client and a server do what they may, at any time; the bytes between them are cut and delayed at will."""
+    """A client and a server take any allowed step at any time; the bytes between them are split and delayed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ class BackToBack(RuleBasedStateMachine):
         self.byte = 0
 
     def bytes(self, size: int) -> bytes:
-        """Bytes that are not alike, so that one lost or twice is seen."""
+        """Bytes that differ, so that a lost or repeated one is detected."""
         self.byte += size
         return bytes((self.byte + i) % 251 for i in range(size))
 
@@ -327,8 +327,8 @@ class BackToBack(RuleBasedStateMachine):
         (self.up if up else self.down).carry(count)
 
     @rule()
-    def fall_quiet(self) -> None:
-        """Carry until nothing moves; then both sides know the same."""
+    def deliver_everything(self) -> None:
+        """Deliver all bytes in both directions, then assert that both sides have the same state."""
         while any(line.wire or line.sender.pending for line in (self.up, self.down)):
             self.up.carry(None)
             self.down.carry(None)
@@ -342,7 +342,7 @@ class BackToBack(RuleBasedStateMachine):
         assert self.down.got == self.down.sent
 
     @invariant()
-    def what_came_is_what_was_sent_so_far(self) -> None:
+    def what_was_received_is_a_prefix_of_what_was_sent(self) -> None:
         for line in (self.up, self.down):
             for ch, got in line.got.items():
                 assert got == line.sent[ch][: len(got)]
@@ -358,7 +358,7 @@ class BackToBack(RuleBasedStateMachine):
             assert 0 <= channel.receive_window <= LIMITS.input_window
 
     def teardown(self) -> None:
-        self.fall_quiet()
+        self.deliver_everything()
 
 
 BackToBack.TestCase.settings = settings(max_examples=120, stateful_step_count=60, deadline=None, derandomize=True)

@@ -1,4 +1,4 @@
-"""The errors: one table, and exceptions that say who is to blame."""
+"""The errors: one table, and exceptions that tell local mistakes from remote violations."""
 
 import re
 
@@ -26,18 +26,18 @@ def test_an_error_takes_its_status_and_its_retryable_from_the_table(code: str) -
     assert (error.admitted, error.details, error.message) == ("no", None, "")
 
 
-def test_an_unknown_code_is_an_error_too_and_not_retried() -> None:
+def test_an_unknown_code_is_an_error_that_is_not_retryable() -> None:
     error = HawseError("out_of_cheese", "+++")
     assert (error.status, error.retryable) == UNKNOWN_KIND
     assert str(error) == "out_of_cheese: +++"
 
 
-def test_what_the_other_side_said_of_retrying_outweighs_the_table() -> None:
+def test_retryable_as_received_overrides_the_table() -> None:
     assert HawseError("internal", retryable=True).retryable is True
     assert HawseError("unavailable", retryable=False).retryable is False
 
 
-def test_the_other_sides_fault_travels_and_our_own_does_not() -> None:
+def test_a_remote_error_has_a_code_to_send_and_a_local_error_has_none() -> None:
     theirs = RemoteProtocolError("a second `hello`")
     assert isinstance(theirs, HawseError)
     assert (theirs.code, theirs.close_code) == ("protocol_error", 1008)

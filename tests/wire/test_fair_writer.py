@@ -1,4 +1,4 @@
-"""Whose turn it is: control first, then round robin, and nobody starves."""
+"""The order in which channels send: control messages first, then round robin, and no channel starves."""
 
 import gc
 import weakref
@@ -18,7 +18,7 @@ LIMITS = Limits(payload=PAYLOAD)
 
 
 class Stock:
-    """A source that has `left` bytes; `None` is a flood without end."""
+    """A source that has `left` bytes; `None` is an endless flood."""
 
     def __init__(self, left: int | None) -> None:
         self.left = left
@@ -37,7 +37,7 @@ class Stock:
 
 
 class Script:
-    """A source that does what it is told, once per pull."""
+    """A source that does one step of its script per pull."""
 
     def __init__(self, *acts: Callable[[Connection, int], bool]) -> None:
         self.acts = list(acts)
@@ -47,7 +47,7 @@ class Script:
 
 
 def serving(channels: int, *, window: int = 1 << 20) -> tuple[Connection, Connection, FairWriter]:
-    """A client, a server with so many open channels, and the server's writer."""
+    """A client, a server with `channels` open channels, and the server's writer."""
     client, server = kit.pair(LIMITS, window=window)
     for _ in range(channels):
         client.call("m")
@@ -61,7 +61,7 @@ def frames(out: list[str | bytes]) -> list[tuple[int, int]]:
     return [(frame.ch, len(frame.payload)) for frame in data]
 
 
-def test_control_goes_first() -> None:
+def test_control_messages_are_written_first() -> None:
     _, server, writer = serving(2)
     writer.attach(1, Stock(None))
     server.send_event(2, "n")
@@ -70,7 +70,7 @@ def test_control_goes_first() -> None:
     assert [isinstance(message, str) for message in out] == [True, True, False]
 
 
-def test_control_does_not_wait_for_room() -> None:
+def test_control_messages_do_not_wait_for_room() -> None:
     _, server, writer = serving(1)
     writer.attach(1, Stock(None))
     server.ping(1)
@@ -100,7 +100,7 @@ def test_a_keystrokes_echo_waits_for_one_slice_of_each_flood_at_most() -> None:
 
 
 @given(st.lists(st.none() | st.integers(0, 1000), min_size=1, max_size=8), st.integers(1, 5 * PAYLOAD))
-def test_nothing_starves(stocks: list[int | None], batch: int) -> None:
+def test_no_channel_starves(stocks: list[int | None], batch: int) -> None:
     _, _, writer = serving(len(stocks), window=4 << 20)
     sources = {ch: Stock(left) for ch, left in enumerate(stocks, 1)}
     for ch, source in sources.items():
@@ -129,7 +129,7 @@ def test_a_batch_is_exceeded_by_one_slice_at_most() -> None:
         assert batch <= size < batch + PAYLOAD + HEADER_SIZE
 
 
-def test_a_source_that_has_nothing_is_asked_again_only_when_it_says_so() -> None:
+def test_a_source_with_nothing_to_send_is_pulled_again_only_after_a_wake() -> None:
     _, _, writer = serving(1)
     writer.attach(1, source := Stock(150))
     assert frames(writer.take(1000)) == [(1, 100), (1, 50)]
@@ -145,7 +145,7 @@ def test_a_source_that_has_nothing_is_asked_again_only_when_it_says_so() -> None
     assert source.pulls == pulls + 1
 
 
-def test_a_source_without_credit_waits_for_it_and_disturbs_nobody() -> None:
+def test_a_source_without_credit_waits_for_it_and_does_not_delay_others() -> None:
     client, server, writer = serving(2, window=30)
     writer.attach(1, Stock(50))
     writer.attach(2, Stock(10))
@@ -174,7 +174,7 @@ def test_a_wake_during_the_sources_own_turn_is_not_lost() -> None:
     assert server.pending == 0
 
 
-def test_a_source_that_says_more_and_sends_nothing_does_not_hang_the_writer() -> None:
+def test_a_source_that_returns_true_and_sends_nothing_does_not_hang_the_writer() -> None:
     _, _, writer = serving(2)
     writer.attach(1, Script(lambda *_: True, lambda *_: False))
     writer.attach(2, Stock(5))
@@ -215,7 +215,7 @@ def test_a_source_may_detach_itself_in_its_turn() -> None:
 
 
 @pytest.mark.parametrize("ready", [True, False])
-def test_a_source_whose_channel_closes_is_let_go(ready: bool) -> None:
+def test_a_source_is_released_when_its_channel_closes(ready: bool) -> None:
     _, server, writer = serving(1)
     source = Stock(None if ready else 0)
     writer.attach(1, source)
@@ -232,7 +232,7 @@ def test_a_source_whose_channel_closes_is_let_go(ready: bool) -> None:
     assert writer.idle
 
 
-def test_a_source_for_a_channel_that_is_closed_already_is_not_taken() -> None:
+def test_a_source_for_a_closed_channel_is_not_attached() -> None:
     _, server, writer = serving(1)
     server.send_result(1)
     writer.attach(1, source := Stock(None))
@@ -240,7 +240,7 @@ def test_a_source_for_a_channel_that_is_closed_already_is_not_taken() -> None:
     assert source.pulls == 0
 
 
-def test_detaching_what_is_not_there_does_nothing() -> None:
+def test_detaching_an_unknown_channel_does_nothing() -> None:
     _, _, writer = serving(1)
     writer.detach(1)
     writer.detach(99)

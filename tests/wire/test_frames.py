@@ -25,7 +25,7 @@ PAYLOAD = Limits().payload
 
 
 @pytest.mark.parametrize("entry", kit.vectors("frames.json", "valid"), ids=kit.called)
-def test_a_frame_is_written_and_read_exactly_so(entry: kit.Entry) -> None:
+def test_a_frame_is_encoded_and_decoded_exactly_as_in_the_vectors(entry: kit.Entry) -> None:
     frame, payload = bytes.fromhex(entry["hex"]), bytes.fromhex(entry["payload"])
     kind, ch, offset = Kind(entry["kind"]), entry["ch"], int(entry["offset"])
     assert kind.name.lower() == entry["kind_name"]
@@ -49,11 +49,11 @@ def test_an_invalid_frame_is_refused_with_its_codes(entry: kit.Entry, form: Any)
     st.binary(max_size=100),
     st.sampled_from([bytes, memoryview]),
 )
-def test_what_is_written_is_read(kind: Kind, ch: int, offset: int, payload: bytes, form: Any) -> None:
+def test_a_frame_decodes_to_what_was_encoded(kind: Kind, ch: int, offset: int, payload: bytes, form: Any) -> None:
     frame = encode_frame(kind, ch, offset, form(payload))
     assert len(frame) == HEADER_SIZE + len(payload)
     if offset + len(payload) > OFFSET_MAX:
-        with pytest.raises(RemoteProtocolError, match="an offset beyond"):
+        with pytest.raises(RemoteProtocolError, match=f"at most {OFFSET_MAX}"):
             decode_frame(form(frame), payload_limit=PAYLOAD)
     else:
         data = decode_frame(form(frame), payload_limit=PAYLOAD)
@@ -62,7 +62,7 @@ def test_what_is_written_is_read(kind: Kind, ch: int, offset: int, payload: byte
 
 
 @given(st.binary(max_size=40))
-def test_random_bytes_are_a_frame_or_the_other_sides_fault(frame: bytes) -> None:
+def test_random_bytes_are_a_frame_or_a_remote_error(frame: bytes) -> None:
     try:
         data = decode_frame(frame, payload_limit=PAYLOAD)
     except RemoteProtocolError:
@@ -88,7 +88,7 @@ def test_a_payload_of_exactly_the_limit_passes() -> None:
     st.binary(max_size=100),
     st.sampled_from([bytes, memoryview]),
 )
-def test_a_frame_for_many_channels_is_one_for_each(
+def test_a_frame_for_many_channels_decodes_to_one_frame_for_each(
     kind: Kind, chs: list[int], offset: int, payload: bytes, form: Any
 ) -> None:
     frame = encode_shared(kind, chs, offset, form(payload))
@@ -107,6 +107,6 @@ def test_a_frame_for_many_channels_is_one_for_each(
         bytes([SHARED]),
     ],
 )
-def test_a_frame_for_many_channels_is_checked_as_others_are(frame: bytes) -> None:
+def test_a_frame_for_many_channels_is_checked_as_other_frames(frame: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         list(decode_shared(frame, payload_limit=PAYLOAD))

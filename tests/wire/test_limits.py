@@ -1,4 +1,4 @@
-"""The limits are those that docs/wire.md promises."""
+"""The limits are those that docs/wire.md specifies."""
 
 import re
 
@@ -21,7 +21,7 @@ def test_the_limits_are_those_of_section_7() -> None:
     assert documented == msgspec.to_builtins(Limits())
 
 
-def test_the_numbers_in_the_prose_are_those_in_the_code() -> None:
+def test_the_numbers_in_the_specification_are_those_in_the_code() -> None:
     assert f"The hawse wire protocol, version {PROTOCOL}\n" in kit.PAGE
     assert f"subprotocol `{SUBPROTOCOL}`" in kit.PAGE
     assert f"`ch` is 1 to {CHANNEL_MAX:,}." in kit.PAGE
@@ -41,12 +41,12 @@ def test_a_link_has_room_for_the_channels_of_many_clients() -> None:
 
 @pytest.mark.parametrize("name", [name for name in Limits.__struct_fields__ if name != "hello_timeout"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, None, "1"])
-def test_a_server_cannot_announce_a_limit_that_is_no_size(name: str, value: object) -> None:
+def test_a_server_cannot_announce_a_limit_that_is_not_a_size(name: str, value: object) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(msgspec.json.encode({name: value}), type=Limits)
 
 
-def test_channels_begin_with_the_windows_that_were_announced() -> None:
+def test_channels_start_with_the_announced_windows() -> None:
     client, server = kit.pair(Limits(input_window=77), window=99)
     client.call("m")
     kit.deliver(client, server)
@@ -55,5 +55,5 @@ def test_channels_begin_with_the_windows_that_were_announced() -> None:
         assert (channel.send_window, channel.receive_window) == (send, receive)
 
 
-def test_a_connection_has_the_limits_of_version_1_until_it_hears_others() -> None:
+def test_a_connection_has_the_limits_of_version_1_until_it_receives_others() -> None:
     assert Connection(Role.CLIENT).limits == Limits()

@@ -1,4 +1,4 @@
-"""Control messages: what is written, what is understood, what is refused."""
+"""Control messages: how they are encoded and decoded."""
 
 from typing import Any
 
@@ -33,20 +33,20 @@ def decoded(entry: kit.Entry) -> Any:
 
 
 def plain(message: Message) -> dict[str, Any]:
-    """All fields of a message, with what was left undecoded in it decoded."""
+    """All fields of a message, with undecoded values decoded."""
     values = ((name, getattr(message, name)) for name in message.__struct_fields__)
     return {name: from_raw(value) if isinstance(value, Raw) else value for name, value in values}
 
 
 @pytest.mark.parametrize("entry", kit.vectors("messages.json", "valid"), ids=kit.called)
-def test_a_message_is_written_exactly_so(entry: kit.Entry) -> None:
+def test_a_message_is_encoded_exactly_as_in_the_vectors(entry: kit.Entry) -> None:
     assert encode(made(entry)).decode() == entry["text"]
 
 
 @pytest.mark.parametrize(
     "entry", kit.vectors("messages.json", "valid") + kit.vectors("messages.json", "tolerated"), ids=kit.called
 )
-def test_a_message_is_understood_as_its_fields(entry: kit.Entry) -> None:
+def test_a_message_decodes_to_the_fields_of_its_vector(entry: kit.Entry) -> None:
     message = decoded(entry)
     assert type(message) is TYPES[entry["type"]]
     assert plain(message) == plain(made(entry))
@@ -78,7 +78,7 @@ def test_a_gateway_forwards_params_and_values_byte_for_byte(value: Any) -> None:
     assert bytes(from_server.decode(event).value) == bytes(to_raw(value))
 
 
-def test_params_and_values_outlive_the_buffer_they_came_in() -> None:
+def test_params_and_values_outlive_the_receive_buffer() -> None:
     _, server = kit.pair()
     buffer = bytearray(b'{"type":"call","ch":1,"method":"m","params":{"a":"b"}}')
     server.receive_text(memoryview(buffer))
@@ -88,14 +88,14 @@ def test_params_and_values_outlive_the_buffer_they_came_in() -> None:
     assert bytes(call.params) == b'{"a":"b"}'
 
 
-def test_what_was_left_out_has_its_default() -> None:
+def test_a_field_that_is_left_out_has_its_default() -> None:
     call = from_client.decode(b'{"type":"call","ch":1,"method":"m"}')
     assert call == Call(ch=1, method="m", sandbox=None, params=EMPTY, key=None, timeout=None)
     assert from_server.decode(b'{"type":"event","ch":1,"name":"n"}').value == NULL
 
 
 @pytest.mark.parametrize("details", [None, {"applied": 7}, [1], "x"])
-def test_an_error_travels_as_a_message_and_is_an_exception_again(details: Any) -> None:
+def test_an_error_is_the_same_exception_after_encoding_and_decoding(details: Any) -> None:
     sent = HawseError("input_gap", "why", admitted="yes", details=details)
     error = from_server.decode(encode(Error.from_exception(sent, 7)))
     came = error.to_exception()
@@ -105,18 +105,18 @@ def test_an_error_travels_as_a_message_and_is_an_exception_again(details: Any) -
     )
 
 
-def test_an_error_about_a_file_whose_name_is_no_utf8_can_be_told() -> None:
+def test_an_error_about_a_file_name_that_is_not_utf8_can_be_sent() -> None:
     name = b"\xff.txt".decode(errors="surrogateescape")
     assert b"?.txt" in encode(Error.from_exception(HawseError("io_error", name)))
 
 
-def test_messages_do_not_change() -> None:
+def test_messages_are_immutable() -> None:
     assert not isinstance(Call(ch=1, method="m").params, UnsetType)
     with pytest.raises(AttributeError):
         Call(ch=1, method="m").ch = 2  # type: ignore[misc]
 
 
-def test_an_error_with_details_that_cannot_be_told_is_told_without() -> None:
+def test_an_error_whose_details_cannot_be_encoded_is_sent_without_them() -> None:
     error = Error.from_exception(HawseError("too_large", "x", details={"path": "\udcff"}))
     assert from_server.decode(encode(error)) == Error(
         code="too_large", message="x", retryable=error.retryable, admitted=error.admitted

@@ -1,4 +1,4 @@
-"""Messages on a byte stream: however it is cut, the same messages, and never more memory than one."""
+"""Messages on a byte stream: any split gives the same messages, and memory is bounded by one message."""
 
 from itertools import pairwise
 
@@ -65,7 +65,7 @@ def test_each_message_is_preceded_by_its_length_in_bytes() -> None:
 @pytest.mark.parametrize("size", [0, LIMIT + 1, 0xFFFFFFFF])
 @pytest.mark.parametrize("before", [b"", b"\0\0\0\x02{}"])
 @pytest.mark.parametrize("cut", range(5))
-def test_a_length_that_cannot_be_is_refused_before_anything_is_kept(size: int, before: bytes, cut: int) -> None:
+def test_an_invalid_length_is_refused_before_anything_is_buffered(size: int, before: bytes, cut: int) -> None:
     decoder = StreamDecoder(SMALL)
     stream = before + size.to_bytes(4, "big") + bytes(1000)
     first, second = stream[: len(before) + cut], stream[len(before) + cut :]
@@ -76,7 +76,7 @@ def test_a_length_that_cannot_be_is_refused_before_anything_is_kept(size: int, b
 
 
 @given(st.lists(st.binary(max_size=60), max_size=20))
-def test_random_bytes_are_messages_or_the_other_sides_fault_and_memory_stays_bounded(chunks: list[bytes]) -> None:
+def test_random_bytes_are_messages_or_a_remote_error_and_memory_stays_bounded(chunks: list[bytes]) -> None:
     try:
         decode(StreamDecoder(SMALL), [chunk.replace(b"{", b"") for chunk in chunks])
     except RemoteProtocolError:
@@ -90,7 +90,7 @@ def test_the_largest_message_of_each_kind_passes() -> None:
     assert decode_all(StreamDecoder(limits), stream) == [len(message) for message in messages]
 
 
-def test_one_byte_more_than_the_larger_limit_does_not() -> None:
+def test_one_byte_more_than_the_larger_limit_is_refused() -> None:
     limits = Limits()
     with pytest.raises(RemoteProtocolError):
         decode_all(StreamDecoder(limits), (limits.text + 1).to_bytes(4, "big"))
@@ -100,7 +100,7 @@ def decode_all(decoder: StreamDecoder, stream: bytes) -> list[int]:
     return [len(message) for _, message in decoder.feed(stream)]
 
 
-def test_what_lies_within_one_chunk_is_not_copied() -> None:
+def test_a_message_within_one_chunk_is_not_copied() -> None:
     chunk = b"".join(encode_stream(["{}", b"\x01abc"]))
     views = [message for _, message in StreamDecoder(SMALL).feed(chunk)]
     assert all(isinstance(view, memoryview) and view.obj is chunk for view in views)
