@@ -20,6 +20,7 @@ from msgspec import inspect
 import hawse.api
 from gateway.http import openapi
 from hawse.api import GATEWAY, METHODS, Nothing, Spec
+from hawse.api.documentation import documentation, struct_types
 from hawse.wire.errors import ERRORS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -45,32 +46,9 @@ def all_methods() -> dict[str, Spec]:
 
 
 def structs() -> list[inspect.StructType]:
-    """Every struct that a method uses, by name, those that are nested included."""
-    found: dict[str, inspect.StructType] = {}
-
-    def visit(kind: inspect.Type) -> None:
-        if isinstance(kind, inspect.StructType):
-            known = found.setdefault(kind.cls.__name__, kind)
-            if known.cls is not kind.cls:
-                raise SystemExit(f"two types are named {kind.cls.__name__}: {known.cls} and {kind.cls}")
-            if known is kind:
-                for field in kind.fields:
-                    visit(field.type)
-        elif isinstance(kind, inspect.UnionType):
-            for member in kind.types:
-                visit(member)
-        elif isinstance(kind, inspect.ListType | inspect.VarTupleType):
-            visit(kind.item_type)
-        elif isinstance(kind, inspect.TupleType):
-            for member in kind.item_types:
-                visit(member)
-        elif isinstance(kind, inspect.DictType):
-            visit(kind.value_type)
-
-    for spec in all_methods().values():
-        for shape in (spec.params, spec.result, *spec.events.values()):
-            visit(inspect.type_info(shape))
-    return [found[name] for name in sorted(found)]
+    """Every struct that a method uses, by name."""
+    shapes = [shape for spec in all_methods().values() for shape in (spec.params, spec.result, *spec.events.values())]
+    return [struct for _, struct in sorted(struct_types(shapes).items())]
 
 
 def plain(kind: inspect.Type) -> inspect.Type:
@@ -78,9 +56,9 @@ def plain(kind: inspect.Type) -> inspect.Type:
     return plain(kind.type) if isinstance(kind, inspect.Metadata) else kind
 
 
-def text_of(cls: type) -> str:
-    """The paragraphs of a docstring, each as one line."""
-    return "\n\n".join(" ".join(part.split()) for part in (cls.__doc__ or "").strip().split("\n\n"))
+def meaning(struct: inspect.StructType, field: inspect.Field) -> str:
+    """What the docstring of a struct says of a field."""
+    return documentation(struct.cls).fields.get(field.name, "")
 
 
 # ---- TypeScript
@@ -123,12 +101,14 @@ def _typescript_lines() -> Iterator[str]:
     yield f"// {NOTE} Types only."
     for struct in structs():
         yield ""
-        yield from _comment(text_of(struct.cls))
+        yield from _comment(documentation(struct.cls).text)
         if not struct.fields:
             yield f"export type {struct.cls.__name__} = Record<string, never>;"
             continue
         yield f"export interface {struct.cls.__name__} {{"
         for field in struct.fields:
+            if told := meaning(struct, field):
+                yield f"  /** {told.replace('*/', '* /')} */"
             yield f"  {field.encode_name}{'' if field.required else '?'}: {typescript_type(field.type)};"
         yield "}"
     for title, table in (("Methods", METHODS), ("GatewayMethods", GATEWAY)):
@@ -214,12 +194,13 @@ def _default(field: inspect.Field) -> str:
     return f"`{msgspec.json.encode(value).decode()}`"
 
 
-def _table(fields: Sequence[inspect.Field], *, defaults: bool) -> Iterator[str]:
-    yield "| field | type | default |" if defaults else "| field | type |"
-    yield "|---|---|---|" if defaults else "|---|---|"
-    for field in fields:
+def _table(struct: inspect.StructType, *, defaults: bool) -> Iterator[str]:
+    yield "| field | type | default | meaning |" if defaults else "| field | type | meaning |"
+    yield "|---|---|---|---|" if defaults else "|---|---|---|"
+    for field in struct.fields:
         default = f" {_default(field)} |" if defaults else ""
-        yield f"| `{field.encode_name}` | {described(field.type).replace('|', '&#124;')} |{default}"
+        kind, told = (text.replace("|", "&#124;") for text in (described(field.type), meaning(struct, field)))
+        yield f"| `{field.encode_name}` | {kind} |{default} {told} |"
 
 
 def reference() -> str:
@@ -254,10 +235,10 @@ def _reference_lines() -> Iterator[str]:
             yield ""
             yield f"### {struct.cls.__name__}"
             yield ""
-            yield _wrapped(text_of(struct.cls))
+            yield _wrapped(documentation(struct.cls).text)
             if struct.fields:
                 yield ""
-                yield from _table(struct.fields, defaults=False)
+                yield from _table(struct, defaults=False)
     yield ""
     yield "## Errors"
     yield ""
@@ -271,12 +252,12 @@ def _method(spec: Spec) -> Iterator[str]:
     yield ""
     yield f"### {spec.name}"
     yield ""
-    yield _wrapped(text_of(spec.params))
+    yield _wrapped(documentation(spec.params).text)
     info = inspect.type_info(spec.params)
     assert isinstance(info, inspect.StructType)
     if info.fields:
         yield ""
-        yield from _table(info.fields, defaults=True)
+        yield from _table(info, defaults=True)
     yield ""
     result = "empty" if spec.result is Nothing else described(inspect.type_info(spec.result))
     yield f"- Result: {result}"

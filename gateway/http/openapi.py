@@ -9,6 +9,7 @@ from gateway import VERSION
 from gateway.http.responses import Problem
 from gateway.http.sse import MEDIA_TYPE, marks
 from hawse.api import GATEWAY, METHODS, Spec
+from hawse.api.documentation import documentation, struct_types
 from hawse.api.files import FileTransferResult
 from hawse.wire.errors import ERRORS
 
@@ -93,6 +94,12 @@ def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
     for spec in (METHODS | GATEWAY).values():
         types |= dict.fromkeys((spec.params, spec.result, *spec.events.values()))
     references, schemas = msgspec.json.schema_components(types, ref_template=REF)
+    for name, struct in struct_types(types).items():
+        schema, text = schemas[name], documentation(struct.cls)
+        schema["description"] = text.text
+        for field in struct.fields:
+            if field.name in text.fields:
+                schema["properties"][field.encode_name]["description"] = text.fields[field.name]
     return dict(zip(types, references, strict=True)), schemas
 
 
@@ -106,7 +113,7 @@ def _operation(name: str, spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
     return {
         "operationId": name,
         "summary": spec.summary,
-        "description": _paragraphs(spec.params.__doc__ or ""),
+        "description": documentation(spec.params).text,
         "tags": [name.partition(".")[0]],
         "parameters": [TIMEOUT, *keyed] if name in METHODS else [],
         "requestBody": {"required": required, "content": content},
@@ -186,9 +193,4 @@ def _problem(status: int, names: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _text(shape: Any) -> str:
-    return _paragraphs(shape.__doc__ or "") or "Done."
-
-
-def _paragraphs(text: str) -> str:
-    """A docstring without its line ends."""
-    return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
+    return documentation(shape).text or "Done."

@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origi
 
 import msgspec
 
+from hawse.api.documentation import documentation
 from hawse.api.rights import OPERATE
 from hawse.wire.errors import ERRORS
 
@@ -55,7 +56,7 @@ class Spec(NamedTuple):
     @property
     def summary(self) -> str:
         """The first line of what the method does."""
-        return (self.params.__doc__ or "").strip().partition("\n")[0]
+        return documentation(self.params).summary
 
 
 METHODS: Final[dict[str, Spec]] = {}  # the methods of a sandbox, by name

@@ -1,0 +1,87 @@
+"""Reads the docstrings of the structs: what a struct is for, and what each of its fields means.
+
+A docstring has paragraphs and, at its end, a section `Args:` (parameters) or `Attributes:` (values) with one
+entry for each field, in the form of Google's style guide:
+
+    Args:
+        path: The file, relative to the workspace unless it is absolute.
+        mode: Permission bits.
+            A line that is indented further continues an entry.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from inspect import cleandoc
+from typing import Any, NamedTuple
+
+from msgspec import inspect
+
+_SECTION = re.compile(r"^(?:Args|Attributes):$", re.MULTILINE)
+_ENTRY = re.compile(r"^    (\w+): (.*)$")
+
+
+class Documentation(NamedTuple):
+    """What a docstring says."""
+
+    summary: str  # its first line
+    text: str  # its paragraphs, each in one line, with an empty line between them
+    fields: dict[str, str]  # what each field means, fields of the base classes included
+
+
+@cache
+def documentation(struct: type) -> Documentation:
+    """Return what the docstring of `struct` and of its base classes say. Without a docstring everything is empty."""
+    fields: dict[str, str] = {}
+    for base in reversed(struct.__mro__):
+        fields |= _fields(base.__dict__.get("__doc__") or "")
+    text = _SECTION.split(cleandoc(struct.__doc__ or ""))[0].strip()
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+    return Documentation(text.partition("\n")[0], "\n\n".join(paragraphs), fields)
+
+
+def struct_types(shapes: Iterable[Any]) -> dict[str, inspect.StructType]:
+    """Return every struct among the types `shapes` and inside of them, by its name.
+
+    Raises:
+        ValueError: Two structs have the same name.
+    """
+    found: dict[str, inspect.StructType] = {}
+
+    def visit(kind: inspect.Type) -> None:
+        match kind:
+            case inspect.StructType(cls=cls, fields=fields):
+                known = found.setdefault(cls.__name__, kind)
+                if known.cls is not cls:
+                    raise ValueError(f"two types are named {cls.__name__}: {known.cls} and {cls}")
+                if known is kind:
+                    for field in fields:
+                        visit(field.type)
+            case inspect.Metadata(type=inner):
+                visit(inner)
+            case inspect.UnionType(types=members) | inspect.TupleType(item_types=members):
+                for member in members:
+                    visit(member)
+            case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+                visit(item)
+            case inspect.DictType(value_type=value):
+                visit(value)
+
+    for shape in shapes:
+        visit(inspect.type_info(shape))
+    return found
+
+
+def _fields(docstring: str) -> dict[str, str]:
+    _, *sections = _SECTION.split(cleandoc(docstring))
+    found: dict[str, str] = {}
+    name = None
+    for line in "\n".join(sections).splitlines():
+        if (entry := _ENTRY.match(line)) is not None:
+            name = entry[1]
+            found[name] = entry[2].strip()
+        elif name is not None and line.startswith("        "):
+            found[name] += f" {line.strip()}"
+        elif line.strip():
+            raise ValueError(f"not an entry of a section: {line!r}")
+    return found

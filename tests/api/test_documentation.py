@@ -1,0 +1,91 @@
+"""Docstrings of structs: paragraphs, and what each field means."""
+
+import msgspec
+import pytest
+
+from hawse.api.documentation import documentation, struct_types
+
+
+class Base(msgspec.Struct):
+    """What several structs share.
+
+    Args:
+        path: The file.
+        root: A directory.
+    """
+
+    path: str
+    root: str
+
+
+class Example(Base):
+    """Do something
+    with a file.
+
+    It is done once.
+
+    Args:
+        mode: Permission bits,
+            as chmod(1) has them.
+        root: A directory that nothing leaves.
+    """
+
+    mode: int
+
+
+class Plain(msgspec.Struct):
+    """Nothing more: not even a section."""
+
+
+class Wrong(msgspec.Struct):
+    """A mistake.
+
+    Attributes:
+        no entry
+    """
+
+
+def test_paragraphs_are_one_line_each_and_do_not_hold_the_sections() -> None:
+    found = documentation(Example)
+    assert found.summary == "Do something"
+    assert found.text == "Do something with a file.\n\nIt is done once."
+    assert documentation(Plain).text == "Nothing more: not even a section."
+
+
+def test_the_fields_of_base_classes_are_documented_unless_the_struct_says_more() -> None:
+    assert documentation(Example).fields == {
+        "path": "The file.",
+        "root": "A directory that nothing leaves.",
+        "mode": "Permission bits, as chmod(1) has them.",
+    }
+    assert documentation(Plain).fields == {}
+
+
+def test_a_line_that_is_no_entry_is_an_error() -> None:
+    with pytest.raises(ValueError, match="not an entry of a section"):
+        documentation(Wrong)
+
+
+class Part(msgspec.Struct):
+    """A part."""
+
+    number: int
+
+
+class Whole(msgspec.Struct):
+    """Parts in every kind of container."""
+
+    one: Part | None
+    many: list[Example]
+    pair: tuple[Plain, int]
+    named: dict[str, "list[Base]"]
+
+
+def test_structs_are_found_inside_of_others() -> None:
+    assert set(struct_types([Whole])) == {"Whole", "Part", "Example", "Plain", "Base"}
+
+
+def test_two_structs_of_one_name_are_an_error() -> None:
+    other = msgspec.defstruct("Part", [("letter", str)])
+    with pytest.raises(ValueError, match="two types are named Part"):
+        struct_types([Part, other])
