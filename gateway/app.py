@@ -1,6 +1,7 @@
-"""The gateway as an ASGI application: its routes, and the tasks that live as long as it does."""
+"""The gateway as an ASGI application: its routes, and the tasks that live as long as it."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,25 +29,35 @@ from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
 from hawse.wire import HawseError, Limits
 
+log = logging.getLogger(__name__)
+
 
 class HostCheck:
-    """ASGI middleware: turns away whoever calls us by a foreign name. `/healthz` tells no secret, so it is open."""
+    """ASGI middleware: refuse requests whose `Host` is not a name of this gateway, except for `/healthz`."""
 
     def __init__(self, app: ASGIApp, access_policy: AccessPolicy) -> None:
         self._app = app
         self._access_policy = access_policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] == "lifespan"
-            or scope["path"] == "/healthz"
-            or self._access_policy.host_allowed(scope["headers"])
-        ):
+        try:
+            if scope["type"] != "lifespan" and scope["path"] != "/healthz":
+                self._access_policy.check_host(scope["headers"])
+        except HawseError as error:
+            log.info("< refused: %s", error, extra={"code": error.code})
+            if scope["type"] == "websocket":
+                await receive()
+            await error_response(error)(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
-        if scope["type"] == "websocket":
-            await receive()
-        await error_response(HawseError("origin_denied", "not a name of this gateway"))(scope, receive, send)
+
+
+async def require_upgrade(request: Request) -> Response:
+    """Answer a request for `/v1/connect` that is not a WebSocket handshake (RFC 9110, 15.5.22)."""
+    response = error_response(HawseError("protocol_error", "connect with a WebSocket"))
+    response.status_code = 426
+    response.headers["upgrade"] = "websocket"
+    return response
 
 
 def create_app(
@@ -58,7 +69,16 @@ def create_app(
     web: ASGIApp | None = None,
     preview_host: str | None = None,
 ) -> Starlette:
-    """`app.state.connect` is the `ConnectEndpoint` that knows who is connected."""
+    """Create the application; `app.state.connect` is its `ConnectEndpoint`.
+
+    Args:
+        access_policy: Checks hosts, origins and tokens.
+        provider: Starts and lists sandboxes.
+        limits: What `welcome` announces. None: the defaults.
+        max_connections: How many clients may be connected at once.
+        web: Serves the pages. None: the files of `gateway/_web`.
+        preview_host: The name below which previews have host names of their own. None: previews by path only.
+    """
     tickets = Tickets(time.monotonic)
     methods = GatewayMethods(provider, viewer_token=access_policy.viewer_token, preview_host=preview_host)
     connect = ConnectEndpoint(access_policy, tickets, limits or Limits(), max_connections)
@@ -93,6 +113,7 @@ def create_app(
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
             Route(PATH, RecordingDownloads(access_policy, tickets, links).__call__, methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
+            Route("/v1/connect", require_upgrade),
             *rest.routes(access_policy, links),
             Mount("/", web or pages()),
         ],

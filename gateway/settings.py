@@ -1,4 +1,4 @@
-"""What a gateway is started with, and the combinations that are refused."""
+"""The settings of a gateway, and the check of their values."""
 
 import ipaddress
 import re
@@ -6,26 +6,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway.auth.access_policy import split_origin
+from gateway.auth.access_policy import split_host, split_origin
 from gateway.providers.local import RequestedIsolation
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 
 DEFAULT_STATE = "~/.local/state/hawse"
 MAX_CONNECTIONS = 1024  # clients at once
-TOKEN_MIN = 16  # characters of a token that others than this machine may try to guess
+TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
 
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters stands before it
 
 
 class SettingsError(Exception):
-    """They can't be used; the message is for whoever typed them."""
+    """The settings cannot be used. The message names the option and the values that are allowed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """`token` None: the state directory's own. `hosts`, `origins`: beside our own."""
+    """What `hawse serve` is started with.
+
+    Attributes:
+        state: The state directory.
+        host: The address to listen on.
+        port: The port. 0: a free one.
+        token: The owner's token. None: the one in the state directory.
+        provider: The name of the provider of sandboxes.
+        isolation: What sandboxes run in.
+        hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
+        origins: Origins whose pages may call, beside the gateway's own.
+        preview_host: The name below which previews have host names of their own. None: previews by path only.
+        max_connections: How many clients may be connected at once.
+        quota: Bytes that the API may leave in a workspace. None: unlimited.
+        log_format: The format of the logs of the gateway and of the runtimes.
+        limits: What `welcome` announces.
+    """
 
     state: Path
     host: str = "127.0.0.1"
@@ -35,39 +51,46 @@ class Settings:
     isolation: RequestedIsolation = "auto"
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
-    preview_host: str | None = "localhost"  # below which previews have names of their own
+    preview_host: str | None = "localhost"
     max_connections: int = MAX_CONNECTIONS
-    quota: int | None = None  # bytes of a workspace, as its runtime counts them
+    quota: int | None = None
     log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
 
     def check(self) -> None:
-        """Raises `SettingsError`."""
+        """Raise `SettingsError` for values that are not allowed."""
         if self.token is None and not is_loopback(self.host):
             raise SettingsError(
-                f"--host {self.host} lets others in: choose the token they have to know, with --token or HAWSE_TOKEN"
+                f"--host {self.host} is reachable from other machines: set a token with --token or HAWSE_TOKEN"
             )
-        if self.token is not None and not is_loopback(self.host) and len(self.token) < TOKEN_MIN:
-            raise SettingsError(f"a token that others may try to guess has {TOKEN_MIN} characters or more")
-        if self.token is not None and (not self.token or not self.token.isascii() or not self.token.isprintable()):
-            raise SettingsError("a token is printable ASCII")
+        if self.token is not None and (not self.token.isascii() or not self.token.isprintable()):
+            raise SettingsError("--token must consist of printable ASCII characters")
+        if self.token is not None and len(self.token) < TOKEN_MIN:
+            raise SettingsError(f"--token must have at least {TOKEN_MIN} characters, not {len(self.token)}")
         if self.log_format not in FORMS:
-            raise SettingsError(f"logs are {' or '.join(FORMS)}, not {self.log_format}")
+            raise SettingsError(f"--log-format {self.log_format}: choose one of {', '.join(FORMS)}")
         if self.quota is not None and self.quota < 1:
-            raise SettingsError("--quota is 1 byte or more")
+            raise SettingsError(f"--quota must be at least 1 byte, not {self.quota}")
         if self.max_connections < 1:
-            raise SettingsError("--max-connections is 1 or more")
+            raise SettingsError(f"--max-connections must be at least 1, not {self.max_connections}")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):
-            raise SettingsError(f"--preview-host {self.preview_host}: it looks like previews.example.org")
+            raise SettingsError(f"--preview-host {self.preview_host}: expected a name such as previews.example.org")
+        for host in self.hosts:
+            try:
+                split_host(host, "http")
+            except ValueError as error:
+                raise SettingsError(f"--allow-host: {error}; expected a name such as example.org") from error
         for origin in self.origins:
             try:
                 split_origin(origin)
             except ValueError as error:
-                raise SettingsError(f"--allow-origin: {error}; it looks like https://example.org") from error
+                raise SettingsError(
+                    f"--allow-origin: {error}; expected an origin such as https://example.org"
+                ) from error
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`."""
+    """Return whether only this machine reaches `host`."""
     if host.lower() == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""The browser client: files built from web/ into gateway/_web/, and the headers that every answer carries."""
+"""The browser client: files built from web/ into gateway/_web/, and the security headers of every response."""
 
 import os
 from pathlib import Path
@@ -9,27 +9,29 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 WEB: Final = Path(__file__).parent / "_web"
-IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that hold their content's hash
+IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that contain a hash of the content
 SECURITY: Final = {
     "content-security-policy": (
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; "
-        "img-src 'self' data:; font-src 'self' data:; frame-ancestors 'self'"
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin-allow-popups",  # previews open in tabs of their own
+    "cross-origin-resource-policy": "same-origin",
 }
 
 NOT_BUILT: Final = """<!doctype html><meta charset="utf-8"><title>hawse</title>
-<p>This gateway runs, but its browser client is not built. In the project's folder: <code>make web</code>, or
-<code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then start it again.</p>
+<p>The gateway is running, but its browser client is not built. In the project's directory, run <code>make web</code>,
+or <code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then restart the gateway.</p>
 """
 
 
 class StaticPages(StaticFiles):
-    """Starlette's static files (which lets no path and no link lead outside), with our caching."""
+    """Starlette's static files, which refuse paths and links that lead outside, with cache headers."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        # `/?recording=ID` is another page than the terminal's, with a document of its own.
+        # `/?recording=ID` shows the player, which is a document of its own.
         if path == "." and any(part.startswith(b"recording=") for part in scope["query_string"].split(b"&")):
             path = "recording.html"
         return await super().get_response(path, scope)
@@ -44,14 +46,14 @@ class StaticPages(StaticFiles):
 
 
 def pages(directory: Path = WEB) -> ASGIApp:
-    """Serve `directory`, or a page that says how to build it."""
+    """Serve `directory`; without a built client, a page that says how to build it."""
     if not (directory / "index.html").is_file():
         return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
     return StaticPages(directory=directory, html=True)
 
 
 class SecurityHeaders:
-    """ASGI middleware: the headers of `SECURITY` on every HTTP answer."""
+    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,8 +1,8 @@
-"""Who may knock: the checks of `Host`, `Origin` and token that every door makes before anything else. No I/O.
+"""Validate the Host and Origin headers and authenticate the bearer token. Every endpoint calls this first. No I/O.
 
-A browser sends its cookies and reaches loopback for any page it shows, so a page of a foreign origin is turned
-away (cross-site WebSocket hijacking), and so is a foreign name that was made to point here (DNS rebinding). An IP
-address as `Host` can't be rebound, so it passes.
+A browser connects to loopback for any page that it shows. Requests of pages from other origins are therefore refused
+(cross-site WebSocket hijacking), and so are unknown host names, which may have been made to resolve to this machine
+(DNS rebinding). An IP address as `Host` cannot be rebound, so it is accepted.
 """
 
 import hmac
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from gateway.auth.principals import OWNER, VIEWER
 from hawse.wire import HawseError, Principal
 
+SHOWN = 100  # characters of a header that an error message repeats
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
@@ -20,7 +21,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def header(headers: Headers, name: bytes) -> str | None:
-    """The value of a header that may come once; None without it. Raises `ValueError` if it comes more often."""
+    """Return the value of a header, or None without it. Raises `ValueError` if it occurs more than once."""
     values = [value for key, value in headers if key == name]
     if len(values) > 1:
         raise ValueError(f"{len(values)} headers {name.decode()}")
@@ -28,7 +29,11 @@ def header(headers: Headers, name: bytes) -> str | None:
 
 
 def split_host(authority: str, scheme: str) -> tuple[str, int]:
-    """Name in lower case and port of `name[:port]`, the scheme's own by default. Raises `ValueError`."""
+    """Return the name, in lower case, and the port of `name[:port]`; the default port is that of `scheme`.
+
+    Raises:
+        ValueError: `authority` is not a host.
+    """
     parts = urlsplit(f"//{authority}")
     if not parts.hostname or parts.path or parts.query or parts.fragment or "@" in authority:
         raise ValueError(f"not a host: {authority!r}")
@@ -36,7 +41,7 @@ def split_host(authority: str, scheme: str) -> tuple[str, int]:
 
 
 def split_origin(origin: str) -> tuple[str, str, int]:
-    """Scheme, name and port of an origin. Raises `ValueError` for `null` and whatever else is none."""
+    """Return the scheme, name and port of an origin. Raises `ValueError` for `null` and anything else."""
     scheme, separator, authority = origin.lower().partition("://")
     if not separator or scheme not in _PORTS:
         raise ValueError(f"not an origin: {origin!r}")
@@ -52,29 +57,58 @@ def is_address(name: str) -> bool:
 
 
 class AccessPolicy:
-    """The rules of one gateway. `hosts` are names it is reached by, `origins` pages that may call it."""
+    """The rules of one gateway."""
 
     def __init__(
         self, token: str, *, viewer_token: str | None = None, hosts: Iterable[str] = (), origins: Iterable[str] = ()
     ) -> None:
-        """`token` makes an owner; `viewer_token`, if there is one, somebody who may only look."""
+        """Create the rules.
+
+        Args:
+            token: The token of the owner.
+            viewer_token: The token for read-only access. None: there is none.
+            hosts: Names that the gateway is reached by, beside localhost and IP addresses. A port is ignored.
+            origins: Origins whose pages may call, beside the gateway's own.
+
+        Raises:
+            ValueError: One of `hosts` is not a host, or one of `origins` not an origin.
+        """
         self.viewer_token = viewer_token
         self._tokens = [(OWNER, token.encode())]
         if viewer_token is not None:
             self._tokens.append((VIEWER, viewer_token.encode()))
-        self._hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
+        self._hosts = {*LOOPBACK, *(split_host(host, "http")[0] for host in hosts)}
         self._origins = {split_origin(origin) for origin in origins}
 
     def host_allowed(self, headers: Headers) -> bool:
-        """Whether `Host` is one of ours. Without the header it is not."""
+        """Return whether `Host` is a name of this gateway. A request without the header is refused."""
         try:
             name, _ = split_host(header(headers, b"host") or "", "http")
         except ValueError:
             return False
         return name in self._hosts or is_address(name)
 
+    def check_host(self, headers: Headers) -> None:
+        """Raise `HawseError` (`origin_denied`) unless `Host` is a name of this gateway."""
+        if not self.host_allowed(headers):
+            given = next((value.decode("latin-1") for name, value in headers if name == b"host"), "")[:SHOWN]
+            raise HawseError("origin_denied", f"{given!r} is not a name of this gateway: allow it with --allow-host")
+
+    def check_origin(self, headers: Headers, scheme: str) -> None:
+        """Raise `HawseError` (`origin_denied`) unless `origin_allowed`."""
+        if not self.origin_allowed(headers, scheme):
+            given = next((value.decode("latin-1") for name, value in headers if name == b"origin"), "")[:SHOWN]
+            raise HawseError(
+                "origin_denied", f"origin {given!r} may not call this gateway: allow it with --allow-origin"
+            )
+
     def origin_allowed(self, headers: Headers, scheme: str) -> bool:
-        """Whether `Origin` is absent (no browser), our own, or allowed. `scheme` is that of the request."""
+        """Return whether `Origin` is absent (not a browser), the gateway's own, or allowed.
+
+        Args:
+            headers: The headers of the request.
+            scheme: The scheme of the request, such as `http` or `wss`.
+        """
         try:
             value = header(headers, b"origin")
             if value is None:
@@ -88,11 +122,10 @@ class AccessPolicy:
 
     def admit(self, headers: Headers, scheme: str) -> Principal:
         """Return the principal that makes a request. Raises `HawseError`: `origin_denied`, `unauthenticated`."""
-        if not self.origin_allowed(headers, scheme):
-            raise HawseError("origin_denied", "this page is of a foreign origin")
+        self.check_origin(headers, scheme)
         principal = self.principal(headers)
         if principal is None:
-            raise HawseError("unauthenticated", "no token, or one that does not hold")
+            raise HawseError("unauthenticated", "the token is missing or not valid")
         return principal
 
     def principal(self, headers: Headers) -> Principal | None:

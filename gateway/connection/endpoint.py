@@ -45,12 +45,13 @@ class ConnectEndpoint:
         self._gone = ConnectionStats()  # of those that have left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if SUBPROTOCOL not in scope["subprotocols"]:
-            denied: HawseError | None = HawseError("protocol_error", f"offer the subprotocol {SUBPROTOCOL}")
-        elif not self._access_policy.origin_allowed(scope["headers"], scope["scheme"]):
-            denied = HawseError("origin_denied", "this page is of a foreign origin")
-        else:
-            denied = None
+        denied: HawseError | None = None
+        try:
+            if SUBPROTOCOL not in scope["subprotocols"]:
+                raise HawseError("protocol_error", f"the client must offer the subprotocol {SUBPROTOCOL}")
+            self._access_policy.check_origin(scope["headers"], scope["scheme"])
+        except HawseError as error:
+            denied = error
         await receive()  # websocket.connect
         if denied is not None:
             peer = _peer(scope)
@@ -61,7 +62,7 @@ class ConnectEndpoint:
         try:
             await self._serve(scope, scope["extensions"][SOCKET])
         except OSError:
-            pass  # gone while we spoke
+            pass  # the client disconnected during the handshake
 
     def go_away(self, reason: str, retry_after: float) -> None:
         """Ask all clients to reconnect later, and let them go."""

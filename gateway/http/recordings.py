@@ -89,12 +89,11 @@ class RecordingDownloads:
 
     def _principal(self, http: HttpRequest) -> Principal:
         headers = http.scope["headers"]
-        if not self._access_policy.origin_allowed(headers, http.scope["scheme"]):
-            raise HawseError("origin_denied", "this page is of a foreign origin")
+        self._access_policy.check_origin(headers, http.scope["scheme"])
         ticket = http.query_params.get("ticket")
         principal = self._access_policy.principal(headers) or (self._tickets.take(ticket) if ticket else None)
         if principal is None:
-            raise HawseError("unauthenticated", "no token or ticket, or one that does not hold")
+            raise HawseError("unauthenticated", "the token or ticket is missing or not valid")
         return principal
 
     async def _answer(self, http: HttpRequest, link: SandboxLink, name: str, principal: Principal) -> Response:

@@ -1,8 +1,8 @@
-"""What of a message's headers passes between a browser and a previewed program. No I/O.
+"""Translate the headers of requests and responses between a browser and a previewed program. No I/O.
 
-The program believes itself at `http://localhost:PORT`, as a development server wants it, and is told the rest by
-X-Forwarded-*. A page by path shares the gateway's origin, so it is put in a sandbox (an origin of its own that equals
-no other: it reads no storage of ours), and its cookies have names that no other preview's have.
+The program sees itself at `http://localhost:PORT`, as development servers expect: `Host`, `Origin` and `Referer` say
+so, and X-Forwarded-* contain the public address. A preview by path shares the gateway's origin, so its pages get a
+sandbox (an opaque origin, which cannot read the gateway's storage) and its cookies get names of their own.
 """
 
 import re
@@ -18,12 +18,13 @@ HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade".split()
 )
-# Of a request: framing and what only a proxy may say, which nobody else is believed.
-OURS: Final = frozenset(b"host expect forwarded x-real-ip".split())
-# Of an answer: what would speak for the whole machine, or for more than this preview.
-REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to".split())
-# The same, where the origin is the gateway's.
-REFUSED_BY_PATH: Final = frozenset(b"clear-site-data service-worker-allowed".split())
+# Of a request: framing, and what only a proxy may set.
+PROXY_ONLY: Final = frozenset(b"host expect forwarded x-real-ip".split())
+# Of a response: what would affect the whole machine, or other previews. Clear-Site-Data removes the cookies of the
+# registrable domain, which is that of all previews.
+REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to clear-site-data".split())
+# Of a response, where the origin is the gateway's.
+REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
 COOKIE_MARK: Final = 8  # characters of a token that begin the names of its cookies by path: 40 bits
 _LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?=[/?#]|$)", re.IGNORECASE)
@@ -44,15 +45,29 @@ def upstream_host(port: int) -> bytes:
 def request_headers(
     given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress, access_policy: AccessPolicy
 ) -> Pairs:
-    """Of a browser's request, for the program. Framing (`content-length`, `transfer-encoding`) is the caller's."""
+    """Translate the headers of a browser's request.
+
+    Args:
+        given: The headers of the request, with names in lower case.
+        target: What the request is for.
+        public: The connection that the request came by.
+        access_policy: Knows the gateway's own tokens, which the program must not see.
+
+    Returns:
+        The headers for the program. The caller adds `transfer-encoding` where it frames the body.
+    """
     given = list(given)
-    dropped = HOP | OURS | _named(given)
+    dropped = HOP | PROXY_ONLY | _named(given)
     result: Pairs = [(b"host", upstream_host(public.port))]
     for name, value in given:
-        if name in dropped or name.startswith(b"x-forwarded-"):
+        # Programs behind WSGI and CGI cannot tell X_Forwarded_For from X-Forwarded-For.
+        hyphenated = name.replace(b"_", b"-")
+        if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue
         if name == b"authorization" and access_policy.principal([(name, value)]) is not None:
-            continue  # it is for us
+            continue  # it is for the gateway
+        if name in (b"origin", b"referer"):
+            value = _as_the_program_sees_it(value, target, public)
         if name == b"cookie" and target.by_path:
             value = _own_cookies(value, target)
             if not value:
@@ -68,11 +83,11 @@ def request_headers(
 
 
 def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress) -> Pairs:
-    """Of a program's answer, for the browser."""
+    """Translate the headers of a program's response for the browser."""
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
-        dropped |= {b"content-length"}  # it does not count beside the other (RFC 9112, 6.3)
+        dropped |= {b"content-length"}  # transfer-encoding overrides it (RFC 9112, 6.3)
     result: Pairs = []
     for name, value in given:
         if name in dropped or name == b"referrer-policy":
@@ -82,17 +97,35 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"set-cookie":
             value = _cookie(value, target)
         result.append((name, value))
-    # An address holds its token: it is told to nobody else.
+    # The address contains the preview's token, so it must not reach other sites.
     result.append((b"referrer-policy", b"same-origin"))
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if not any(name == b"access-control-allow-origin" for name, _ in result):
-            result.append((b"access-control-allow-origin", b"*"))  # in a sandbox its own scripts are another origin's
+            result.append(
+                (b"access-control-allow-origin", b"*")
+            )  # the page's own scripts are cross-origin in a sandbox
     return result
 
 
+def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
+    """Replace the preview's own origin by the program's, as in `Host`; servers compare the two against CSRF.
+
+    The scheme is not compared: behind a proxy that terminates TLS, the browser's is https and the gateway's http.
+    """
+    scheme, separator, rest = value.partition(b"://")
+    authority, slash, path = rest.partition(b"/")
+    own = target.host.lower().encode("latin-1")
+    if not separator or scheme.lower() not in (b"http", b"https") or authority.lower() != own:
+        return value
+    prefix = target.prefix.encode()
+    if prefix and f"/{path.decode('latin-1')}".startswith(f"{target.prefix}/"):
+        path = path[len(prefix) :]
+    return b"http://" + upstream_host(public.port) + slash + path
+
+
 def _named(pairs: Pairs) -> frozenset[bytes]:
-    """What `Connection` names is for one hop as well (RFC 9110, 7.6.1)."""
+    """The headers that `Connection` names: they are for one hop as well (RFC 9110, 7.6.1)."""
     values = b",".join(value for name, value in pairs if name.lower() == b"connection")
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 
@@ -116,7 +149,7 @@ def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> byt
 
 
 def _cookie(value: bytes, target: PreviewTarget) -> bytes:
-    """A cookie for this preview alone: for no domain above its own name, and by path below its prefix."""
+    """Restrict a cookie to this preview: without `Domain`, and for a preview by path below its prefix."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
     if target.by_path:

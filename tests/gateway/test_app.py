@@ -77,3 +77,12 @@ async def test_no_foreign_page_is_told_that_it_may_read(gateway: Gateway) -> Non
 
 async def test_connect_without_an_upgrade_is_not_found(gateway: Gateway) -> None:
     assert (await request(gateway, "GET", "/v1/connect", **BEARER)).status_code in (404, 426)
+
+
+async def test_connect_without_an_upgrade_requires_one(gateway: Gateway) -> None:
+    answer = await request(gateway, "GET", "/v1/connect", **BEARER)
+    assert (answer.status_code, answer.headers["upgrade"], answer.json()["code"]) == (
+        426,
+        "websocket",
+        "protocol_error",
+    )

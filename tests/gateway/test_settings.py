@@ -26,13 +26,26 @@ def test_elsewhere_it_has_to_be_chosen(host: str) -> None:
     settings(host=host, token=LONG).check()
 
 
-def test_a_token_that_can_be_guessed_is_refused_where_others_may_try() -> None:
-    settings(token="short").check()
-    with pytest.raises(SettingsError, match="16 characters"):
-        settings(host="0.0.0.0", token=LONG[1:]).check()
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_short_token_is_refused_also_on_loopback(host: str) -> None:
+    settings(host=host, token=LONG).check()
+    for token in ("", "a", LONG[1:]):
+        with pytest.raises(SettingsError, match="at least 16 characters"):
+            settings(host=host, token=token).check()
 
 
-@pytest.mark.parametrize("token", ["", "ü" * 20, "a\nb"])
+@pytest.mark.parametrize("host", ["example.org", "example.org:8443", "[::1]:80"])
+def test_a_host_may_have_a_port(host: str) -> None:
+    settings(hosts=[host]).check()
+
+
+@pytest.mark.parametrize("host", ["", "http://example.org", "a/b", "a:port"])
+def test_an_allowed_host_that_is_not_a_host_is_refused(host: str) -> None:
+    with pytest.raises(SettingsError, match="--allow-host"):
+        settings(hosts=[host]).check()
+
+
+@pytest.mark.parametrize("token", ["ü" * 20, "a\nb" * 20])
 def test_a_token_that_fits_no_header_is_refused(token: str) -> None:
     with pytest.raises(SettingsError, match="printable ASCII"):
         settings(token=token).check()
@@ -64,6 +77,6 @@ def test_a_quota_of_nothing_is_refused() -> None:
 
 
 def test_a_log_format_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(SettingsError, match="text or json"):
+    with pytest.raises(SettingsError, match="--log-format xml: choose one of text, json"):
         settings(log_format="xml").check()
     settings(log_format="json").check()

@@ -118,7 +118,11 @@ async def test_every_answer_has_the_security_headers(http: httpx.AsyncClient) ->
         headers = (await http.get(path)).headers
         assert headers["content-security-policy"].startswith("default-src 'self'; ")
         assert "frame-ancestors 'self'" in headers["content-security-policy"]
+        assert "base-uri 'none'; form-action 'self'" in headers["content-security-policy"]
+        assert "ws:" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-opener-policy"] == "same-origin-allow-popups"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
 async def test_without_the_bundle_the_page_says_how_to_build_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import pytest
 
 from gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
 from gateway.auth.principals import OWNER, VIEWER
+from hawse.wire import HawseError
 
 TOKEN = "correct horse battery staple"
 
@@ -132,3 +133,21 @@ def test_a_host_is_split_with_the_port_of_its_scheme() -> None:
 def test_an_address_is_told_from_a_name() -> None:
     assert is_address("::1")
     assert not is_address("127.0.0.1.example")
+
+
+def test_a_host_is_allowed_with_and_without_its_port() -> None:
+    access_policy = AccessPolicy(TOKEN, hosts=["Box.example:8400"])
+    for host in ("box.example", "box.example:8400", "BOX.EXAMPLE:80"):
+        assert access_policy.host_allowed(headers(host=host))
+
+
+def test_a_refusal_names_the_host_or_origin_and_the_option_that_allows_it() -> None:
+    access_policy = AccessPolicy(TOKEN)
+    with pytest.raises(HawseError, match=r"'evil\.example:8400' is not a name of this gateway: .* --allow-host"):
+        access_policy.check_host(headers(host="evil.example:8400"))
+    with pytest.raises(HawseError, match=r"origin 'http://evil\.example' may not call .* --allow-origin"):
+        access_policy.check_origin(headers(host="localhost", origin="http://evil.example"), "http")
+    with pytest.raises(HawseError, match="'' is not a name"):
+        access_policy.check_host([])
+    access_policy.check_host(headers(host="localhost:1"))
+    access_policy.check_origin(headers(host="localhost"), "http")

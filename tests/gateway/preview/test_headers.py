@@ -9,16 +9,16 @@ from gateway.preview.headers import SANDBOX, Pairs, PublicAddress, request_heade
 TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
 BY_PATH = PreviewTarget("box", TOKEN, b"/", f"/p/box/{TOKEN}", None, "gw:8080")
 BY_NAME = PreviewTarget("box", TOKEN, b"/", "", 5173, f"5173-box-{TOKEN}.localhost:8080")
-FRONT = PublicAddress(5173, "http", "192.0.2.1")
-DOORS = AccessPolicy("the owner's token", viewer_token="the viewer's")
+PUBLIC = PublicAddress(5173, "http", "192.0.2.1")
+ACCESS_POLICY = AccessPolicy("the owner's token", viewer_token="the viewer's")
 
 
 def asked(*given: tuple[bytes, bytes], target: PreviewTarget = BY_NAME) -> Pairs:
-    return request_headers(given, target, FRONT, DOORS)
+    return request_headers(given, target, PUBLIC, ACCESS_POLICY)
 
 
 def answered(*given: tuple[bytes, bytes], target: PreviewTarget = BY_NAME) -> Pairs:
-    return response_headers(given, target, FRONT)
+    return response_headers(given, target, PUBLIC)
 
 
 def value(pairs: Pairs, name: bytes) -> list[bytes]:
@@ -78,7 +78,7 @@ def test_what_would_speak_for_more_than_the_preview_is_left_out() -> None:
     storage = ((b"Clear-Site-Data", b'"*"'), (b"Service-Worker-Allowed", b"/"))
     host = ((b"Strict-Transport-Security", b"max-age=1"), (b"Alt-Svc", b'h3=":1"'), (b"NEL", b"{}"))
     assert len(answered(*storage, *host, target=BY_PATH)) == 3
-    assert [name for name, _ in answered(*storage, *host)][:2] == [b"clear-site-data", b"service-worker-allowed"]
+    assert [name for name, _ in answered(*storage, *host)] == [b"service-worker-allowed", b"referrer-policy"]
 
 
 def test_an_address_is_told_to_no_other_site() -> None:
@@ -130,3 +130,31 @@ def test_a_program_sees_the_cookies_of_its_preview_alone() -> None:
     assert value(asked(cookies, target=BY_PATH), b"cookie") == [b"sid=1; b=3"]
     assert value(asked((b"cookie", b"session=1"), target=BY_PATH), b"cookie") == []
     assert value(asked((b"cookie", b"session=1")), b"cookie") == [b"session=1"], "a name of its own has its own"
+
+
+@pytest.mark.parametrize("scheme", [b"http", b"https", b"HTTP"])
+@pytest.mark.parametrize("target", [BY_NAME, BY_PATH])
+def test_the_previews_own_origin_is_translated_like_host(target: PreviewTarget, scheme: bytes) -> None:
+    own = scheme + b"://" + target.host.encode()
+    given = asked((b"origin", own), (b"referer", own + target.prefix.encode() + b"/lab?x=1"), target=target)
+    assert value(given, b"host") == [b"localhost:5173"]
+    assert value(given, b"origin") == [b"http://localhost:5173"]
+    assert value(given, b"referer") == [b"http://localhost:5173/lab?x=1"]
+
+
+@pytest.mark.parametrize(
+    "origin", [b"null", b"http://evil.example", b"http://localhost:5173", b"http://x." + BY_NAME.host.encode(), b""]
+)
+def test_another_origin_stays_as_it_is(origin: bytes) -> None:
+    given = asked((b"origin", origin), (b"referer", origin + b"/a"))
+    assert (value(given, b"origin"), value(given, b"referer")) == ([origin], [origin + b"/a"])
+
+
+@pytest.mark.parametrize("name", [b"x_forwarded_for", b"x_forwarded-host", b"x-real_ip", b"proxy_authorization"])
+def test_a_header_that_a_program_cannot_tell_from_one_of_ours_is_dropped(name: bytes) -> None:
+    assert value(asked((name, b"1.1.1.1")), name) == []
+
+
+@pytest.mark.parametrize("target", [BY_NAME, BY_PATH])
+def test_a_preview_cannot_clear_the_data_of_other_previews(target: PreviewTarget) -> None:
+    assert value(answered((b"Clear-Site-Data", b'"cookies"'), target=target), b"clear-site-data") == []

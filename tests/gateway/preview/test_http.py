@@ -3,11 +3,16 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
+from typing import Any
 
+import h11
 import httpx
 import psutil
 import pytest
 
+from gateway.preview.addresses import PreviewTarget
+from gateway.preview.headers import PublicAddress
+from gateway.preview.http import EVENTS_PER_TURN, INFORMATIONAL, HttpExchange, download
 from tests.support.previewed import Previewed, fields
 
 MIB = 1 << 20
@@ -174,3 +179,54 @@ while True:
     peer.recv(65536)
     peer.close()
 """
+
+
+class EndlessProgram:
+    """A tunnel to a program that sends the same bytes for ever. After `limit` reads it fails the test."""
+
+    def __init__(self, data: bytes, *, head: bytes = b"", limit: int = 1000) -> None:
+        self._data = data
+        self._head = head
+        self._reads_left = limit
+
+    async def write(self, *parts: bytes) -> None: ...
+
+    async def read(self) -> bytes:
+        self._reads_left -= 1
+        assert self._reads_left, "the gateway reads on"
+        head, self._head = self._head, b""
+        return head or self._data
+
+
+async def test_a_program_that_sends_informational_responses_without_end_is_an_error() -> None:
+    tunnel: Any = EndlessProgram(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+    exchange = HttpExchange(tunnel)
+    await exchange.send(h11.Request(method="GET", target="/", headers=[("host", "localhost")]))
+
+    async def send(message: object) -> None:
+        raise AssertionError(f"sent {message}")
+
+    target = PreviewTarget("box", "token", b"/", "", 80, "localhost")
+    with pytest.raises(h11.RemoteProtocolError, match=f"more than {INFORMATIONAL} responses 1xx"):
+        await download(send, exchange, target, PublicAddress(80, "http", ""))
+
+
+async def test_a_response_in_many_small_parts_lets_other_connections_have_their_turn() -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    tunnel: Any = EndlessProgram(b"1\r\nx\r\n" * 100, head=head)
+    exchange = HttpExchange(tunnel)
+    await exchange.send(h11.Request(method="GET", target="/", headers=[("host", "localhost")]))
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(other())
+        for _ in range(10 * EVENTS_PER_TURN):
+            await exchange.receive()
+        running.cancel()
+    assert turns >= 10
