@@ -294,7 +294,8 @@ class Links:
     async def _dial(self, sandbox: str, owner: LinkOwner) -> RuntimeLink:
         return await dial(await self._provider.ensure(sandbox), owner)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._tasks.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+        return task

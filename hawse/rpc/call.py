@@ -47,6 +47,7 @@ class RuntimeCall:
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once
+        self._on_close: list[Callable[[], object]] = []
         self._link = link
         self._grant = 0  # applied, not yet told
         self._ack: asyncio.TimerHandle | None = None
@@ -68,6 +69,10 @@ class RuntimeCall:
         if self.open:
             self._link.connection.send_error(self.ch, error)
             self.finish()
+
+    def on_close(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once when the channel has closed, for whatever reason."""
+        self._on_close.append(callback)
 
     def serve(self, stream: Stream) -> None:
         """Let `stream` send on this channel from now on."""
@@ -126,4 +131,7 @@ class RuntimeCall:
         if stream is not None:
             self._link.writer.detach(self.ch)
             stream.detach()
+        callbacks, self._on_close = self._on_close, []
+        for callback in callbacks:
+            callback()
         self._link.flush()

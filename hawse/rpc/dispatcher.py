@@ -17,6 +17,8 @@ from hawse.wire.messages import to_raw
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # how msgspec says it
 
+STOP_DELAY = 30.0  # seconds that work with a key goes on without a call: clients reconnect within 10
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -59,24 +61,41 @@ class ServedCall(Protocol):
         """End the call with an error. Once it has ended, this does nothing."""
         ...
 
+    def on_close(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once when the call has ended, was cancelled, or has lost its connection."""
+        ...
+
 
 class Handler(NamedTuple):
     """A method as this server runs it."""
 
     spec: Spec
     run: Callable[..., Any]  # of (params), or for a stream of (call, params)
+    stops: bool = False  # its work is stopped when no call waits for it
 
 
-def handles(params: type[Params[Any]]) -> Callable[[F], F]:
+def handles(params: type[Params[Any]], *, stops: bool = False) -> Callable[[F], F]:
     """Mark a function of a method object as the handler of the method that `params` declares.
 
     It is called with the decoded parameters. It returns the result, or is a coroutine function that does, and raises
     `HawseError` or `OSError`.
 
+    Args:
+        params: The parameters of the method.
+        stops: Cancel the coroutine when no call waits for it any more: at once if the call has no key, else after
+            STOP_DELAY, since a client that has lost its connection repeats the call.
+
     Raises:
         ValueError: The method is a stream.
     """
-    return _mark(params, stream=False)
+
+    mark = _mark(params, stream=False)
+
+    def mark_stops(function: F) -> F:
+        function.hawse_stops = stops  # type: ignore[attr-defined]  # read by `Dispatcher.add`
+        return mark(function)
+
+    return mark_stops
 
 
 def serves(params: type[Params[Any]]) -> Callable[[F], F]:
@@ -107,7 +126,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        spawn: Callable[[Coroutine[Any, Any, None]], Any],
+        spawn: Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"],
         outcomes: IdempotencyTable,
     ) -> None:
         """Create a dispatcher without methods.
@@ -130,11 +149,15 @@ class Dispatcher:
         for name in dir(type(surface)):
             spec = getattr(getattr(type(surface), name, None), "hawse_spec", None)
             if spec is not None:
-                self.register(spec, getattr(surface, name))
+                run = getattr(surface, name)
+                self.register(spec, run, stops=getattr(run, "hawse_stops", False))
 
-    def register(self, spec: Spec, run: Callable[..., Any]) -> None:
-        """Add one method: `run(params)` handles it, or `run(call, params)` serves it if it is a stream."""
-        self._handlers[spec.name] = Handler(spec, run)
+    def register(self, spec: Spec, run: Callable[..., Any], *, stops: bool = False) -> None:
+        """Add one method: `run(params)` handles it, or `run(call, params)` serves it if it is a stream.
+
+        `stops` has the meaning that it has for `handles`.
+        """
+        self._handlers[spec.name] = Handler(spec, run, stops)
 
     def dispatch(self, call: ServedCall) -> None:
         """Begin to serve `call`. It never raises: every failure becomes the call's error."""
@@ -152,7 +175,9 @@ class Dispatcher:
             elif call.key is not None:
                 self._run_once(call, call.key, handler, params)
             else:
-                self._run(handler, params, call.result, call.error)
+                task = self._run(handler, params, call.result, call.error)
+                if handler.stops and task is not None:
+                    _Waiting(task, 0.0).add(call)
         except Exception as error:
             call.error(typed(error))
 
@@ -162,11 +187,16 @@ class Dispatcher:
         outcome = self._outcomes.join(key, mark, call.age)
         if outcome is not None:
             outcome.tell(call.result, call.error)
+            if isinstance(outcome.work, _Waiting):
+                outcome.work.add(call)
             return
         outcome = self._outcomes.begin(key, mark)
         outcome.tell(call.result, call.error)
         try:
-            self._run(handler, params, outcome.succeed, outcome.fail)
+            task = self._run(handler, params, outcome.succeed, outcome.fail)
+            if handler.stops and task is not None:
+                outcome.work = _Waiting(task, STOP_DELAY)
+                outcome.work.add(call)
         except Exception as error:
             outcome.fail(typed(error))
 
@@ -176,17 +206,52 @@ class Dispatcher:
         params: Any,
         succeed: Callable[[Any], None],
         fail: Callable[[HawseError], None],
-    ) -> None:
+    ) -> "asyncio.Task[None] | None":
+        """Run a handler; return the task of one that waits."""
         value = handler.run(params)
         if inspect.isawaitable(value):
-            self._spawn(_finish(value, succeed, fail))
+            return self._spawn(_finish(value, succeed, fail))
+        succeed(to_raw(value))
+        return None
+
+
+class _Waiting:
+    """The calls that wait for one task, which is cancelled when there are none left."""
+
+    def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
+        """`delay`: seconds that the task goes on without a call."""
+        self._task = task
+        self._delay = delay
+        self._calls = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, call: ServedCall) -> None:
+        self._calls += 1
+        self._stop_timer()
+        call.on_close(self._closed)
+
+    def _closed(self) -> None:
+        self._calls -= 1
+        if self._calls or self._task.done() or self._task is asyncio.current_task():  # it is giving its result
+            return
+        if self._delay:
+            self._timer = asyncio.get_running_loop().call_later(self._delay, self._task.cancel)
+            self._task.add_done_callback(lambda task: self._stop_timer())
         else:
-            succeed(to_raw(value))
+            self._task.cancel()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 async def _finish(work: Awaitable[Any], succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
     try:
         value = to_raw(await work)
+    except asyncio.CancelledError:
+        fail(HawseError("cancelled", "the work was stopped, because no call waited for it", admitted="yes"))
+        raise
     except Exception as error:
         fail(typed(error))
     else:

@@ -46,11 +46,21 @@ class ThreadPool:
         return await self.run(_step, work)
 
     async def finish(self, work: Generator[None, None, T]) -> T:
-        """Run `work` to its end, one step at a time; return what it returns."""
-        while not (stepped := await self.step(work)).over:
-            pass
-        result: T = stepped.value
-        return result
+        """Run `work` to its end, one step at a time; return what it returns.
+
+        If it is cancelled, it waits for the step that is running and closes `work`.
+        """
+        while True:
+            running = self.submit(lambda: _step(work))
+            try:
+                stepped = await asyncio.shield(running)
+            except asyncio.CancelledError:
+                await asyncio.wait([running])
+                await self.run(work.close)
+                raise
+            if stepped.over:
+                result: T = stepped.value
+                return result
 
     def close(self) -> None:
         """Let the threads end after the work that was submitted. Does not wait for them."""

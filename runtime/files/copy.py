@@ -18,7 +18,8 @@ from runtime.files.read import open_regular
 from runtime.files.rooted_path import RootedPath
 from runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
-BLOCK = 8 << 20  # bytes copied in a step
+BLOCK = 8 << 20  # bytes that the kernel copies in one call
+HAND_BLOCK = 1 << 20  # bytes that are read and written where the kernel does not copy
 _ELSEWHERE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)  # copy_file_range cannot
 
 Spot = tuple[int, str]  # a directory and a name in it
@@ -136,40 +137,73 @@ class _Copier:
         try:
             write = os.open(to, flags, 0o600, dir_fd=to_fd)
             try:
-                while size := self._block(read, write, status.st_size):
-                    self.bytes += size
-                    if self._turns.due():
-                        yield
+                yield from self._ranges(read, write, status.st_size)
                 _finish(write, status)
             finally:
                 os.close(write)
         finally:
             os.close(read)
 
-    def _block(self, read: int, write: int, size: int) -> int:
-        """Copy the next block; 0 at the end. The kernel copies where it can, or shares the blocks of the disk."""
-        room = min(max(size - os.lseek(read, 0, os.SEEK_CUR), 0), BLOCK)
-        self._quota.add(room)
-        copied = _copy_range(read, write, room) or _copy_by_hand(read, write)
-        self._quota.add(copied - room)
+    def _ranges(self, read: int, write: int, size: int) -> Generator[None, None, None]:
+        """Copy the data of a file, and leave holes where it has holes. `size`: that of the file, 0 in /proc."""
+        at = 0
+        while at < size:
+            begin, end = _next_data(read, at, size)
+            self._count(begin - at)
+            at = begin
+            while at < end:
+                copied = self._block(read, write, at, min(BLOCK, end - at))
+                if not copied:  # the file was cut short
+                    end = size = at
+                at += copied
+                if self._turns.due():
+                    yield
+        while copied := self._block(read, write, at, 0):  # what was appended meanwhile, or a file without a size
+            at += copied
+            if self._turns.due():
+                yield
+        os.ftruncate(write, at)
+
+    def _block(self, read: int, write: int, at: int, size: int) -> int:
+        """Copy up to `size` bytes, or what is there if it is 0. The kernel copies, or shares blocks, where it can."""
+        self._quota.add(size)
+        copied = _copy_range(read, write, at, size) or _copy_by_hand(read, write, at, size or HAND_BLOCK)
+        self._quota.add(copied - size)
+        self.bytes += copied
         return copied
 
+    def _count(self, hole: int) -> None:
+        """A hole of so many bytes counts as written."""
+        self._quota.add(hole)
+        self.bytes += hole
 
-def _copy_range(read: int, write: int, size: int) -> int:
+
+def _next_data(fd: int, at: int, size: int) -> tuple[int, int]:
+    """Where the next data from offset `at` on begins and ends; both are `size` if there is none."""
     try:
-        return os.copy_file_range(read, write, size) if size else 0
+        begin = os.lseek(fd, at, os.SEEK_DATA)
+        return min(begin, size), min(os.lseek(fd, begin, os.SEEK_HOLE), size)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return size, size
+        return at, size  # the file system does not know holes
+
+
+def _copy_range(read: int, write: int, at: int, size: int) -> int:
+    try:
+        return os.copy_file_range(read, write, size, at, at) if size else 0
     except OSError as error:
         if error.errno not in _ELSEWHERE:
             raise
         return 0
 
 
-def _copy_by_hand(read: int, write: int) -> int:
-    """Also what has no size, as in /proc."""
-    data = memoryview(os.read(read, 1 << 20))
+def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
+    """Copy a block without the kernel's help. It works for files without a size, as in /proc, too."""
+    data = memoryview(os.pread(read, min(size, HAND_BLOCK), at))
     written = 0
     while written < len(data):
-        written += os.write(write, data[written:])
+        written += os.pwrite(write, data[written:], at + written)
     return written
 
 

@@ -71,7 +71,7 @@ class FileMethods:
     def _archive(self, call: RuntimeCall, params: api.FileArchive) -> None:
         self._serve(call, archive(self._place(params), params))
 
-    @handles(api.FileDelete)
+    @handles(api.FileDelete, stops=True)
     async def _delete(self, params: api.FileDelete) -> api.FileDeleteResult:
         return await self._disk.finish(delete(self._place(params), params))
 
@@ -79,11 +79,11 @@ class FileMethods:
     async def _rename(self, params: api.FileRename) -> Nothing:
         return await self._disk.run(rename_, *self._two(params), params)
 
-    @handles(api.FileMove)
+    @handles(api.FileMove, stops=True)
     async def _move(self, params: api.FileMove) -> Nothing:
         return await self._disk.finish(move(*self._two(params), params, self._quota))
 
-    @handles(api.FileCopy)
+    @handles(api.FileCopy, stops=True)
     async def _copy(self, params: api.FileCopy) -> api.FileCopyResult:
         return await self._disk.finish(copy(*self._two(params), params, self._quota))
 

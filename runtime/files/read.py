@@ -1,4 +1,4 @@
-"""`file.read`: a file, block by block."""
+"""`file.read`: read a regular file, block by block."""
 
 import os
 import stat
@@ -10,28 +10,49 @@ from runtime.files.stat import type_of, version_of
 from runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK = 256 << 10  # bytes read at a time, and held until they are sent
-FLAGS = os.O_RDONLY | os.O_NONBLOCK  # a FIFO without a writer, or a device, does not hold us up
 
 
 def open_regular(open_: Callable[[int], int]) -> tuple[int, os.stat_result]:
-    """A regular file for reading: `open_` gets the flags. Raises `is_directory`, `invalid_params` if it is none."""
-    fd = open_(FLAGS)
+    """Open a regular file for reading. Anything else is not opened: a reader that comes and goes kills a FIFO's writer.
+
+    Args:
+        open_: Opens the file with the flags that it is given, and returns the descriptor.
+
+    Returns:
+        The descriptor, and the state of the file.
+
+    Raises:
+        HawseError: `is_directory`, or `invalid_params` if it is neither a regular file nor a directory.
+        OSError: What `open_` raises.
+    """
+    path = open_(os.O_PATH)
     try:
-        status = os.fstat(fd)
+        status = os.fstat(path)
         if stat.S_ISDIR(status.st_mode):
             raise HawseError("is_directory", "it is a directory")
         if not stat.S_ISREG(status.st_mode):
             raise HawseError("invalid_params", f"it is a {type_of(status)}", details={"path": "$.path"})
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd, status
+        return os.open(f"/proc/self/fd/{path}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), status
+    finally:
+        os.close(path)
 
 
 def read(
     open_: Callable[[int], int], *, offset: int = 0, length: int | None = None, version: str | None = None
 ) -> Work:
-    """The bytes `offset` to `offset + length`, as far as there are any. What has no size (/proc) is read to its end."""
+    """Yield an event `opened`, then the bytes from `offset` on, `length` of them or up to the end of the file.
+
+    A file without a size, as in /proc, is read to its end.
+
+    Args:
+        open_: Opens the file, as for `open_regular`.
+        offset: The first byte to read.
+        length: The number of bytes to read; None: all.
+        version: The version that the file must have; None: any.
+
+    Raises:
+        HawseError: `conflict` if the file has another version, or was cut short while it was read.
+    """
     fd, status = open_regular(open_)
     try:
         now = version_of(status)

@@ -12,6 +12,7 @@ from hawse.api.files import FileChmod, FileRead
 from hawse.api.processes import ProcessAttach
 from hawse.api.rights import allows
 from hawse.api.terminals import TerminalCreate
+from hawse.rpc import dispatcher as dispatcher_module
 from hawse.rpc import handles, serves
 from hawse.rpc.dispatcher import decode
 from hawse.wire import HawseError, Principal
@@ -51,6 +52,8 @@ class Bench:
     def __init__(self, served: Served) -> None:
         self.runs = 0
         self.go = asyncio.Event()
+        self.began = asyncio.Event()
+        self.stopped = asyncio.Event()
         handlers: dict[str, Callable[..., Any]] = {
             "test.bug": self._bug,
             "test.late_bug": self._late_bug,
@@ -63,6 +66,7 @@ class Bench:
         dispatcher = served.runtime.server.dispatcher
         for name, handler in handlers.items():
             dispatcher.register(Spec(name, Anything, Any), handler)
+        dispatcher.register(Spec("test.stoppable", Anything, Any), self._stoppable, stops=True)
         for name, stream in (("test.stream", Broken), ("test.deaf", Deaf)):
             dispatcher.register(
                 Spec(name, Anything, Any, input=True), lambda call, params, stream=stream: call.serve(stream())
@@ -87,6 +91,14 @@ class Bench:
         self.runs += 1
         await self.go.wait()
         return self.runs
+
+    async def _stoppable(self, params: Any) -> int:
+        self.began.set()
+        try:
+            return await self._slow(params)
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
 
 
 @pytest.fixture
@@ -119,6 +131,49 @@ async def test_a_call_ends_at_its_deadline_and_the_work_goes_on(client: Client, 
     assert error.code == "deadline_exceeded"
     bench.go.set()
     assert await client.ask("test.count") == 2
+
+
+async def test_stoppable_work_ends_with_the_call_that_waits_for_it(
+    served: Served, client: Client, bench: Bench
+) -> None:
+    call = client.call("test.stoppable")
+    await bench.began.wait()
+    call.cancel()
+    assert (await call.refusal()).code == "cancelled"
+    await bench.stopped.wait()
+    bench.stopped.clear()
+    assert (await client.call("test.stoppable", timeout=0.01).refusal()).code == "deadline_exceeded"
+    await bench.stopped.wait()
+    bench.stopped.clear()
+    bench.began.clear()
+    async with served.client() as other:
+        other.call("test.stoppable")
+        await bench.began.wait()
+    await bench.stopped.wait()
+
+
+async def test_stoppable_work_with_a_key_waits_for_a_repeat_of_its_call(
+    served: Served, client: Client, bench: Bench
+) -> None:
+    async with served.client() as other:
+        other.call("test.stoppable", key="k")
+        await bench.began.wait()
+    repeat = client.call("test.stoppable", key="k")
+    await client.info()
+    bench.go.set()
+    assert await repeat.result() == 1
+    assert not bench.stopped.is_set()
+
+
+async def test_stoppable_work_with_a_key_stops_when_no_call_repeats_it(
+    client: Client, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher_module, "STOP_DELAY", 0.05)
+    call = client.call("test.stoppable", key="k")
+    await bench.began.wait()
+    call.cancel()
+    await bench.stopped.wait()
+    assert (await client.refused("test.stoppable", key="k")).code == "cancelled"
 
 
 async def test_a_stream_ends_at_its_deadline_too(client: Client) -> None:

@@ -56,3 +56,26 @@ async def test_its_threads_end() -> None:
     for thread in names:
         await asyncio.to_thread(thread.join, 10)
         assert not thread.is_alive()
+
+
+async def test_work_that_is_cancelled_is_closed_after_the_step_that_runs(disk: ThreadPool) -> None:
+    in_step, go_on, closed = threading.Event(), threading.Event(), threading.Event()
+
+    def long() -> Generator[None, None, None]:
+        try:
+            yield
+            in_step.set()
+            assert go_on.wait(20)
+            yield
+        finally:
+            closed.set()
+
+    task = asyncio.ensure_future(disk.finish(long()))
+    await disk.run(in_step.wait, 20)
+    task.cancel()
+    await asyncio.sleep(0)
+    assert not closed.is_set()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed.is_set()

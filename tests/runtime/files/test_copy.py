@@ -16,7 +16,7 @@ from runtime.files import copy as copying
 from runtime.files.copy import copy
 from runtime.files.quota import Quota
 from runtime.files.rooted_path import RootedPath
-from tests.support.runtime import Client, Served, no_fd_leaked
+from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
 
@@ -67,6 +67,41 @@ def test_content_is_copied_with_and_without_the_kernels_help(
         result = copied(tmp_path / name, tmp_path / "copy", overwrite=True)
         assert result.bytes == (tmp_path / name).stat().st_size
         assert (tmp_path / "copy").read_bytes() == (tmp_path / name).read_bytes()
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+def test_holes_stay_holes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
+    if not kernel:
+        monkeypatch.setattr(copying, "_copy_range", lambda *_: 0)
+    size = 1 << 40
+    with open(tmp_path / "sparse", "wb") as sparse:
+        for offset in (0, 1 << 30, size - 4096):
+            sparse.seek(offset)
+            sparse.write(b"data")
+        sparse.truncate(size)
+    assert copied(tmp_path / "sparse", tmp_path / "copy").bytes == size
+    status = (tmp_path / "copy").stat()
+    assert (status.st_size, status.st_blocks) == (size, (tmp_path / "sparse").stat().st_blocks)
+    with open(tmp_path / "copy", "rb") as copy_:
+        for offset in (0, 1 << 30, size - 4096):
+            copy_.seek(offset)
+            assert copy_.read(4) == b"data"
+    with pytest.raises(HawseError, match="no_space"):
+        copied(tmp_path / "sparse", tmp_path / "over", quota=1 << 30)
+    assert sorted(os.listdir(tmp_path)) == ["copy", "sparse"]
+
+
+async def test_a_cancelled_copy_stops_and_leaves_nothing(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = iter(lambda: True, False)
+    monkeypatch.setattr(copying._Copier, "_block", lambda *_: next(endless))  # as from a file that grows for ever
+    (served.workspace / "f").write_bytes(b"x")
+    call = client.call("file.copy", {"path": "f", "to": "g"})
+    await eventually(lambda: len(os.listdir(served.workspace)) == 2)
+    call.cancel()
+    assert (await call.refusal()).code == "cancelled"
+    await eventually(lambda: os.listdir(served.workspace) == ["f"])
 
 
 def test_what_has_no_size_is_copied_with_its_content(tmp_path: Path) -> None:

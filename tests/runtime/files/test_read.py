@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from runtime.watch.inotify import Inotify
 from tests.support.runtime import Channel, Client, Served, eventually
 
+IN_OPEN = 0x20  # inotify(7): a file was opened, other than with O_PATH
 DATA = b"".join(b"%07d\n" % n for n in range(100_000))
 
 
@@ -144,3 +146,19 @@ async def test_a_reader_that_vanishes_leaves_no_descriptor(served: Served) -> No
             await call.until(lambda: call.output)  # noqa: B023
         calls[0].cancel()
     await eventually(lambda: served.runtime.info()["open_fds"] <= before)
+
+
+async def test_a_fifo_is_never_opened_since_its_writer_would_die_when_the_reader_leaves(
+    client: Client, served: Served
+) -> None:
+    os.mkfifo(served.workspace / "fifo")
+    inotify = Inotify()
+    inotify.add(bytes(served.workspace), IN_OPEN)
+    try:
+        for method in ("file.read", "file.archive", "file.search"):
+            more = {"pattern": "x"} if method == "file.search" else {}
+            assert (await client.refused(method, path="fifo", **more)).code == "invalid_params"
+        await client.ask("file.copy", path="fifo", to="copy")
+        assert b"fifo" not in {event.name for event in inotify.read()}
+    finally:
+        inotify.close()
