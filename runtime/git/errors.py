@@ -1,16 +1,17 @@
-"""What git says when it fails, as an error with a code. Its words are those of LC_ALL=C."""
+"""Turn the messages with which git fails into typed errors. The messages are those of LC_ALL=C."""
 
 import re
 
 from hawse.wire import HawseError
 
-STDERR_KEPT = 4096  # bytes of what git said, in the details: the last ones
+STDERR_KEPT = 4096  # bytes of git's output in the details: the last ones
 
-# (what stands in stderr, code, `details.reason`); the first that matches.
+# (pattern in the output, error code, `details.reason`); the first that matches applies.
 _TABLE: tuple[tuple[str, str, str], ...] = (
+    (r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED", "permission_denied", "host_key"),
     (
         r"Authentication failed|could not read (Username|Password)|Permission denied \(|HTTP (401|403)"
-        r"|error: 40[13]\b|terminal prompts disabled|Host key verification failed|access denied",
+        r"|error: 40[13]\b|terminal prompts disabled|access denied",
         "permission_denied",
         "authentication",
     ),
@@ -51,15 +52,33 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ),
 )
 _COMPILED = [(re.compile(pattern), code, reason) for pattern, code, reason in _TABLE]
-_TELLING = re.compile(r"^(?:fatal|error|remote|ERROR): .*", re.MULTILINE)
+_MESSAGE = re.compile(r"^(?:fatal|error|remote|ERROR): .*", re.MULTILINE)
+_TRANSPORT_FAILED = re.compile(r"fatal: (Could not read from remote repository|the remote end hung up)", re.MULTILINE)
 
 
-def failure(said: str, status: int | None) -> HawseError:
-    """The error of a git that ended with `status`, after it said this on stdout and stderr (without secrets)."""
-    found = ((code, reason) for pattern, code, reason in _COMPILED if pattern.search(said))
+def failure(output: str, status: int | None) -> HawseError:
+    """Return the error for a git command that failed.
+
+    Args:
+        output: What git printed on stdout and stderr, without secrets.
+        status: Its exit code; None if a signal ended it.
+    """
+    found = ((code, reason) for pattern, code, reason in _COMPILED if pattern.search(output))
     code, reason = next(found, ("io_error", "git"))
-    lines = _TELLING.findall(said) or [line for line in said.splitlines() if line.strip()]
-    fatal = [line for line in lines if line.startswith("fatal:")]
-    message = (fatal or lines or ["git failed"])[0 if fatal else -1][:500]
-    details = {"reason": reason, "code": status, "stderr": said[-STDERR_KEPT:]}
-    return HawseError(code, message, admitted="yes", details=details, retryable=reason == "network" or None)
+    details = {"reason": reason, "code": status, "stderr": output[-STDERR_KEPT:]}
+    return HawseError(
+        code, _message(output)[:500], admitted="yes", details=details, retryable=reason == "network" or None
+    )
+
+
+def _message(output: str) -> str:
+    """The line that names the cause: the first fatal one, or what ssh printed before git lost its connection."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    messages = _MESSAGE.findall(output) or lines
+    fatal = [line for line in messages if line.startswith("fatal:")]
+    if fatal and _TRANSPORT_FAILED.match(fatal[0]):
+        before = [line for line in lines[: lines.index(fatal[0])] if not line.startswith("Cloning into ")]
+        return before[-1] if before else fatal[0]
+    if fatal:
+        return fatal[0]
+    return messages[-1] if messages else "git failed"

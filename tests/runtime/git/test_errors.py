@@ -1,4 +1,4 @@
-"""What git says, as errors. That git says it is seen in test_git.py and test_git_clone.py."""
+"""The messages of git as typed errors. test_methods.py and test_clone.py check that git prints these messages."""
 
 import pytest
 
@@ -11,6 +11,7 @@ from runtime.git.errors import STDERR_KEPT, failure
     [
         ("fatal: Authentication failed for 'https://h/x/'", "permission_denied", "authentication"),
         ("git@h: Permission denied (publickey).\nfatal: Could not read from", "permission_denied", "authentication"),
+        ("Host key verification failed.\nfatal: Could not read from", "permission_denied", "host_key"),
         ("fatal: detected dubious ownership in repository at '/x'", "permission_denied", "ownership"),
         ("fatal: not a git repository (or any of the parent directories): .git", "not_found", "not_a_repository"),
         ("remote: Repository not found.\nfatal: repository 'https://h/x/' not found", "not_found", "remote"),
@@ -40,6 +41,33 @@ def test_the_message_is_what_was_fatal_and_the_rest_is_bounded() -> None:
     error = failure("x" * 10_000 + "\nfatal: it is so\nPlease make sure.", 1)
     assert error.message == "fatal: it is so"
     assert len(error.details["stderr"]) == STDERR_KEPT
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (
+            "Cloning into 'x'...\nNo ED25519 host key is known for h and you have requested strict checking.\n"
+            "Host key verification failed.\r\nfatal: Could not read from remote repository.\n\nPlease make sure",
+            "Host key verification failed.",
+        ),
+        (
+            "Cloning into 'x'...\nssh: Could not resolve hostname h: Name or service not known\n"
+            "fatal: Could not read from remote repository.\n",
+            "ssh: Could not resolve hostname h: Name or service not known",
+        ),
+        (
+            "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.\n",
+            "git@h: Permission denied (publickey).",
+        ),
+        (
+            "Cloning into 'x'...\nfatal: Could not read from remote repository.\n",
+            "fatal: Could not read from remote repository.",
+        ),
+    ],
+)
+def test_the_message_is_the_reason_of_ssh_if_the_transport_failed(output: str, message: str) -> None:
+    assert failure(output, 128).message == message
 
 
 def test_only_the_network_may_be_better_later() -> None:
