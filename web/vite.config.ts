@@ -30,6 +30,12 @@ export default defineConfig({
     rolldownOptions: { input: ["index.html", "recording.html"] },
     license: { fileName: "licenses.md" },
   },
-  server: { host: "127.0.0.1", proxy: { "/v1": { target: gateway, ws: true, changeOrigin: true } } },
+  server: {
+    host: "127.0.0.1",
+    // The gateway accepts only pages from its own origin, so requests of the development page carry that origin.
+    proxy: {
+      "/v1": { target: gateway, ws: true, changeOrigin: true, headers: { origin: new URL(gateway).origin } },
+    },
+  },
   test: { include: ["test/**/*.test.ts"], environment: "node", restoreMocks: true },
 });

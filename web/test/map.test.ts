@@ -28,6 +28,7 @@ const DRAWING: Record<string, string> = {
 /** Tests of several modules together, or of the source tree. */
 const CROSS_MODULE = new Set([
   "arrows.test.ts",
+  "dev-server.test.ts",
   "map.test.ts",
   "readme.test.ts",
   "terminal/exact-resume.test.ts",
