@@ -6,6 +6,8 @@ handled in `data_received`, and data to send is pulled while the transport accep
 
 import asyncio
 import logging
+from collections import deque
+from collections.abc import Iterator
 from typing import Protocol, cast
 
 from hawse.wire import (
@@ -15,6 +17,7 @@ from hawse.wire import (
     FrameSource,
     Message,
     RemoteProtocolError,
+    Role,
     StreamDecoder,
     encode_stream,
 )
@@ -23,6 +26,8 @@ log = logging.getLogger(__name__)
 
 WRITE_BUFFER = 128 * 1024  # bytes that the transport may buffer; with more, every channel would wait behind them
 BATCH = 64 * 1024  # bytes taken per turn of the writer
+CONGESTED = 1 << 20  # bytes of answers that wait to be written, above which a server reads no further calls
+STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to read something
 CLOSE_TIMEOUT = 5.0  # seconds the other end has to read the last messages; else it could keep the link open
 
 
@@ -41,10 +46,21 @@ class LinkReceiver(Protocol):
 class StreamLink(asyncio.Protocol):
     """One end of a link. After sending through `connection`, call `flush`; after adding to a source, call `wake`."""
 
-    def __init__(self, connection: Connection, receiver: LinkReceiver) -> None:
+    def __init__(self, connection: Connection, receiver: LinkReceiver, *, stall_timeout: float = STALL_TIMEOUT) -> None:
+        """Create a link without a transport.
+
+        Args:
+            connection: The protocol state of this end.
+            receiver: Gets what arrives.
+            stall_timeout: Seconds after which a server aborts a link whose client reads none of its answers.
+        """
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
+        self.held = 0  # bytes of results that wait for their turn, as `RuntimeCall` counts them
+        self._stall_timeout = stall_timeout
+        self._stalled: asyncio.TimerHandle | None = None  # set while nothing is read because the link is congested
+        self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that
         self._receiver = receiver
         self._decoder = StreamDecoder(connection.limits)
         self._transport: asyncio.Transport | None = None
@@ -54,6 +70,11 @@ class StreamLink(asyncio.Protocol):
         self._closing = False
         self._deadline: asyncio.TimerHandle | None = None  # of a close that waits until the last messages are read
         self._error: Exception | None = None
+
+    @property
+    def congested(self) -> bool:
+        """Whether so many bytes of answers wait that a result should wait for its turn."""
+        return self.connection.pending + self.held > CONGESTED
 
     # ---- for the owner
 
@@ -72,13 +93,19 @@ class StreamLink(asyncio.Protocol):
         """
         if self._receiving or self._flushing or self._transport is None:
             return
+        self._write(self._transport)
+        while self._stalled is not None and not self._closing and not self.congested:
+            self._resume_reading(self._transport, self._stalled)
+            self._write(self._transport)
+
+    def _write(self, transport: asyncio.Transport) -> None:
         self._flushing = True
         try:
             while not self._paused and not self._closing:
                 batch = self.writer.take(BATCH)
                 if not batch or self._closing:
                     return
-                self._transport.writelines(encode_stream(batch))
+                transport.writelines(encode_stream(batch))
         except Exception as error:  # a bug in a source: handled as in `data_received`
             log.exception("! link failed")
             self.abort(error)
@@ -118,17 +145,30 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def data_received(self, data: bytes) -> None:
+        self._unread.append(self._decoder.feed(data))
+        self._receive()
+        self.flush()
+
+    def _receive(self) -> None:
+        """Handle the messages that have arrived, until there are none left or the link is congested."""
         self._receiving = True
         try:
-            for is_control, message in self._decoder.feed(data):
-                if is_control:
-                    self.connection.receive_text(message)
+            while self._unread and self._stalled is None:
+                for is_control, message in self._unread[0]:
+                    if is_control:
+                        self.connection.receive_text(message)
+                    else:
+                        self.connection.receive_data(message)
+                    for event in self.connection.events():
+                        self._receiver.link_received(self, event)
+                    if self._closing:
+                        self._unread.clear()
+                        return
+                    if self.congested and self.connection.role is Role.SERVER:
+                        self._stop_reading()
+                        break
                 else:
-                    self.connection.receive_data(message)
-                for event in self.connection.events():
-                    self._receiver.link_received(self, event)
-                if self._closing:
-                    return
+                    self._unread.popleft()
         except RemoteProtocolError as error:
             log.warning("! the other end of the link violated the protocol: %s", error)
             self._error = error
@@ -138,13 +178,30 @@ class StreamLink(asyncio.Protocol):
             self.abort(error)
         finally:
             self._receiving = False
-        self.flush()
+
+    def _stop_reading(self) -> None:
+        """Take no further calls until the client has read answers. Only a server may: if both ends did, both waited."""
+        assert self._transport is not None
+        self._transport.pause_reading()
+        self._stalled = asyncio.get_running_loop().call_later(self._stall_timeout, self._abort_stalled)
+
+    def _resume_reading(self, transport: asyncio.Transport, stalled: asyncio.TimerHandle) -> None:
+        stalled.cancel()
+        self._stalled = None
+        transport.resume_reading()
+        self._receive()
+
+    def _abort_stalled(self) -> None:
+        self.abort(RemoteProtocolError("the other end of the link does not read", code="backlog", close_code=4429))
 
     def pause_writing(self) -> None:
         self._paused = True
 
     def resume_writing(self) -> None:
         self._paused = False
+        if self._stalled is not None:  # the client has read something
+            self._stalled.cancel()
+            self._stalled = asyncio.get_running_loop().call_later(self._stall_timeout, self._abort_stalled)
         self.flush()
 
     def eof_received(self) -> None:
@@ -152,6 +209,7 @@ class StreamLink(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = self._closing = True
-        if self._deadline is not None:
-            self._deadline.cancel()
+        for timer in (self._deadline, self._stalled):
+            if timer is not None:
+                timer.cancel()
         self._receiver.link_lost(self, self._error or exc)

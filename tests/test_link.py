@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 import hawse.link
-from hawse.link import BATCH, WRITE_BUFFER, StreamLink
+from hawse.link import BATCH, CONGESTED, WRITE_BUFFER, StreamLink
 from hawse.wire import (
     Call,
     Connection,
@@ -157,9 +157,9 @@ def sockets() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-async def make(sock: socket.socket, connection: Connection, owner: Owner) -> StreamLink:
+async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: float) -> StreamLink:
     loop = asyncio.get_running_loop()
-    _, link = await loop.create_unix_connection(lambda: StreamLink(connection, owner), sock=sock)
+    _, link = await loop.create_unix_connection(lambda: StreamLink(connection, owner, **options), sock=sock)
     return link
 
 
@@ -183,11 +183,13 @@ async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamL
 
 
 @asynccontextmanager
-async def link_and_peer(owner: Owner, limits: Limits | None = None) -> AsyncIterator[tuple[StreamLink, Peer]]:
+async def link_and_peer(
+    owner: Owner, limits: Limits | None = None, **options: float
+) -> AsyncIterator[tuple[StreamLink, Peer]]:
     """A server's link and the plain socket at its other end, after the handshake."""
     ours, theirs = sockets()
     peer = Peer(theirs)
-    link = await make(ours, Connection(Role.SERVER, limits), owner)
+    link = await make(ours, Connection(Role.SERVER, limits), owner, **options)
     try:
         await peer.greet()
         yield link, peer
@@ -327,6 +329,48 @@ def test_a_peer_that_does_not_read_its_control_messages_is_dropped(run: Callable
             assert isinstance(error, RemoteProtocolError)
             assert (error.code, error.close_code) == ("backlog", 4429)
             assert sent < HELD + limits.backlog + 4 * SOCKET_BUFFER
+
+    run(scenario)
+
+
+def test_a_congested_server_reads_on_when_its_answers_were_read(run: Callable[[Scenario], None]) -> None:
+    answered = 0
+
+    def answer(link: StreamLink, event: Any) -> None:
+        nonlocal answered
+        if isinstance(event, Call):
+            answered += 1
+            link.connection.send_result(event.ch, "x" * 100_000)
+
+    async def scenario() -> None:
+        client = Owner()
+        async with two_links(client, Owner(answer)) as (ours, _):
+            for _ in range(200):
+                ours.connection.call("m", {})
+            ours.flush()
+            await client.until(lambda: sum(isinstance(event, Result) for event in client.got) == 200)
+            assert not client.lost
+
+    run(scenario)
+    assert answered == 200
+
+
+def test_a_congested_server_gives_up_a_client_that_reads_nothing(run: Callable[[Scenario], None]) -> None:
+    def answer(link: StreamLink, event: Any) -> None:
+        if isinstance(event, Call):
+            link.connection.send_result(event.ch, "x" * 100_000)
+
+    async def scenario() -> None:
+        owner = Owner(answer)
+        async with link_and_peer(owner, stall_timeout=0.05) as (_, peer):
+            for _ in range(50):
+                peer.connection.call("m", {})
+            await peer.send()
+            error = await owner.loses()
+            assert isinstance(error, RemoteProtocolError)
+            assert (error.code, error.close_code) == ("backlog", 4429)
+            calls = sum(isinstance(event, Call) for event in owner.got)
+            assert calls <= 2 * (CONGESTED // 100_000 + 1), "what the transport took, and as much again"
 
     run(scenario)
 

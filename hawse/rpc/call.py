@@ -5,10 +5,13 @@ import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import msgspec
+
 from hawse.api.rights import ALL
 from hawse.link import StreamLink
 from hawse.wire import Call as CallMessage
 from hawse.wire import Connection, FrameSource, HawseError, Principal
+from hawse.wire.messages import to_raw
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +34,30 @@ class Stream(FrameSource, Protocol):
     def detach(self) -> None:
         """Nobody is there any more: cancelled, or the line was cut. Called once, also after the last word."""
         ...
+
+
+class _HeldResult:
+    """A `Stream`: the result of a call, when it is this channel's turn."""
+
+    def __init__(self, call: "RuntimeCall", link: StreamLink, value: msgspec.Raw) -> None:
+        self._call = call
+        self._link = link
+        self._value = value
+        link.held += len(value)
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        connection.send_result(ch, self._value)
+        self._call.finish()
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        raise HawseError("protocol_error", f"{self._call.method} takes no input")
+
+    def receive_end(self) -> None:
+        """The end of the input changes nothing."""
+
+    def detach(self) -> None:
+        self._link.held -= len(self._value)
 
 
 class RuntimeCall:
@@ -61,7 +88,12 @@ class RuntimeCall:
         return self._link.connection
 
     def result(self, value: Any) -> None:
-        if self.open:
+        """End the call with `value`. While the link is congested the result waits for this channel's turn."""
+        if not self.open or isinstance(self.stream, _HeldResult):
+            return
+        if self.stream is None and self._link.congested:
+            self.serve(_HeldResult(self, self._link, to_raw(value)))
+        else:
             self._link.connection.send_result(self.ch, value)
             self.finish()
 

@@ -11,6 +11,9 @@ import msgspec
 import pytest
 
 from hawse import link as links
+from hawse.api.runtime import RuntimeInfo
+from hawse.api.terminals import TerminalList
+from hawse.rpc import handles
 from hawse.rpc import server as server_module
 from hawse.wire import Limits
 from hawse.wire.limits import LINK_CHANNELS
@@ -164,25 +167,75 @@ async def test_input_beyond_the_window_breaks_the_link(served: Served) -> None:
         assert message["code"] == "credit_exceeded"
 
 
-async def test_who_reads_no_answers_is_cut_off_and_the_rest_goes_on(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server_module, "LIMITS", Limits(channels=LINK_CHANNELS, backlog=1 << 20))
+class Large:
+    """Methods with results of 100,000 bytes: one answers at once, the other later."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.go = asyncio.Event()
+
+    @handles(RuntimeInfo)
+    def _now(self, params: RuntimeInfo) -> str:
+        self.calls += 1
+        return "x" * 100_000
+
+    @handles(TerminalList)
+    async def _later(self, params: TerminalList) -> str:
+        await self.go.wait()
+        return "y" * 100_000
+
+
+async def test_a_client_that_asks_for_more_than_it_has_read_waits_and_gets_all(served: Served) -> None:
+    """W1: 50 results of 0.43 MB, more than the backlog of 8 MiB, ended the link and the calls of all clients."""
+    large = Large()
+    served.runtime.server.dispatcher.add(large)
+    async with served.client() as client:
+        calls = [client.call("runtime.info") for _ in range(300)]
+        later = [client.call("terminal.list") for _ in range(300)]
+        quick = client.call("port.exposed")
+        await calls[0].result()
+        large.go.set()
+        for number, call in enumerate((*calls, *later)):
+            assert await call.result() == ("x" if number < 300 else "y") * 100_000
+        assert await quick.result() == {"exposed": []}
+        assert not client.lost
+        client.mistakes.clear()  # these results do not have the types of their methods
+
+
+async def test_a_client_that_reads_no_answers_gets_no_more_and_the_others_go_on(served: Served) -> None:
+    large = Large()
+    served.runtime.server.dispatcher.add(large)
     async with served.client() as other:
-        for number in range(100):
-            await other.ask("terminal.create", id=f"t{number}", argv=["true"])
         deaf = socket.socket(socket.AF_UNIX)
         deaf.connect(str(served.socket))
         deaf.setblocking(False)
         out = b"".join(
             len(body).to_bytes(4, "big") + body
-            for body in map(msgspec.json.encode, [HELLO, *(call(n + 1, "terminal.list") for n in range(500))])
+            for body in map(msgspec.json.encode, [HELLO, *(call(n + 1, "runtime.info") for n in range(500))])
         )
-        loop = asyncio.get_running_loop()
-        await loop.sock_sendall(deaf, out)
-        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        await asyncio.get_running_loop().sock_sendall(deaf, out)
+        await eventually(lambda: large.calls > 0)
+        handled = large.calls
+        assert await other.ask("port.exposed") == {"exposed": []}
+        assert large.calls == handled < 30, "more calls than answers that may wait"
+        assert len(served.runtime.server._calls) == 2
         deaf.close()
-        await other.info()
+        await eventually(lambda: len(served.runtime.server._calls) == 1)
+
+
+async def test_a_held_result_can_be_cancelled(served: Served) -> None:
+    large = Large()
+    served.runtime.server.dispatcher.add(large)
+    async with Line(served) as line:
+        line.say(HELLO, *(call(n + 1, "terminal.list") for n in range(100)))
+        assert (await line.hears())["type"] == "welcome"
+        large.go.set()
+        ended = {(await line.hears())["ch"] for _ in range(3)}
+        line.say(*({"type": "cancel", "ch": n + 1} for n in range(100) if n + 1 not in ended))
+        ended |= {(await line.hears())["ch"] for _ in range(97)}
+        assert ended == set(range(1, 101))
+        (link,) = served.runtime.server._calls
+        assert link.held == 0
 
 
 async def test_a_cut_link_leaves_its_work_and_nothing_else(served: Served) -> None:
