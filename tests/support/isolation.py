@@ -110,6 +110,7 @@ def pytest_configure(config: pytest.Config) -> None:
     names = [program for package in read_list(LIST.read_text("utf-8")) for program in package.programs]
     link_programs(programs, names, os.environ["PATH"])
     os.environ |= {"HOME": str(home), "PATH": str(programs), "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = machine  # tmp_path stays there, to be looked at after a failure
     tempfile.tempdir = None  # forget the folder that was found before
     watch = config.stash[_watch] = Watch(programs, (machine, config.option.basetemp or machine))
     sys.addaudithook(watch.audit)
