@@ -260,14 +260,14 @@ class Viewer:
     def _even(self, size: int) -> int:
         """So much less of `size` that viewers stop at the same places, and go on together from there.
 
-        0 where all of it is too little, if what is on its way is a step of the readers, who grant when they have it.
+        0 if that is nothing and a step of the readers' credit is in flight: they grant when they have it.
         One that wants more for that gets it when PROBE is over.
         """
         assert self.cursor is not None
         even = size - (self.cursor + size) % STEP
         if even > 0:
             return even
-        return 0 if self._flight.size > FLOOR - STEP else size
+        return 0 if self._flight.size >= FLOOR else size
 
     def _beside(self, least: int) -> dict["Viewer", int]:
         """The viewers on the same link that are at the same place, with their room of at least so many bytes."""

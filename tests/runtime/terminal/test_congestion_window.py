@@ -15,13 +15,14 @@ SLICE = 64 * KIB
 class Run(NamedTuple):
     rate: float  # bytes a second that the reader got in the second half
     most: int  # in flight, in the second half
+    peak: int  # in flight, ever
 
 
 def simulate(*, speed: float, round_trip: float, window: int = 512 * KIB, step: int = 64 * KIB, seconds: float) -> Run:
     """A sender with endless output, a reader that takes `speed` bytes a second and grants in steps of `step`."""
     now = 0.0
     flight = CongestionWindow(lambda: now)
-    credit, sent, back, read, owed, most, counted = window, 0, 0, 0, 0, 0, 0
+    credit, sent, back, read, owed, most, peak, counted = window, 0, 0, 0, 0, 0, 0, 0
     busy_until = 0.0
     arrivals: list[tuple[float, int, int]] = []  # (when, +size granted or -size read)
     number = 0
@@ -31,6 +32,7 @@ def simulate(*, speed: float, round_trip: float, window: int = 512 * KIB, step: 
             flight.sent(sent)
             busy_until = max(busy_until, now + round_trip / 2) + size / speed
             heapq.heappush(arrivals, (busy_until, number := number + 1, -size))
+        peak = max(peak, flight.size)
         if now > seconds / 2:
             most = max(most, flight.size)
         due = arrivals[0][0] if arrivals else float("inf")
@@ -47,13 +49,22 @@ def simulate(*, speed: float, round_trip: float, window: int = 512 * KIB, step: 
             if owed >= step:
                 heapq.heappush(arrivals, (now + round_trip / 2, number := number + 1, owed))
                 owed = 0
-    return Run(counted / (seconds / 2), most)
+    return Run(counted / (seconds / 2), most, peak)
 
 
 def test_a_slow_reader_has_little_on_its_way() -> None:
     run = simulate(speed=1e6, round_trip=0.001, seconds=20)
     assert run.most <= 256 * KIB
     assert run.rate > 0.95e6
+
+
+@pytest.mark.parametrize("round_trip", [0.0005, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize("speed", [20e3, 50e3, 100e3, 200e3, 300e3, 1e6, 10e6, 100e6])
+def test_an_interrupt_waits_half_a_second_and_64_kib_at_most(speed: float, round_trip: float) -> None:
+    """What is in flight when Ctrl-C is pressed comes before the prompt."""
+    run = simulate(speed=speed, round_trip=round_trip, window=MIB, seconds=20 if speed > 1e6 else 60)
+    assert run.peak <= 64 * KIB + 0.5 * speed * 1.1
+    assert run.rate > 0.6 * min(speed, MIB / round_trip, 64 * KIB / round_trip if speed < 1e6 else speed)
 
 
 def test_a_fast_reader_nearby_is_kept_busy() -> None:
@@ -74,7 +85,7 @@ def test_a_snapshot_larger_than_what_is_left_of_the_window_does_not_stop_the_out
     now = 0.0
     flight = CongestionWindow(lambda: now)
     room = 0
-    for _ in range(8):
+    for _ in range(100):  # 25 s: a snapshot of this size takes 15 s on the slowest connection
         room = max(room, flight.room(212 * KIB, 300 * KIB, 0))
         now += 0.25
     assert room > 0
