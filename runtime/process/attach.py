@@ -61,14 +61,21 @@ class ProcessAttachStream(Generic[R]):
         hold_id: str | None,
         result: Callable[[R, bool], Any],
         exit_event: bool,
-        patience: float | None = None,
+        stdin_timeout: float | None = None,
     ) -> None:
-        """`limit`: bytes of each stream after which it is read no further.
+        """Create the stream of `call`, which reads `process`.
 
-        `hold_id` keeps its place for a while when it is cut off. `result` makes the call's result at the end; it is
-        told whether there was more than `limit`.
-
-        `patience`: seconds after which stdin ends when nobody who says so is there any more.
+        Args:
+            process: The process, or the command of a session.
+            call: The call that is served.
+            since: The offsets at which reading begins.
+            limit: Bytes of each stream after which it is read no further; None: all.
+            input_id: The id of the input stream that the call sends; None: it sends none.
+            hold_id: The id that keeps the place in the output for a while after the connection is lost.
+            result: Makes the result at the end; its second argument says whether there was more than `limit`.
+            exit_event: Whether an event `exit` is sent before the result.
+            stdin_timeout: Seconds after which stdin ends when the last call with such a timeout has gone; None: stdin
+                stays open.
         """
         self._process = process
         self._call = call
@@ -76,7 +83,7 @@ class ProcessAttachStream(Generic[R]):
         self._hold_id = hold_id
         self._result = result
         self._exit_event = exit_event  # it has still to be told
-        self._patience = patience
+        self._stdin_timeout = stdin_timeout
         self._opened = False
         self._turn = 0
         self._cursors = (
@@ -84,7 +91,7 @@ class ProcessAttachStream(Generic[R]):
             StreamCursor(process.stderr, since.stderr, call.wake, limit=limit),
         )
         process.readers[self] = None
-        if patience is not None and process.stdin is not None and process.exit is None:
+        if stdin_timeout is not None and process.stdin is not None and process.exit is None:
             process.writers.came()
         for cursor in self._cursors:
             cursor.stream.pacer.add(cursor, hold_id)
@@ -134,8 +141,8 @@ class ProcessAttachStream(Generic[R]):
             cursor.stream.pacer.remove(cursor)
             cursor.close()
         stdin = self._process.stdin
-        if self._patience is not None and stdin is not None and self._process.exit is None:
-            self._process.writers.left(self._patience, stdin.end)
+        if self._stdin_timeout is not None and stdin is not None and self._process.exit is None:
+            self._process.writers.left(self._stdin_timeout, stdin.end)
 
     def wake(self) -> None:
         self._call.wake()

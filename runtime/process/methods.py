@@ -21,6 +21,7 @@ from hawse.api.processes import (
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
+from hawse.wire import HawseError
 from runtime.core.registry import Retention
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.spill import SpillStore
@@ -35,12 +36,12 @@ from runtime.rpc.handle_checks import check_running, signal_number
 
 log = logging.getLogger(__name__)
 
-LISTED = 1000  # records in one answer
+LISTED = 1000  # processes of one page, if the call names no limit
 CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
 
 
 class ProcessMethods:
-    """Running and finished. At the end, nothing is left of them nor of what `exec` started."""
+    """The processes that run and those that have ended. `close` also ends what `exec` started."""
 
     def __init__(
         self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: ThreadPool, retention: Retention
@@ -55,12 +56,12 @@ class ProcessMethods:
         return len(self.records)
 
     async def close(self) -> None:
-        """End every process with its tree, and what was left behind by those that have ended."""
-        running = [p for p in (*self.records, *self._execs.running) if p.exit is None]
+        """End every process with its tree, and what processes that have ended left running."""
+        running = [p for p in (*self.records, *self._execs.running.values()) if p.exit is None]
         ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in running]
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
-                log.error("! a process is left: %s", error)
+                log.error("! a process was not ended: %s", error)
         await self.records.close()
         await self._store.close()
 
@@ -68,6 +69,15 @@ class ProcessMethods:
         await self._launcher.ground.trees.end(
             NO_ROOT, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark
         )
+
+    def _get_process(self, process_id: str, instance: str | None = None) -> Process:
+        """A process, or a command of `exec` that runs. Raises `not_found`, `stale_handle`."""
+        process = self._execs.running.get(process_id)
+        if process is None:
+            return self.records.get(process_id, instance)
+        if instance not in (None, process.instance):
+            raise HawseError("stale_handle", f"command {process_id} has another instance than {instance}")
+        return process
 
     @handles(ProcessStart)
     def start(self, params: ProcessStart) -> ProcessInfo:
@@ -79,11 +89,11 @@ class ProcessMethods:
 
     @handles(ProcessGet)
     def _get(self, params: ProcessGet) -> ProcessInfo:
-        return self.records.get(params.id).describe()
+        return self._get_process(params.id).describe()
 
     @serves(ProcessAttach)
     def _attach(self, call: RuntimeCall, params: ProcessAttach) -> None:
-        process = self.records.get(params.id, params.instance)
+        process = self._get_process(params.id, params.instance)
         reader = ProcessAttachStream(
             process,
             call,
@@ -97,14 +107,14 @@ class ProcessMethods:
 
     @serves(ProcessWait)
     def _wait(self, call: RuntimeCall, params: ProcessWait) -> None:
-        process = self.records.get(params.id, params.instance)
+        process = self._get_process(params.id, params.instance)
         wait = ProcessWaitStream(process, call, params, self._search, self._launcher.ground.tasks)
         call.serve(wait)
         wait.begin()
 
     @handles(ProcessSignal)
     def _signal(self, params: ProcessSignal) -> Nothing:
-        process = self.records.get(params.id, params.instance)
+        process = self._get_process(params.id, params.instance)
         signum = signal_number(params.signal)
         check_running("process", process)
         process.signal(signum)
@@ -112,7 +122,7 @@ class ProcessMethods:
 
     @handles(ProcessKill)
     async def _kill(self, params: ProcessKill) -> ProcessKillResult:
-        process = self.records.get(params.id, params.instance)
+        process = self._get_process(params.id, params.instance)
         grace = KILL_GRACE if params.grace is None else params.grace
         await process.end(signal_number("TERM" if params.signal is None else params.signal), grace)
         assert process.exit is not None
@@ -120,7 +130,7 @@ class ProcessMethods:
 
     @handles(ProcessList)
     def _list(self, params: ProcessList) -> ProcessListResult:
-        return self.records.list(params.after, params.limit or LISTED)
+        return self.records.list(params.after, params.limit or LISTED, self._execs.running.values())
 
 
 def _result(process: Process, cut: bool) -> ProcessAttachResult:

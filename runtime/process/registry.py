@@ -1,6 +1,8 @@
 """The registry of processes: those that run, and of those that have ended the latest."""
 
-from itertools import islice
+import itertools
+import re
+from collections.abc import Iterable
 
 from msgspec import structs
 
@@ -17,13 +19,28 @@ class ProcessRegistry(Registry[Process]):
     def __init__(self, retention: Retention) -> None:
         super().__init__("process", retention=retention, on_drop=Process.forget)
 
-    def list(self, after: str | None, limit: int) -> ProcessListResult:
-        """Return `limit` processes after the one with id `after`, in the order in which they were started."""
-        processes = iter(self)
+    def list(self, after: str | None, limit: int, execs: Iterable[Process] = ()) -> ProcessListResult:
+        """Return one page of the list: the processes in the order of their start, then the commands of `exec`.
+
+        Args:
+            after: The id of the last process of the page before; None: the first page. A process that is gone by now
+                is passed over if it was a command of `exec`, otherwise the list begins again.
+            limit: The number of processes of a page.
+            execs: The commands of `exec` that run, in the order of their start.
+        """
+        processes = itertools.chain(self, execs)
         if after is not None and self.find(after) is not None:
             next(process for process in processes if process.id == after)
-        chosen = [_short(process.describe()) for process in islice(processes, limit)]
+        elif after is not None and (number := _exec_number(after)):
+            processes = itertools.chain(process for process in execs if _exec_number(process.id) > number)
+        chosen = [_short(process.describe()) for process in itertools.islice(processes, limit)]
         return ProcessListResult(processes=chosen, more=next(processes, None) is not None)
+
+
+def _exec_number(process_id: str) -> int:
+    """The number in the id of a command of `exec`; 0 for any other id."""
+    match = re.fullmatch(r"exec-([1-9]\d*)-[0-9a-f]{8}", process_id)
+    return int(match[1]) if match else 0
 
 
 def _short(info: ProcessInfo) -> ProcessInfo:

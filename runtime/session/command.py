@@ -175,7 +175,7 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
             hold_id=call.key,
             result=SessionCommand.result,
             exit_event=False,
-            patience=None if call.key is not None else 0.0,
+            stdin_timeout=None if call.key is not None else 0.0,
         )
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:

@@ -258,7 +258,7 @@ async def test_a_cut_link_leaves_its_work_and_nothing_else(served: Served) -> No
 async def test_a_bug_in_a_stream_costs_its_call_and_not_the_link(client: Client, served: Served) -> None:
     call = client.execute("cat", stdin=True, input="i")
     await call.event("opened")
-    (process,) = served.runtime._execs.running
+    (process,) = served.runtime._execs.running.values()
     process.inputs = None  # type: ignore[assignment]
     call.send(b"x")
     assert (await call.refusal()).code == "internal"

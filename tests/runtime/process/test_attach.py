@@ -31,7 +31,7 @@ async def test_what_the_journal_lost_is_declared(
         monkeypatch.setattr(pace, name, 0.02)
     run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
     await run.event("opened")
-    await eventually(lambda: not served.runtime._execs.running)
+    await eventually(lambda: not served.runtime._execs.running.values())
     await client.info()
     taken = len(run.output)
     run.generous = True

@@ -6,7 +6,7 @@ from hawse.rpc import idempotency as outcomes
 from runtime.journal import backpressure as pace
 from runtime.journal.journal import LEAST_CAPACITY
 from runtime.process import exec as execs
-from tests.support.runtime import Client, Served, eventually
+from tests.support.runtime import Client, Served, alive, eventually
 
 
 async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_afterwards(served: Served) -> None:
@@ -68,7 +68,7 @@ async def test_the_output_of_a_keyed_exec_waits_for_its_caller(served: Served) -
         first = client.execute(script, key="k", generous=False)
         await first.until(lambda: len(first.output) > 500_000)
     taken = len(first.output)
-    (process,) = served.runtime._execs.running
+    (process,) = served.runtime._execs.running.values()
     await eventually(lambda: process.stdout.pacer.paused)
     async with served.client() as client:
         second = client.execute(script, key="k", since={"stdout": taken})
@@ -82,7 +82,7 @@ async def test_a_place_is_given_up_in_the_end(served: Served, monkeypatch: pytes
         first = client.execute("head -c 30000000 /dev/zero", key="k", generous=False)
         await first.until(lambda: len(first.output) > 100_000)
     async with served.client() as client:
-        await eventually(lambda: not served.runtime._execs.running)
+        await eventually(lambda: not served.runtime._execs.running.values())
         again = client.execute("head -c 30000000 /dev/zero", key="k", since={"stdout": len(first.output)})
         assert (await again.event("opened"))["from"]["stdout"] > len(first.output)
         assert (await again.result())["stdout"] == 30_000_000
@@ -94,7 +94,7 @@ async def test_an_exec_without_a_key_whose_caller_is_gone_ends_by_itself(served:
         prints = client.execute("head -c 30000000 /dev/zero; echo done > printed", generous=False)
         for call in (reads, prints):
             await call.event("opened")
-    await eventually(lambda: not served.runtime._execs.running)
+    await eventually(lambda: not served.runtime._execs.running.values())
     assert (served.workspace / "done").exists()
     assert (served.workspace / "printed").exists()
 
@@ -107,16 +107,16 @@ async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
         first = client.call("exec", params, key="k")
         first.send(b"a")
         await eventually(lambda: first.granted == 1)
-    (process,) = served.runtime._execs.running
+    (process,) = served.runtime._execs.running.values()
     await eventually(lambda: not process.writers._count)
-    monkeypatch.setattr(execs, "STDIN_PATIENCE", 0.02)
+    monkeypatch.setattr(execs, "STDIN_TIMEOUT", 0.02)
     async with served.client() as client:
         second = client.call("exec", params, key="k")
         assert (await second.event("opened"))["input_offset"] == 1
         assert process.writers._timer is None
         second.send(b"b", offset=1)
         await eventually(lambda: second.granted == 1)
-    await eventually(lambda: not served.runtime._execs.running)
+    await eventually(lambda: not served.runtime._execs.running.values())
     assert (served.workspace / "got").read_bytes() == b"ab"
     assert (served.workspace / "done").exists()
 
@@ -141,3 +141,38 @@ async def test_what_has_ended_takes_no_room_from_what_is_to_run(client: Client, 
     served.runtime._journals._total = 8 * LEAST_CAPACITY
     for number in range(20):
         assert (await client.execute("echo hi", key=f"k{number}").result())["code"] == 0
+
+
+async def test_a_command_that_runs_is_listed_and_can_be_ended_by_its_id(client: Client) -> None:
+    await client.ask("process.start", id="p", command="sleep 60")
+    calls = [
+        client.call("exec", {"command": f"exec sleep 6{number}"}, key=key) for number, key in enumerate((None, "k"))
+    ]
+    opened = [await call.event("opened") for call in calls]
+    listed = (await client.ask("process.list"))["processes"]
+    assert [process["id"] for process in listed] == ["p", *(event["id"] for event in opened)]
+    assert len({event["id"] for event in opened}) == 2
+    assert (await client.ask("process.get", id=opened[0]["id"]))["pid"] == opened[0]["pid"]
+    page = await client.ask("process.list", after="p", limit=1)
+    assert ([process["id"] for process in page["processes"]], page["more"]) == ([opened[0]["id"]], True)
+    for call, event in zip(calls, opened, strict=True):
+        call.cancel()  # the client gives up; the command goes on
+        await call.refusal()
+        assert alive(event["pid"])
+        assert (await client.refused("process.kill", id=event["id"], instance="other")).code == "stale_handle"
+        killed = await client.ask("process.kill", id=event["id"], instance=event["instance"])
+        assert killed["exit"]["signal"] == "SIGTERM"
+        assert not alive(event["pid"])
+        assert (await client.refused("process.kill", id=event["id"])).code == "not_found"
+    rest = await client.ask("process.list", after=opened[0]["id"])
+    assert (rest["processes"], rest["more"]) == ([], False)
+
+
+async def test_the_output_of_a_running_command_can_be_read_by_its_id(client: Client) -> None:
+    call = client.call("exec", {"command": "echo one; read x; echo two", "stdin": True, "input": "i"})
+    await call.seen(b"one\n")
+    reader = client.call("process.attach", {"id": (await call.event("opened"))["id"]})
+    await reader.seen(b"one\n")
+    call.send(b"\n")
+    assert (await reader.result())["exit"]["code"] == 0
+    assert reader.output == b"one\ntwo\n"
