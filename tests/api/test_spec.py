@@ -48,7 +48,7 @@ def test_every_type_says_what_it_is() -> None:
 
 def test_the_wire_describes_every_method() -> None:
     methods = section(9)
-    assert [name for name in ALL if f"`{name} {{" not in methods] == []
+    assert [name for name in ALL if f"`{name}`" not in methods and f"`{name} {{" not in methods] == []
 
 
 def test_the_wire_names_what_a_viewer_may() -> None:
