@@ -105,6 +105,7 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
         token=token,
         recordings=state and state / "recordings",
         spill=state and state / "spill",
+        id_file=args.socket and args.socket.with_name(f"{args.socket.name}.id"),
         root=args.root,
         quota=args.quota,
         limits=RuntimeLimits(processes=Retention(args.keep_ended, args.keep_seconds)),

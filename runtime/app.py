@@ -24,6 +24,7 @@ from runtime.posix.environment import Environment
 from runtime.posix.oom import OomCounter
 from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.posix.process_tree import ProcessTrees
+from runtime.posix.stale_processes import RuntimeIdFile, end_stale_processes
 from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
 from runtime.process.methods import ProcessMethods
@@ -57,7 +58,8 @@ class Runtime:
         journals = self._journals = JournalPool(limits.journals)
         outcomes = IdempotencyTable()
         environment = Environment(workspace, mark=self.id)
-        trees = ProcessTrees(pools.kill)
+        trees = self._trees = ProcessTrees(pools.kill)
+        self._id_file = RuntimeIdFile(settings.id_file) if settings.id_file is not None else None
         self._terminals = TerminalMethods(environment, journals, trees)
         leftovers = self._leftovers = OrphanedPipes()
         launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), leftovers, trees))
@@ -126,6 +128,13 @@ class Runtime:
             echo=terminals.tally.echoes(),
         )
 
+    async def begin(self) -> None:
+        """End what a killed runtime of the same state directory has left running."""
+        if self._id_file is not None:
+            if (earlier := self._id_file.read()) is not None:
+                await end_stale_processes(self._trees, earlier)
+            self._id_file.write(self.id)
+
     async def close(self) -> None:
         """End everything that runs here."""
         self.server.close()
@@ -134,6 +143,8 @@ class Runtime:
         await self._processes.close()  # and what the others have left behind
         self._leftovers.close()
         await self._recordings.close()
+        if self._id_file is not None:
+            self._id_file.remove()
 
 
 def _memory() -> int:
@@ -154,6 +165,7 @@ async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
         async with asyncio.TaskGroup() as group:
             runtime = Runtime(settings, Tasks(group), pools)
             try:
+                await runtime.begin()
                 yield runtime
             finally:
                 await runtime.close()

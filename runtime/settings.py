@@ -27,6 +27,7 @@ class RuntimeSettings:
     token: str | None = None  # what a client must send in `hello`; None: any client may connect
     recordings: Path | None = None  # where recordings are stored; None: below the workspace
     spill: Path | None = None  # where output goes that is too much for memory; None: a temporary directory
+    id_file: Path | None = None  # where the runtime's id is while it runs, so that the next one can clean up after it
     root: Path | None = None  # a directory that the file methods do not leave; None: any path
     quota: int | None = None  # bytes that the file methods may leave in `root`, or in the workspace
     limits: RuntimeLimits = field(default_factory=RuntimeLimits)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from hawse.api import METHODS
-from tests.support.runtime import Client, Served, alive, children
+from tests.support.runtime import Client, Served, alive, children, eventually
 from tests.support.stack import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,6 +162,27 @@ async def test_it_serves_a_socket_that_only_its_user_may_open_until_term(folder:
             assert await program.ends() == 0
         assert not alive(int(shell.output))
     assert not path.exists()
+
+
+async def test_the_processes_of_a_killed_runtime_are_ended_by_the_next(folder: Path) -> None:
+    """S3: they ran on for ever, in no list."""
+    arguments = ("--socket", str(folder / "s"), "--workspace", str(folder / "w"))
+    with Program(*arguments) as first:
+        async with await Client().connect(folder / "s") as client:
+            script = "trap '' TERM HUP; echo $$ > pid; while :; do sleep 60; done"
+            await client.ask("process.start", command=script)
+            await eventually(lambda: (folder / "w/pid").exists() and (folder / "w/pid").read_text().endswith("\n"))
+            first.process.kill()
+            await first.ends()
+    left = int((folder / "w/pid").read_text())
+    assert alive(left)
+    with Program(*arguments) as second:
+        async with await Client().connect(folder / "s") as client:
+            assert (await client.info())["processes"] == 0
+            assert not alive(left)
+        second.process.terminate()
+        assert await second.ends() == 0
+    assert not (folder / "s.id").exists()
 
 
 async def test_a_second_runtime_of_a_socket_is_refused_and_the_first_stays(folder: Path) -> None:

@@ -1,0 +1,60 @@
+"""What a killed runtime has left running is found and ended."""
+
+import logging
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from runtime.posix.process_table import RUNTIME_MARK
+from runtime.posix.process_tree import ProcessTrees
+from runtime.posix.stale_processes import RuntimeIdFile, end_stale_processes
+from tests.support.runtime import alive
+
+OLD = "0123456789abcdef"
+
+
+def start(runtime_id: str) -> int:
+    return os.posix_spawn("/bin/sleep", ["sleep", "60"], {RUNTIME_MARK: runtime_id}, setsid=True)
+
+
+def reap(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+async def test_only_the_processes_of_that_runtime_are_ended(
+    trees: ProcessTrees, caplog: pytest.LogCaptureFixture
+) -> None:
+    stale, other = start(OLD), start(OLD[::-1])
+    with caplog.at_level(logging.WARNING):
+        await end_stale_processes(trees, OLD)
+    assert not alive(stale)
+    assert alive(other)
+    assert "1 of its processes" in caplog.text
+    reap(other)
+    reap(stale)
+
+
+async def test_without_such_processes_nothing_is_logged(trees: ProcessTrees, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        await end_stale_processes(trees, OLD)
+    assert not caplog.text
+
+
+def test_the_file_has_the_id_until_it_is_removed(tmp_path: Path) -> None:
+    file = RuntimeIdFile(tmp_path / "id")
+    assert file.read() is None
+    file.write(OLD)
+    assert file.read() == OLD
+    file.remove()
+    file.remove()
+    assert file.read() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"x", OLD.encode() + b"\n", b"\xff" * 16])
+def test_a_file_with_other_content_names_no_runtime(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "id").write_bytes(content)
+    assert RuntimeIdFile(tmp_path / "id").read() is None
