@@ -1,11 +1,11 @@
 #!/bin/sh
-# Prints the path of a Chromium that starts, installing one if need be. In order: $HAWSE_CHROMIUM; a Chrome or Chromium on
-# PATH; the one that Playwright has installed; Debian's package (as root); Playwright's download.
+# Prints the path of a Chromium that starts; installs one if there is none. In this order: $HAWSE_CHROMIUM; a Chrome or
+# Chromium on PATH; the one that Playwright has installed; Debian's package (as root); Playwright's download.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
 
-# Ubuntu's chromium-browser is a script that only says "install the snap", so a name on PATH proves nothing.
+# A program of that name may not start: Ubuntu's chromium-browser only prints that a snap has to be installed.
 starts() { "$1" --version >/dev/null 2>&1; }
 
 answer() { echo "$1"; exit 0; }
@@ -36,6 +36,6 @@ if can_apt && grep -q '^ID=debian' /etc/os-release 2>/dev/null; then
 fi
 say "downloading a Chromium with Playwright"
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then with_deps=--with-deps; else with_deps=; fi
-.venv/bin/playwright install $with_deps chromium </dev/null >&2 || say "that did not work"
+.venv/bin/playwright install $with_deps chromium </dev/null >&2 || say "the download failed"
 of_playwright
 die "found no Chromium for the browser tests. Install one (Debian: apt-get install chromium), or name it: HAWSE_CHROMIUM=/path/to/chromium make test"

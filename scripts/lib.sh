@@ -1,15 +1,15 @@
-# Shared by the scripts here: how they speak, and how they may install.
+# Functions that the scripts share: messages and the installation of packages.
 
 say() { echo "hawse: $*" >&2; }
 die() { echo "hawse: $*" >&2; exit 1; }
 
-# True where `apt_install` can work: Debian's tool, and the right to use it.
+# True if `apt_install` can work: apt-get exists and the user is root.
 can_apt() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
 
-# Installs Debian packages. Standard output stays free for the caller's own answer.
+# Installs Debian packages. Writes to standard error only, because the caller may print a result to standard output.
 apt_install() {
     say "installing with apt-get: $*"
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -q -o Acquire::Retries=3 </dev/null >&2 || say "apt-get update failed; trying with the lists at hand"
+    apt-get update -q -o Acquire::Retries=3 </dev/null >&2 || say "apt-get update failed; trying with the existing package lists"
     apt-get install -y -q --no-install-recommends -o Acquire::Retries=3 "$@" </dev/null >&2
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes requirements/*.txt anew: every version and every hash, for all platforms, from pyproject.toml and build.in.
-# Pins stay where they are unless asked: `make pins UPGRADE=1`. uv lives in a throw-away environment.
+# Writes requirements/*.txt again, with every version and hash for all platforms, from pyproject.toml and build.in. Keeps
+# the pinned versions unless UPGRADE=1 is set. uv is installed in a temporary environment.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 "$("$PWD/scripts/find_python.sh")" -m venv "$scratch"
 "$scratch/bin/pip" install -q --disable-pip-version-check uv
 
-# --no-emit-*, --no-annotate, --no-header: what is committed names neither an index nor this machine.
+# --no-emit-*, --no-annotate, --no-header: the files must name neither a package index nor this machine.
 compile() {
     "$scratch/bin/uv" pip compile -q --generate-hashes --universal --python-version 3.11 ${UPGRADE:+--upgrade} \
         --no-emit-index-url --no-emit-find-links --no-annotate --no-header "$@" >/dev/null

@@ -13,10 +13,13 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log" ${outermost:+"$STAGES_SUMMARY"}' EXIT
 
-# The last line in which a tool counts what it has done, without colours: "3496 passed in 412.33s".
+# The last line in which a tool counts what it has done, such as "3496 passed in 412.33s", or else the last line of all.
+# Without colours.
 outcome() {
-    sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -E '[0-9]+ (passed|failed|error)|no issues found|Found [0-9]+ error|Checked [0-9]+|already formatted|would be reformatted|All checks passed' |
-        tail -n 1 | sed 's/^[= ]*//; s/[= ]*$//' | cut -c 1-100
+    counts='[0-9]+ (passed|failed|error)|no issues found|Found [0-9]+ error|Checked [0-9]+|already formatted'
+    counts="$counts|would be reformatted|All checks passed"
+    plain=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | grep .)
+    { grep -E "$counts" <<<"$plain" || echo "$plain"; } | tail -n 1 | sed 's/^[= ]*//; s/[= ]*$//' | cut -c 1-100
 }
 
 failed=0

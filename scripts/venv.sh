@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes .venv, if there is none that works, and brings it to one of two states:
-#   venv.sh run    what `hawse serve` needs
-#   venv.sh dev    that, and what tests and checks need
-# Everything comes from requirements/*.txt by hash; the project itself is installed editable.
+# Makes .venv unless a working one exists, and installs packages in it:
+#   venv.sh run    those that `hawse serve` needs
+#   venv.sh dev    also those that tests and checks need
+# Packages come from requirements/*.txt, checked by hash. The project itself is installed editable.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -13,12 +13,12 @@ works() { .venv/bin/python -c 'import sys, pip; assert sys.version_info >= (3, 1
 if ! works; then
     python=$("$PWD/scripts/find_python.sh")
     if ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
-        # Debian and Ubuntu split these out of Python, one package a version.
+        # On Debian and Ubuntu these are in a separate package for each version of Python.
         package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
         if can_apt; then
             apt_install "$package" || die "could not install $package, which $python needs to make virtual environments."
         else
-            die "$python cannot make virtual environments. Install what it lacks, then try again: sudo apt-get install $package"
+            die "$python cannot make virtual environments. Install the missing package, then try again: sudo apt-get install $package"
         fi
     fi
     say "making .venv with $python"

@@ -1,7 +1,7 @@
-"""The map: each module has its one test file, found without searching, and each test file its module.
+"""Each module has exactly one test file, at the mirrored path, and each test file has a module.
 
-`hawse/wire/x.py` -> `tests/wire/test_x.py`, `runtime/a/x.py` -> `tests/runtime/a/test_x.py`, and so on. What
-crosses modules is tested in `tests/integration/`; what is about the house itself, directly in `tests/`.
+`hawse/wire/x.py` -> `tests/wire/test_x.py`, `runtime/a/x.py` -> `tests/runtime/a/test_x.py`, and so on. Tests
+of several modules together are in `tests/integration/`, tests of the repository itself directly in `tests/`.
 """
 
 import re
@@ -10,18 +10,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
-# The tests of the house itself. Every other test_*.py outside tests/integration/ belongs to one module.
+# Tests of the repository itself. Every other test_*.py outside tests/integration/ belongs to one module.
 HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "generated", "house", "isolation", "map")}
 
 
 def test_file_of(module: Path) -> Path:
-    """Where a module is tested: `hawse/` falls away, since the name of the library would say nothing."""
+    """The test file of a module. The folder `hawse/` is left out of its path."""
     parts = module.relative_to(ROOT).parts
     folders = parts[1:-1] if parts[0] == "hawse" else parts[:-1]
     return TESTS.joinpath(*folders, f"test_{module.stem.lstrip('_')}.py")
 
 
-test_file_of.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
+test_file_of.__test__ = False  # type: ignore[attr-defined]  # its name looks like a test
 
 
 def modules() -> list[Path]:
