@@ -17,27 +17,27 @@ log = logging.getLogger(__name__)
 
 # The caller of a call without a principal: a process that reaches the runtime's socket without a gateway.
 DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL,))
-ACK_DELAY = 0.05  # seconds that applied input may wait to be told
+ACK_DELAY = 0.05  # seconds that applied input may wait for its acknowledgement
 
 
 class Stream(FrameSource, Protocol):
-    """What serves a channel that carries bytes. `pull` (of `FrameSource`) sends, and closes the channel in the end."""
+    """Serves a channel that carries events or bytes. `pull` (of `FrameSource`) sends, and closes the channel."""
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
-        """Input arrived; `payload` is valid only during the call. May raise `HawseError`: it closes the channel."""
+        """Take input. `payload` is valid only during this call. Raises `HawseError`, which closes the channel."""
         ...
 
     def receive_end(self) -> None:
-        """No more input will come."""
+        """Note that no more input will come."""
         ...
 
     def detach(self) -> None:
-        """Nobody is there any more: cancelled, or the line was cut. Called once, also after the last word."""
+        """Note that the channel is closed: finished, cancelled, or its connection was lost. It is called once."""
         ...
 
 
 class _HeldResult:
-    """A `Stream`: the result of a call, when it is this channel's turn."""
+    """A `Stream` that sends the result of a call when it is this channel's turn."""
 
     def __init__(self, call: "RuntimeCall", link: StreamLink, value: msgspec.Raw) -> None:
         self._call = call
@@ -68,7 +68,7 @@ class RuntimeCall:
         self.method = message.method
         self.params = message.params
         self.key = message.key
-        self.age = message.age  # of a repeat: seconds since it first went out
+        self.age = message.age  # seconds since a repeated call was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
         self.stream: Stream | None = None
@@ -76,7 +76,7 @@ class RuntimeCall:
         self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once
         self._on_close: list[Callable[[], object]] = []
         self._link = link
-        self._grant = 0  # applied, not yet told
+        self._grant = 0  # bytes that are applied and not yet acknowledged
         self._ack: asyncio.TimerHandle | None = None
 
     @property
@@ -107,12 +107,12 @@ class RuntimeCall:
         self._on_close.append(callback)
 
     def serve(self, stream: Stream) -> None:
-        """Let `stream` send on this channel from now on."""
+        """Let `stream` serve this channel from now on."""
         self.stream = stream
         self._link.attach(self.ch, self)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """The stream's turn. What it has not foreseen ends its own channel, not those of everybody on the link."""
+        """Let the stream send. An unexpected exception ends this channel and no other channel of the link."""
         assert self.stream is not None
         try:
             return self.stream.pull(connection, ch, size)
@@ -124,14 +124,14 @@ class RuntimeCall:
             return False
 
     def wake(self) -> None:
-        """The stream may have something to send."""
+        """Schedule a call of `pull`: the stream may have something to send."""
         self._link.wake(self.ch)
 
     def applied(self, size: int) -> None:
-        """Input of `size` bytes has been used up: let the client send as much more.
+        """Acknowledge `size` bytes of input: the client may send as many more.
 
-        Told by the quarter window, or after ACK_DELAY: a client that waits for its input to be applied, or keeps
-        it for resending, is not left waiting.
+        The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
+        may wait for it: it keeps its input until it is acknowledged.
         """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:
@@ -140,22 +140,22 @@ class RuntimeCall:
             self._ack = asyncio.get_running_loop().call_later(ACK_DELAY, self._acknowledge)
 
     def _acknowledge(self) -> None:
-        self._forget_ack()
+        self._cancel_ack()
         grant, self._grant = self._grant, 0
         self._link.connection.grant(self.ch, grant)
         self._link.flush()
 
-    def _forget_ack(self) -> None:
+    def _cancel_ack(self) -> None:
         if self._ack is not None:
             self._ack.cancel()
             self._ack = None
 
     def finish(self) -> None:
-        """The channel has had its last word, or its line: let go of everything. Again, it does nothing."""
+        """Release everything that the call holds: its channel is closed or its link lost. It may be called again."""
         on_finish, self.on_finish = self.on_finish, None
         if on_finish is not None:
             on_finish(self.ch)
-        self._forget_ack()
+        self._cancel_ack()
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None

@@ -186,12 +186,12 @@ class Dispatcher:
         mark = fingerprint(call.method, bytes(call.params))
         outcome = self._outcomes.join(key, mark, call.age)
         if outcome is not None:
-            outcome.tell(call.result, call.error)
+            outcome.notify(call.result, call.error)
             if isinstance(outcome.work, _Waiting):
                 outcome.work.add(call)
             return
         outcome = self._outcomes.begin(key, mark)
-        outcome.tell(call.result, call.error)
+        outcome.notify(call.result, call.error)
         try:
             task = self._run(handler, params, outcome.succeed, outcome.fail)
             if handler.stops and task is not None:

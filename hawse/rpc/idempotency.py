@@ -1,4 +1,4 @@
-"""Calls that run once: what became of each key (docs/wire.md section 6). One table for all methods of a runtime."""
+"""Calls that run once: the outcome of each key (docs/wire.md section 6). One table serves all methods of a server."""
 
 import asyncio
 import hashlib
@@ -13,8 +13,8 @@ from hawse.wire import HawseError
 T = TypeVar("T")
 
 KEPT = 4096  # outcomes
-KEPT_FOR = 3600.0  # seconds
-REMEMBERED = 65_536  # keys of which only the use is known
+KEPT_FOR = 3600.0  # seconds that an outcome is kept
+REMEMBERED = 65_536  # used keys whose outcome is no longer kept
 
 
 class KeyedCall(Protocol):
@@ -31,16 +31,18 @@ class KeyedCall(Protocol):
 
 
 def fingerprint(method: str, params: bytes) -> bytes:
-    """What tells one keyed call from another: a digest, since params may be long."""
+    """Return a digest of a call, by which a repetition is told from another call with the same key."""
     return hashlib.sha256(b"%b %b" % (method.encode(), params)).digest()
 
 
 class Outcome:
-    """Of one key: running, or done with a value or an error."""
+    """The outcome of one key: pending, or settled with a value or an error."""
 
-    def __init__(self, mark: bytes, work: Any, on_done: Callable[["Outcome"], None], *, key: str | None = None) -> None:
+    def __init__(
+        self, digest: bytes, work: Any, on_done: Callable[["Outcome"], None], *, key: str | None = None
+    ) -> None:
         self.key = key  # None: the call has no key, and cannot be repeated
-        self.mark = mark
+        self.digest = digest
         self.work = work  # what serves repeats, where a value does not (a process, an upload)
         self.done = False
         self.done_at = 0.0
@@ -57,8 +59,8 @@ class Outcome:
         self.error = error
         self._settle()
 
-    def tell(self, succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
-        """Call one of the two, now or when it is done."""
+    def notify(self, succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
+        """Call `succeed` with the value or `fail` with the error, now or when the outcome is settled."""
         if not self.done:
             self._waiting.append((succeed, fail))
         elif self.error is not None:
@@ -71,11 +73,11 @@ class Outcome:
         self._on_done(self)
         waiting, self._waiting = self._waiting, []
         for succeed, fail in waiting:
-            self.tell(succeed, fail)
+            self.notify(succeed, fail)
 
 
 class IdempotencyTable:
-    """The outcomes by key, those that are done bounded in number and age."""
+    """The outcomes by key. Settled ones are bounded in number and age."""
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self._clock = clock or asyncio.get_running_loop().time
@@ -84,11 +86,18 @@ class IdempotencyTable:
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
         self._used: OrderedDict[str, None] = OrderedDict()
 
-    def join(self, key: str, mark: bytes, age: float | None = None) -> Outcome | None:
-        """The outcome of `key`, None if it is new. Raises `key_conflict` and `outcome_unknown`.
+    def join(self, key: str, digest: bytes, age: float | None = None) -> Outcome | None:
+        """Return the outcome of `key`, or None if the key is new.
 
-        `age`: of a repeat, the seconds since it first went out. An unknown key that is older than we are may have
-        been another runtime's, which ran it or did not.
+        Args:
+            key: The key of the call.
+            digest: The call's `fingerprint`.
+            age: Seconds since a repeated call was first sent. If it is unknown here and older than this server, an
+                earlier server may have run it.
+
+        Raises:
+            HawseError: `key_conflict` if the key belongs to another call; `outcome_unknown` if the key was used and its
+                outcome is no longer kept, or an earlier server may have run the call.
         """
         self._forget()
         outcome = self._running.get(key) or self._done.get(key)
@@ -98,12 +107,12 @@ class IdempotencyTable:
             if age is not None and age >= self._clock() - self._began:
                 raise HawseError("outcome_unknown", "the runtime was started since the call", admitted="unknown")
             return None
-        if outcome.mark != mark:
+        if outcome.digest != digest:
             raise HawseError("key_conflict", "the key belongs to another call")
         return outcome
 
-    def begin(self, key: str, mark: bytes, work: Any = None) -> Outcome:
-        outcome = self._running[key] = Outcome(mark, work, lambda outcome: self._settled(key, outcome), key=key)
+    def begin(self, key: str, digest: bytes, work: Any = None) -> Outcome:
+        outcome = self._running[key] = Outcome(digest, work, lambda outcome: self._settled(key, outcome), key=key)
         return outcome
 
     def attach_or_start(self, call: KeyedCall, params: Any, start: Callable[[Outcome], T]) -> T:
@@ -118,16 +127,16 @@ class IdempotencyTable:
             HawseError: The error with which the earlier work failed; `key_conflict`, `outcome_unknown`, and what
                 `start` raises: then the key is still unused.
         """
-        mark = fingerprint(call.method, msgspec.json.encode(params))
+        digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:
-            return start(Outcome(mark, None, lambda outcome: None))
-        known = self.join(call.key, mark, call.age)
+            return start(Outcome(digest, None, lambda outcome: None))
+        known = self.join(call.key, digest, call.age)
         if known is not None:
             if known.error is not None:
                 raise known.error
             work: T = known.work
             return work
-        outcome = self.begin(call.key, mark)
+        outcome = self.begin(call.key, digest)
         try:
             outcome.work = work = start(outcome)
         except BaseException:

@@ -45,13 +45,13 @@ def test_a_repeat_joins_what_runs_and_then_gets_what_is_stored(kept: Idempotency
     joined = kept.join("k", MARK)
     assert joined is outcome
     assert joined.work == "the work"
-    joined.tell(*told)
+    joined.notify(*told)
     assert not told.values
     outcome.succeed(7)
     assert told.values == [7]
     stored = kept.join("k", MARK)
     assert stored is not None
-    stored.tell(*late)
+    stored.notify(*late)
     assert late.values == [7]
 
 
@@ -77,14 +77,14 @@ def test_a_failure_after_the_work_began_is_stored(kept: IdempotencyTable) -> Non
     kept.begin("k", MARK).fail(HawseError("io_error", admitted="yes"))
     stored = kept.join("k", MARK)
     assert stored is not None
-    stored.tell(*told)
+    stored.notify(*told)
     assert [error.code for error in told.errors] == ["io_error"]
 
 
 def test_a_refusal_before_the_work_began_leaves_the_key_unused(kept: IdempotencyTable) -> None:
     told = Told()
     outcome = kept.begin("k", MARK)
-    outcome.tell(*told)
+    outcome.notify(*told)
     outcome.fail(HawseError("limit_exceeded"))
     assert [error.code for error in told.errors] == ["limit_exceeded"]
     assert kept.join("k", MARK) is None
