@@ -20,7 +20,7 @@ RUN pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist .
 
 FROM python:3.12-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap tini \
+    && apt-get install -y --no-install-recommends bubblewrap ca-certificates git openssh-client tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home hawse \
     && install -d -o hawse -g hawse /var/lib/hawse

@@ -132,3 +132,10 @@ def test_a_release_sets_the_version_everywhere_and_tags_it(tmp_path: Path) -> No
         re.M,
     )
     assert "lists no change" in release("9.8.8").stderr
+
+
+def test_the_container_image_installs_the_programs_that_the_runtime_starts() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    installed = re.findall(r"apt-get install -y --no-install-recommends ([^&\\]+)", text)
+    packages = {package for names in installed for package in names.split()}
+    assert {"bubblewrap", "ca-certificates", "git", "openssh-client"} <= packages

@@ -1,4 +1,4 @@
-"""`git.clone`: into a directory beside the target, which takes its name only when it is whole."""
+"""`git.clone`: clone into a temporary directory beside the target, and rename it when the clone is complete."""
 
 import asyncio
 import logging
@@ -17,14 +17,15 @@ from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import CloneSource, branch, scope
 from runtime.git.porcelain import ProgressReader
 from runtime.git.runner import Access, Git, Running
+from runtime.rpc.output_stream import OutputOnlyStream
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 60.0  # seconds that a clone with a key goes on for somebody who may come back
+RESUME_TIMEOUT = 60.0  # seconds that a clone with a key goes on without a call: its client may repeat the call
 
 
 class CloneTask:
-    """One clone, and the channels that are told of it. Its `run` has to be started as a task, once."""
+    """One clone, and the calls that wait for it. Its `run` has to be started as a task, once."""
 
     def __init__(
         self,
@@ -34,14 +35,26 @@ class CloneTask:
         source: CloneSource,
         target: str,
         head: Callable[[str], Any],
-        *,
-        keyed: bool,
+        outcome: Outcome,
     ) -> None:
-        """`head`: what gives a repository's `GitHead`. Raises `invalid_params`."""
+        """Create a clone.
+
+        Args:
+            git: Runs git.
+            disk: The threads in which directories are made and removed.
+            params: The parameters of the call.
+            source: The checked URL and credentials.
+            target: The absolute path of the new repository.
+            head: Returns an awaitable of the `GitHead` of the repository at a path.
+            outcome: The outcome of the call's key, which the clone completes.
+
+        Raises:
+            HawseError: `invalid_params` for a branch with an invalid name.
+        """
         self.readers: dict[CloneReader, None] = {}
         self.progress: GitProgress | None = None
         self.result: GitHead | HawseError | None = None
-        self.outcome: Outcome | None = None
+        self._outcome = outcome
         self._git = git
         self._disk = disk
         self._words = _words(params, source)
@@ -51,42 +64,40 @@ class CloneTask:
         self._timeout = params.timeout
         self._target = target
         self._head = head
-        self._keyed = keyed
         self._running: Running | None = None
         self._cancelled = False
         self._ended = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Clone, and say what came of it. Whatever goes wrong, nothing of it is left."""
+        """Clone, and complete the outcome. A clone that fails leaves nothing behind."""
         try:
             result: GitHead | HawseError = await self._clone()
         except Exception as error:
             result = typed(error)
         self._forget_timer()
         self.result = result
-        if self.outcome is not None:
-            if isinstance(result, HawseError):
-                self.outcome.fail(result)
-            else:
-                self.outcome.succeed(result)
-        self._tell()
+        if isinstance(result, HawseError):
+            self._outcome.fail(result)
+        else:
+            self._outcome.succeed(result)
+        self._wake_readers()
 
     async def cancel(self) -> None:
-        """Nobody wants it any more."""
+        """End the clone: its calls get `cancelled`."""
         self._cancelled = True
         if self._running is not None:
             await self._git.stop(self._running)
 
     def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
-        """A channel is gone: cancelled or cut, which look the same from here. Whoever has no key will not come back."""
+        """A call has closed: cancelled, or its connection lost. Only a call with a key may be repeated."""
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:
             return
-        if not self._keyed:
+        if self._outcome.key is None:
             start(self.cancel())
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(PATIENCE, lambda: start(self.cancel()))
+            self._timer = asyncio.get_running_loop().call_later(RESUME_TIMEOUT, lambda: start(self.cancel()))
 
     def attached(self, reader: "CloneReader") -> None:
         self.readers[reader] = None
@@ -99,7 +110,7 @@ class CloneTask:
         work = os.path.join(parent, f".hawse-{secrets.token_hex(8)}")
         made = await self._disk.run(_prepare, self._target, parent, work)
         try:
-            progress = ProgressReader(self._heard)
+            progress = ProgressReader(self._receive_progress)
             await self._git.run(
                 *self._words,
                 name,
@@ -125,11 +136,11 @@ class CloneTask:
         if self._cancelled:
             raise HawseError("cancelled", "the clone was cancelled", admitted="yes")
 
-    def _heard(self, progress: GitProgress) -> None:
+    def _receive_progress(self, progress: GitProgress) -> None:
         self.progress = progress
-        self._tell()
+        self._wake_readers()
 
-    def _tell(self) -> None:
+    def _wake_readers(self) -> None:
         for reader in list(self.readers):
             reader.wake()
 
@@ -139,38 +150,29 @@ class CloneTask:
             self._timer = None
 
 
-class CloneReader:
-    """Serves one `git.clone` call. A `Stream`: of the progress it tells the latest."""
+class CloneReader(OutputOnlyStream):
+    """Serves one `git.clone` call. It sends the latest progress, not every change."""
 
-    def __init__(self, cloning: CloneTask, call: RuntimeCall, start: Callable[[Any], object]) -> None:
-        self._cloning = cloning
-        self._call = call
+    def __init__(self, task: CloneTask, call: RuntimeCall, start: Callable[[Any], object]) -> None:
+        super().__init__(call)
+        self._task = task
         self._start = start
-        self._told: GitProgress | None = None
-        cloning.attached(self)
+        self._sent: GitProgress | None = None
+        task.attached(self)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        cloning = self._cloning
-        if isinstance(cloning.result, HawseError):
-            self._call.error(cloning.result)
-        elif cloning.result is not None:
-            self._call.result(cloning.result)
-        elif cloning.progress is not self._told and connection.window(ch) > 0:
-            self._told = cloning.progress
-            connection.send_event(ch, "progress", self._told)
+        task = self._task
+        if isinstance(task.result, HawseError):
+            self._call.error(task.result)
+        elif task.result is not None:
+            self._call.result(task.result)
+        elif task.progress is not self._sent and connection.window(ch) > 0:
+            self._sent = task.progress
+            connection.send_event(ch, "progress", self._sent)
         return False
 
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", "git.clone takes no input")
-
-    def receive_end(self) -> None:
-        pass
-
     def detach(self) -> None:
-        self._cloning.detached(self, self._start)
-
-    def wake(self) -> None:
-        self._call.wake()
+        self._task.detached(self, self._start)
 
 
 def _words(params: GitClone, source: CloneSource) -> list[str]:
@@ -185,12 +187,12 @@ def _words(params: GitClone, source: CloneSource) -> list[str]:
 
 
 def _prepare(target: str, parent: str, work: str) -> list[str]:
-    """Make what has to be there; return the directories that were made, the innermost last."""
+    """Make the directory `work` and its missing parents; return the parents that were made, the innermost last."""
     try:
         if os.listdir(target):
             raise HawseError("conflict", f"{to_text(target)} is not empty", details={"reason": "exists"})
     except NotADirectoryError:
-        raise HawseError("conflict", f"{to_text(target)} is no directory", details={"reason": "exists"}) from None
+        raise HawseError("conflict", f"{to_text(target)} is not a directory", details={"reason": "exists"}) from None
     except FileNotFoundError:
         pass
     made: list[str] = []
@@ -208,7 +210,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
 
 
 def _finish(clone: str, target: str) -> None:
-    """An empty directory is replaced; one that is no longer empty is not."""
+    """Rename the clone to its target, which may be an empty directory."""
     try:
         os.rename(clone, target)
     except OSError as error:
@@ -218,9 +220,9 @@ def _finish(clone: str, target: str) -> None:
 def _remove(work: str, made: list[str]) -> None:
     remove_tree(work)
     if os.path.lexists(work):
-        log.warning("! %s is left", work)
+        log.warning("! %s was not removed", work)
     for directory in reversed(made):
         try:
             os.rmdir(directory)
-        except OSError:  # it is somebody else's as well, by now
+        except OSError:  # another program has put a file into it
             break

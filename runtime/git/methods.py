@@ -7,7 +7,7 @@ import msgspec
 
 from hawse.api import git as api
 from hawse.api.paths import to_text
-from hawse.rpc import IdempotencyTable, fingerprint, handles, serves
+from hawse.rpc import IdempotencyTable, Outcome, handles, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
@@ -19,11 +19,11 @@ from runtime.git.runner import Access, Git, GitResult
 from runtime.posix.environment import Environment
 from runtime.posix.process_tree import ProcessTrees
 
-PATCH_BYTES = 786_432  # of a patch as JSON: it has to fit into a control message
+PATCH_BYTES = 786_432  # bytes of a patch as JSON: it has to fit into a control message
 
 
 class GitMethods:
-    """The methods, and the clones that are under way."""
+    """The methods, and the clones in progress."""
 
     def __init__(
         self, environment: Environment, trees: ProcessTrees, disk: ThreadPool, tasks: Tasks, outcomes: IdempotencyTable
@@ -33,7 +33,7 @@ class GitMethods:
         self._outcomes = outcomes
         self._git = Git(environment, trees)
         self._disk = disk
-        self._cloning: dict[str, CloneTask] = {}  # those with a key that go on
+        self._clones: dict[str, CloneTask] = {}  # running clones, by key
 
     async def close(self) -> None:
         await self._git.close()
@@ -42,41 +42,34 @@ class GitMethods:
 
     @serves(api.GitClone)
     def _clone(self, call: RuntimeCall, params: api.GitClone) -> None:
-        mark = fingerprint("git.clone", msgspec.json.encode(params))
-        known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
-        if known is not None:
-            assert isinstance(known.work, CloneTask)
-            call.serve(CloneReader(known.work, call, self._tasks.start))
-            return
-        checked_source = source(params.url, checked(params.credentials))
-        target = self._environment.path(params.path or to_text(directory_of(checked_source.url)))
-        if target == "/":
-            raise HawseError("invalid_params", "a clone needs a name", details={"path": "$.path"})
-        cloning = CloneTask(
-            self._git, self._disk, params, checked_source, target, self._head, keyed=call.key is not None
-        )
-        if call.key is not None:
-            cloning.outcome = self._outcomes.begin(call.key, mark, cloning)
-            self._cloning[call.key] = cloning
-        reader = CloneReader(cloning, call, self._tasks.start)
-        self._tasks.start(self._run_clone(cloning, call.key))
-        call.serve(reader)
+        def start(outcome: Outcome) -> CloneTask:
+            checked_source = source(params.url, checked(params.credentials))
+            target = self._environment.path(params.path or to_text(directory_of(checked_source.url)))
+            if target == "/":
+                raise HawseError("invalid_params", "`path` must not be /", details={"path": "$.path"})
+            task = CloneTask(self._git, self._disk, params, checked_source, target, self._head, outcome)
+            if outcome.key is not None:
+                self._clones[outcome.key] = task
+            self._tasks.start(self._run_clone(task, outcome.key))
+            return task
 
-    async def _run_clone(self, cloning: CloneTask, key: str | None) -> None:
+        call.serve(CloneReader(self._outcomes.attach_or_start(call, params, start), call, self._tasks.start))
+
+    async def _run_clone(self, task: CloneTask, key: str | None) -> None:
         try:
-            await cloning.run()
+            await task.run()
         finally:
             if key is not None:
-                del self._cloning[key]
+                del self._clones[key]
 
     @handles(api.GitCancel)
     async def _cancel(self, params: api.GitCancel) -> dict[str, Any]:
         key = params.key
-        if key in self._cloning:
-            await self._cloning[key].cancel()
+        if key in self._clones:
+            await self._clones[key].cancel()
         return {}
 
-    # ---- what is there
+    # ---- methods that read
 
     @handles(api.GitStatus)
     async def _status(self, params: api.GitStatus) -> api.GitStatusResult:
@@ -87,7 +80,7 @@ class GitMethods:
 
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
-        await self._head(await self._where(params))  # where there is no repository, `git diff` would compare any files
+        await self._head(await self._where(params))  # outside of a repository, `git diff` would compare any files
         words = ["diff", "--no-ext-diff", "--no-textconv"]
         if params.staged:
             words.append("--cached")
@@ -115,7 +108,7 @@ class GitMethods:
         name = await self._git.run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=where, accept=(0, 1))
         return api.GitHead(path=to_text(where), commit=_line(commit), branch=_line(name))
 
-    # ---- what changes it
+    # ---- methods that change the repository
 
     @handles(api.GitAdd)
     async def _add(self, params: api.GitAdd) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Starts what `exec` and `process.start` are asked for, in a bounded number."""
+"""Starts the programs of `exec` and `process.start`, at most RUNNING_LIMIT at a time."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hawse.api.processes import Program
 from hawse.wire import HawseError
@@ -9,12 +9,12 @@ from runtime.journal.spill import SpillStore
 from runtime.posix.environment import Environment
 from runtime.process.process import Process, ProcessContext
 
-RUNNING_LIMIT = 4096
-SHELLS = ("/bin/bash", "/bin/sh")
+RUNNING_LIMIT = 4096  # processes at a time
+_SHELLS = ("/bin/bash", "/bin/sh")  # the first that can be executed runs commands
 
 
 class Launcher:
-    """`running`: how many there are."""
+    """Starts processes. `running` is the number of those that have not ended."""
 
     def __init__(self, environment: Environment, ground: ProcessContext) -> None:
         self.running = 0
@@ -25,7 +25,17 @@ class Launcher:
     def spawn(
         self, process_id: str, params: Program, on_exit: Callable[[Process], None], store: SpillStore | None = None
     ) -> Process:
-        """Raises `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`: then nothing was started."""
+        """Start a process.
+
+        Args:
+            process_id: Its id.
+            params: The program, its environment, directory, stdin and timeout.
+            on_exit: Is called once when the process has ended.
+            store: Keeps output on disk that is too much for memory; without one it is lost.
+
+        Raises:
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
+        """
         if self.running >= RUNNING_LIMIT:
             raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} processes are running")
 
@@ -36,7 +46,7 @@ class Launcher:
         cwd = self._environment.cwd(params.cwd)
         process = Process(
             process_id,
-            words(params),
+            program_argv(params.argv, params.command),
             cwd=cwd,
             env=self._environment.build(params.env, cwd=cwd),
             stdin=bool(params.stdin),
@@ -49,11 +59,26 @@ class Launcher:
         return process
 
 
-def words(params: Program) -> list[str]:
-    """The argv of what is to be run. Raises `invalid_params` unless there is one of `argv` and `command`."""
-    if (params.argv is None) == (params.command is None):
-        raise HawseError("invalid_params", "give either `argv` or `command`")
-    if params.argv is not None:
-        return params.argv
-    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.access(path, os.X_OK))
-    return [shell, "-c", params.command or ""]
+def command_shell() -> str:
+    """Return the path of the shell that runs commands: bash where it is installed."""
+    return next(path for path in _SHELLS if path == _SHELLS[-1] or os.access(path, os.X_OK))
+
+
+def program_argv(
+    argv: Sequence[str] | None, command: str | None, shell_argv: Callable[[str], list[str]] | None = None
+) -> list[str]:
+    """Return the argv of the program that a call names.
+
+    Args:
+        argv: The program and its arguments.
+        command: A command for a shell.
+        shell_argv: Returns the argv of a shell that runs a command; by default `command_shell` runs it.
+
+    Raises:
+        HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
+    """
+    if argv is not None and command is None:
+        return list(argv)
+    if command is not None and argv is None:
+        return shell_argv(command) if shell_argv is not None else [command_shell(), "-c", command]
+    raise HawseError("invalid_params", "give either `argv` or `command`")

@@ -24,7 +24,7 @@ from hawse.api.sessions import (
     SessionProcess,
     SessionWatch,
 )
-from hawse.rpc import IdempotencyTable, Outcome, fingerprint, handles, serves, typed
+from hawse.rpc import IdempotencyTable, Outcome, handles, serves, typed
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
@@ -33,14 +33,14 @@ from runtime.journal.journal import JournalPool
 from runtime.posix.environment import Environment
 from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.posix.process_tree import ProcessTrees
-from runtime.process.launcher import SHELLS
+from runtime.process.launcher import command_shell
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import KILL_GRACE
 from runtime.session.command import SessionCommand, SessionCommandStream
 from runtime.session.private_tempdir import PrivateTempDir
 from runtime.session.session import Session
 from runtime.session.shell_script import NAME, snapshot
-from runtime.session.state_export import read, words
+from runtime.session.state_export import process_argv, read
 from runtime.session.watch import SessionWatchStream
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class SessionMethods:
         _check_names(params.env or {})
         session = Session(
             session_id,
-            params.shell or next(path for path in SHELLS if path == SHELLS[-1] or os.access(path, os.X_OK)),
+            params.shell or command_shell(),
             cwd=cwd,
             env=self._environment.build(params.env, cwd=cwd),
             folder=self._new_folder(),
@@ -160,30 +160,16 @@ class SessionMethods:
 
     @serves(SessionExec)
     def _exec(self, call: RuntimeCall, params: SessionExec) -> None:
-        run = self._run_of(call, params)
+        identity = msgspec.structs.replace(params, since=None, input=None, max_output=None)
+        run = self._outcomes.attach_or_start(call, identity, lambda outcome: self._start(params, outcome))
         call.serve(SessionCommandStream(run, call, params, self._gone))
 
-    def _run_of(self, call: RuntimeCall, params: SessionExec) -> SessionCommand:
-        """The run of this call: of an earlier one with its key, or a new one."""
-        own = msgspec.structs.replace(params, since=None, input=None, max_output=None)
-        mark = fingerprint("session.exec", msgspec.json.encode(own))
-        known = self._outcomes.join(call.key, mark, call.age) if call.key is not None else None
-        if known is not None:
-            if known.error is not None:
-                raise known.error
-            assert isinstance(known.work, SessionCommand)
-            return known.work
+    def _start(self, params: SessionExec, outcome: Outcome) -> SessionCommand:
         if params.since is not None and (params.since.stdout or params.since.stderr):
-            raise HawseError("invalid_params", "`since` of a command that has not run", details={"path": "$.since"})
+            message = "`since` must be 0: the command has not been run yet, so it has no output"
+            raise HawseError("invalid_params", message, details={"path": "$.since"})
         session = self.get(params.id, params.instance)
-        outcome: Outcome | None = None
-
-        def settled(run: SessionCommand) -> None:
-            if outcome is not None:
-                self._keep(run, outcome)
-
-        run = self._new_run(session, params, settled)
-        outcome = self._outcomes.begin(call.key, mark, run) if call.key is not None else None
+        run = self._new_run(session, params, lambda run: self._keep(run, outcome))
         try:
             session.submit(run)
         except HawseError as error:
@@ -204,6 +190,8 @@ class SessionMethods:
             run.shrink()
             return
         outcome.succeed()
+        if outcome.key is None:
+            return
         self._finished.append(run)
         if len(self._finished) > RUNS_KEPT:
             self._finished.popleft().shrink()
@@ -244,7 +232,7 @@ class SessionMethods:
             return self._processes.start(
                 api_processes.ProcessStart(
                     id=params.id,
-                    argv=words(session.shell, state._replace(state=kept), params.argv, params.command),
+                    argv=process_argv(session.shell, state._replace(state=kept), params.argv, params.command),
                     cwd=os.path.join(state.cwd, params.cwd or ""),
                     env=missing | state.env | (params.env or {}),
                     stdin=params.stdin,

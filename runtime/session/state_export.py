@@ -1,4 +1,4 @@
-"""What a session is at one moment, for a process that starts from it."""
+"""The exported state of a session, from which a process starts."""
 
 import os
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from hawse.wire import HawseError
+from runtime.process.launcher import program_argv
 
 # The state is sourced before the command is parsed, so that its aliases are known by then.
 BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __hawse=$2; \set --; \eval "$__hawse"'
@@ -20,22 +21,28 @@ class StateExport(NamedTuple):
 
 
 def read(folder: Path) -> StateExport:
-    """What the shell wrote. Raises `spawn_failed` if it did not."""
+    """Read the files that the shell wrote into `folder`. Raises `spawn_failed` if they are missing or empty."""
     try:
         variables = (folder / "env").read_bytes().split(b"\0")
         cwd = (folder / "cwd").read_bytes().removesuffix(b"\n")
     except OSError as error:
-        raise HawseError("spawn_failed", f"the session did not tell its state: {error.strerror}") from None
+        raise HawseError("spawn_failed", f"the session did not export its state: {error.strerror}") from None
     env = dict(os.fsdecode(item).split("=", 1) for item in variables if b"=" in item)
     if not env and not cwd:
-        raise HawseError("spawn_failed", "the session did not tell its state")
+        raise HawseError("spawn_failed", "the session exported an empty state")
     return StateExport(os.fsdecode(cwd) or "/", env, folder / "state")
 
 
-def words(shell: str, snapshot: StateExport, argv: Sequence[str] | None, command: str | None) -> list[str]:
-    """The argv of a process that runs `argv`, or `command` in a shell that has taken on the state."""
-    if (argv is None) == (command is None):
-        raise HawseError("invalid_params", "give either `argv` or `command`")
-    if argv is not None:
-        return list(argv)
-    return [shell, "-c", BOOT, PurePath(shell).name, str(snapshot.state), command or ""]
+def process_argv(shell: str, state: StateExport, argv: Sequence[str] | None, command: str | None) -> list[str]:
+    """Return the argv of a process that starts from the state of a session.
+
+    Args:
+        shell: The path of the session's shell, which runs `command`.
+        state: The exported state.
+        argv: The program and its arguments.
+        command: A command for the shell, which sources the state first.
+
+    Raises:
+        HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
+    """
+    return program_argv(argv, command, lambda text: [shell, "-c", BOOT, PurePath(shell).name, str(state.state), text])

@@ -230,7 +230,7 @@ async def test_a_clone_with_a_key_goes_on_for_whoever_comes_back(served: Served,
 async def test_a_clone_with_a_key_that_nobody_comes_back_for_ends(
     served: Served, server: GitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_clone, "PATIENCE", 0.05)
+    monkeypatch.setattr(git_clone, "RESUME_TIMEOUT", 0.05)
     server.create("project", {"a": noise(100_000)})
     server.stall = 1000
     client = await served.client()

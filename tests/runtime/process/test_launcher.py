@@ -15,6 +15,6 @@ async def test_there_is_a_limit(client: Client, monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_a_command_without_bash_runs_in_sh(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "SHELLS", ("/no/such/bash", "/bin/sh"))
+    monkeypatch.setattr(launch, "_SHELLS", ("/no/such/bash", "/bin/sh"))
     started = await client.ask("process.start", command="true")
     assert started["argv"][0] == "/bin/sh"
