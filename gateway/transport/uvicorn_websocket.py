@@ -1,14 +1,17 @@
-"""uvicorn's WebSocket protocol, hardened: small buffers, and no peer that can keep a connection it does not serve.
+"""uvicorn's WebSocket protocol with small buffers, and with bounds for peers that do not read or do not close.
 
-uvicorn waits for room before it writes a message, which is the backpressure all else here relies on; what it
-lacks is below. Its own rules are those of uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
+uvicorn waits for room before it writes a message; all backpressure relies on that. Everything else is as in
+uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
 
-An application that knows us finds us in its scope, and may have the messages without ASGI's tasks and queues between:
-that is a third of what an echo costs a gateway (docs/decisions/0040).
+An application finds the protocol in its scope and may exchange messages with it directly, without ASGI's tasks and
+queues, which are a third of the gateway's cost of an echo (docs/decisions/0040).
 """
 
 import asyncio
+import fcntl
 import struct
+import sys
+import termios
 from typing import Any, Final, Protocol
 
 from uvicorn.protocols.utils import ClientDisconnected
@@ -16,20 +19,20 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: more would make every channel wait behind it
-PONG_BUFFER: Final = 256 << 10  # bytes in the transport, beyond which a peer that pings and does not read is cut off
-FRAGMENTS: Final = 1024  # of one message: empty ones cost no bytes of `ws_max_size`
-LINGER: Final = 5.0  # s for a peer to read what is left and to close its side
+PONG_BUFFER: Final = 256 << 10  # bytes in the transport above which a peer that pings and does not read is disconnected
+FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward `ws_max_size`
+LINGER: Final = 5.0  # s for a peer to read the rest and to close its side
 SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
 TEXT, BINARY = 0x81, 0x82  # whole messages (RFC 6455, 5.2)
 
 
 class Receiver(Protocol):
-    """Who takes what comes, as it comes. None of these may raise."""
+    """Takes messages as they arrive. Its methods must not raise."""
 
     def receive(self, message: str | bytes) -> None: ...
 
     def lost(self) -> None:
-        """Nothing more will come. May be told again."""
+        """No more messages will arrive. May be called more than once."""
         ...
 
     def resume_writing(self) -> None: ...
@@ -38,10 +41,13 @@ class Receiver(Protocol):
 class WebSocketProtocol(WebSocketsSansIOProtocol):
     """One accepted socket, from the upgrade on."""
 
-    _ignoring_input = False  # we have given up on what it sends; it may still read why
+    _ignoring_input = False  # after a failure, while the peer may still read the close frame
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
-    bytes_in = 0  # of messages, whole
+    _received = 0  # bytes, of everything
+    _written = 0  # bytes of messages, with their headers
+    _last_progress: tuple[int, int] = (0, 0)  # bytes received and delivered, when the keepalive last looked
+    bytes_in = 0  # of whole messages
     bytes_out = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -52,9 +58,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._linger is not None:
             self._linger.cancel()
         super().connection_lost(exc)
-        self._tell_lost()
+        self._notify_lost()
 
     def data_received(self, data: bytes) -> None:
+        self._received += len(data)
         if not self._ignoring_input:
             super().data_received(data)
 
@@ -64,15 +71,15 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and self.close_sent:
-            self.handshake_complete = True  # it was refused; uvicorn would log that as a mistake of ours
+            self.handshake_complete = True  # uvicorn would log the refusal as an error
 
     # ---- without ASGI
 
     def attach(self, receiver: Receiver | None) -> None:
-        """Hand what comes, and what has come, to `receiver`; to nobody with None."""
+        """Pass messages to `receiver` from now on, those that are queued first. None: queue them again."""
         self._receiver = receiver
         if receiver is not None:
-            self.resume_reading()  # before it is handed anything: it may want to pause
+            self.resume_reading()  # before the first message: the receiver may pause
         while receiver is not None and not self.queue.empty():
             message = self.queue.get_nowait()
             if message["type"] == "websocket.receive":
@@ -99,6 +106,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             header = struct.pack(">BBH", kind, 126, size)
         else:
             header = struct.pack(">BBQ", kind, 127, size)
+        self._written += len(header) + size
         self.transport.write(b"".join((header, data)))
 
     def pause_reading(self) -> None:
@@ -124,7 +132,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._receiver is not None:
             self._receiver.resume_writing()
 
-    def _tell_lost(self) -> None:
+    def _notify_lost(self) -> None:
         if self._receiver is not None:
             self._receiver.lost()
 
@@ -135,9 +143,31 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         await super().run_asgi()
         self._abort_later()
 
+    def send_keepalive_ping(self) -> None:
+        self._last_progress = self._progress()
+        super().send_keepalive_ping()
+
     def keepalive_timeout(self) -> None:
+        """Close the connection, unless the peer showed a sign of life since the ping.
+
+        On a slow line the ping, or its pong, may wait behind data for longer than the timeout.
+        """
+        before, self._last_progress = self._last_progress, self._progress()
+        if (self._last_progress != before or self.read_paused) and not self._is_over:
+            assert self.ping_timeout is not None
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+            return
         super().keepalive_timeout()
         self._abort_later()
+
+    def _progress(self) -> tuple[int, int]:
+        """The bytes that the peer has sent, and those of messages that its kernel has acknowledged."""
+        queued = struct.pack("i", 0)
+        if not self.transport.is_closing():
+            # SIOCOUTQ (tcp(7)): bytes that the peer has not acknowledged.
+            queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
+        waiting = self.transport.get_write_buffer_size() + int.from_bytes(queued, sys.byteorder)
+        return self._received, self._written - waiting
 
     def handle_ping(self) -> None:
         super().handle_ping()
@@ -146,11 +176,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def handle_close(self, event: Frame) -> None:
         super().handle_close(event)
-        self._tell_lost()
+        self._notify_lost()
 
     def shutdown(self) -> None:
         super().shutdown()
-        self._tell_lost()
+        self._notify_lost()
 
     def handle_cont(self, event: Frame) -> None:
         if self._ignoring_input:
@@ -161,7 +191,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """As uvicorn's, without a traceback in the log for what a client got wrong."""
+        """As uvicorn's, without a traceback in the log for a client's mistake."""
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
         self.bytes_in += len(data)
@@ -172,7 +202,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             try:
                 message = data.decode()
             except UnicodeDecodeError:
-                self._fail(1007, "not UTF-8")
+                self._fail(1007, "not valid UTF-8")
                 return
         if self._receiver is not None:
             self._receiver.receive(message)
@@ -182,15 +212,17 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.pause_reading()
 
     def handle_parser_exception(self) -> None:
-        """Say why and go on reading for a while: closing with unread bytes would reset the connection, and the
-        peer might never see the close frame."""
+        """Send the reason and read on for a while.
+
+        Closing with unread bytes would reset the connection, and the peer might never see the close frame.
+        """
         self._ignoring_input = True
-        if self.conn.close_sent is None:  # not even the upgrade could be read
+        if self.conn.close_sent is None:  # the upgrade itself was not valid
             self.transport.abort()
             return
         code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
-        self._tell_lost()
+        self._notify_lost()
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         if self.read_paused:

@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT: Final = 10.0  # s that a call waits for its runtime
 RETRY_DELAYS: Final = (0.05, 0.2, 0.5)  # s between attempts of one connect: a runtime that is starting or ending
+OVERDUE: Final = 0.5  # s after its timeout until the gateway ends a call: the runtime should have done so
 CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which the gateway does not read from clients
 
 
@@ -80,7 +81,7 @@ class SandboxLink:
         self._link: RuntimeLink | None = None  # set while it accepts calls
         self._callers: dict[int, UpstreamCaller] = {}  # by the link's channel
         self._waiting: dict[UpstreamCaller, float] = {}  # for a link, with the time when they began to wait
-        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of those that wait and have a timeout
+        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of calls that have a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
@@ -140,6 +141,7 @@ class SandboxLink:
                     caller.receive_message(event)
             case Result() | Error(ch=int()):
                 if caller := self._callers.pop(event.ch or 0, None):
+                    self._stop_timer(caller)
                     caller.receive_message(event)
             case Credit():
                 if caller := self._callers.get(event.ch):
@@ -156,6 +158,7 @@ class SandboxLink:
         callers, self._callers = self._callers, {}
         self._log.warning("! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
         for caller in callers.values():
+            self._stop_timer(caller)
             caller.fail(HawseError("interrupted", "the connection to the sandbox was lost", admitted="unknown"))
         self.link_drained()
 
@@ -218,6 +221,9 @@ class SandboxLink:
             caller.fail(HawseError("internal"))
         else:
             self._callers[number] = caller
+            if (timeout := caller.call.timeout) is not None:
+                delay = max(timeout - waited, 0.0) + OVERDUE
+                self._timers[caller] = asyncio.get_running_loop().call_later(delay, self._abandon_overdue, caller)
             if number == CHANNEL_MAX:
                 link.abort(ConnectionResetError("the channel numbers are used up"))
 
@@ -229,10 +235,21 @@ class SandboxLink:
 
     def _expire(self, caller: UpstreamCaller) -> None:
         self._stop_waiting(caller)
-        caller.fail(HawseError("deadline_exceeded", "the sandbox was not ready in time"))
+        caller.fail(HawseError("deadline_exceeded", "the sandbox did not start in time"))
+
+    def _abandon_overdue(self, caller: UpstreamCaller) -> None:
+        """End a call that the runtime has neither answered nor ended at its deadline: it may be stuck."""
+        self._timers.pop(caller)
+        if self._link is not None and self._callers.pop(caller.link_ch, None) is not None:
+            self._link.connection.cancel(caller.link_ch)
+            self._link.flush()
+            caller.fail(HawseError("deadline_exceeded", "the runtime did not answer in time", admitted="unknown"))
 
     def _stop_waiting(self, caller: UpstreamCaller) -> None:
         self._waiting.pop(caller, None)
+        self._stop_timer(caller)
+
+    def _stop_timer(self, caller: UpstreamCaller) -> None:
         if timer := self._timers.pop(caller, None):
             timer.cancel()
 

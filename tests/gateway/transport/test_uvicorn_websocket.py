@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import socket
 
 import pytest
 from uvicorn.protocols.utils import ClientDisconnected
@@ -205,3 +206,44 @@ async def test_messages_sent_after_the_end_are_dropped(gateway: Gateway) -> None
                 while True:
                     await ws.recv()
         assert ws.close_code == 1007
+
+
+# ---- keepalive: no peer below answers a ping
+
+
+@pytest.fixture
+def quick_pings(gateway: Gateway) -> float:
+    """The interval and timeout of pings, in seconds."""
+    gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.1
+    return 0.1
+
+
+async def test_a_peer_that_neither_answers_nor_reads_nor_sends_is_closed(gateway: Gateway, quick_pings: float) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.hello()
+        await eventually(lambda: not protocols(gateway))
+
+
+async def test_a_peer_that_sends_is_alive_although_it_answers_no_ping(gateway: Gateway, quick_pings: float) -> None:
+    async with RawSocket(gateway) as raw:
+        await raw.hello()
+        end = asyncio.get_running_loop().time() + 6 * quick_pings
+        while asyncio.get_running_loop().time() < end:
+            await raw.text({"type": "ping", "t": 1})
+            await asyncio.sleep(quick_pings / 4)
+        assert len(protocols(gateway)) == 1
+
+
+async def test_a_peer_that_reads_slowly_is_alive_although_its_pong_waits_behind_data(
+    gateway: Gateway, quick_pings: float
+) -> None:
+    gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
+    async with RawSocket(gateway) as raw:
+        await raw.hello()
+        flood = {"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}}
+        await raw.text(flood)
+        end = asyncio.get_running_loop().time() + 6 * quick_pings
+        while asyncio.get_running_loop().time() < end:
+            assert await raw.receive(4096)
+            await asyncio.sleep(quick_pings / 20)
+        assert len(protocols(gateway)) == 1

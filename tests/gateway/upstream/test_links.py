@@ -89,6 +89,16 @@ async def test_a_call_whose_time_is_up_while_it_waits_was_not_begun(gateway: Gat
     assert [call.method for call in runtime.seen] == ["answer"]
 
 
+async def test_a_call_ends_at_its_deadline_although_the_runtime_hangs(
+    gateway: Gateway, runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "OVERDUE", 0.01)
+    async with gateway.peer() as peer:
+        assert await code_of(peer.ask("deaf", timeout=0.01)) == ("deadline_exceeded", "unknown", False)
+        await eventually(lambda: runtime.cancelled == [1])
+        assert await peer.ask("answer", {"a": 1}, timeout=5) == {"a": 1}
+
+
 async def test_the_calls_of_a_client_that_went_while_they_waited_are_not_made(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
