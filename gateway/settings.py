@@ -11,7 +11,7 @@ from gateway.providers.local import RequestedIsolation
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 
-DEFAULT_STATE = "~/.local/state/hawse"
+DEFAULT_STATE = Path("~/.local/state/hawse")
 MAX_CONNECTIONS = 1024  # clients at once
 TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
 
@@ -43,7 +43,7 @@ class Settings:
         limits: What `welcome` announces.
     """
 
-    state: Path
+    state: Path = DEFAULT_STATE
     host: str = "127.0.0.1"
     port: int = 8080
     token: str | None = None

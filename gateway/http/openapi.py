@@ -1,4 +1,4 @@
-"""The HTTP door as an OpenAPI 3.1 document, made of the types of `hawse.api`: what they say is what it says."""
+"""The HTTP API as an OpenAPI 3.1 document, generated from the types of `hawse.api`."""
 
 from functools import cache
 from typing import Any, Final
@@ -57,7 +57,7 @@ EXTRA_SCHEMAS: Final = {
 
 @cache
 def document() -> dict[str, Any]:
-    """The whole of it, as JSON values."""
+    """Return the document as JSON values."""
     # Through JSON, since a default may be a tuple.
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
     return built
@@ -89,7 +89,7 @@ def _built() -> dict[str, Any]:
 
 
 def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
-    """A reference for each of our types, and what they refer to."""
+    """Return a reference for each type of `hawse.api`, and the schemas that they refer to."""
     types: dict[Any, None] = {Problem: None}
     for spec in (METHODS | GATEWAY).values():
         types |= dict.fromkeys((spec.params, spec.result, *spec.events.values()))
@@ -100,7 +100,21 @@ def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
         for field in struct.fields:
             if field.name in text.fields:
                 schema["properties"][field.encode_name]["description"] = text.fields[field.name]
-    return dict(zip(types, references, strict=True)), schemas
+    return dict(zip(types, references, strict=True)), without_tuples(schemas)
+
+
+def without_tuples(schema: Any) -> Any:
+    """Describe tuples as arrays of a fixed length: many generators of clients do not support `prefixItems`."""
+    if isinstance(schema, list):
+        return [without_tuples(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    changed = {name: without_tuples(value) for name, value in schema.items()}
+    if (kinds := changed.pop("prefixItems", None)) is not None:
+        distinct = [kind for index, kind in enumerate(kinds) if kind not in kinds[:index]]
+        changed["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+        changed |= {"minItems": len(kinds), "maxItems": len(kinds)}
+    return changed
 
 
 def _operation(name: str, spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:

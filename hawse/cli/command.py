@@ -1,4 +1,4 @@
-"""`hawse`: its sub-commands, each in a module of its own."""
+"""The `hawse` command. Each sub-command has a module of its own."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from hawse.cli import serve
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 0 done, 2 what was asked for can't be done."""
-    parser = argparse.ArgumentParser(prog="hawse", description="One WebSocket for all that is done with a sandbox.")
+    """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used."""
+    parser = argparse.ArgumentParser(prog="hawse", description="Work with sandboxes over one WebSocket.")
     parser.add_argument("--version", action="version", version=f"hawse {version('hawse')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     serve.add_parser(commands)

@@ -180,8 +180,8 @@ def test_more_files_may_be_open_than_a_shell_allows_if_that_many_clients_may_com
 
 
 def test_the_token_of_the_environment_is_the_one(served: Any) -> None:
-    gateway = served(HAWSE_TOKEN="a+b/c d")
-    assert gateway.token == "a+b/c d"
+    gateway = served(HAWSE_TOKEN="a+b/c d and 16 more")
+    assert gateway.token == "a+b/c d and 16 more"
     assert not (gateway.state / "token").exists()
 
 

@@ -1,11 +1,12 @@
 """The OpenAPI document: valid, complete, and made of what the methods say of themselves."""
 
+import json
 from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from gateway.http.openapi import document
+from gateway.http.openapi import document, without_tuples
 from hawse.api import GATEWAY, METHODS
 from hawse.wire.errors import ERRORS
 
@@ -48,3 +49,17 @@ def test_every_error_is_there_under_its_status() -> None:
 def test_bounds_are_those_of_the_types() -> None:
     properties: dict[str, Any] = DOCUMENT["components"]["schemas"]["TerminalResize"]["properties"]
     assert (properties["cols"]["minimum"], properties["cols"]["maximum"]) == (1, 1000)
+
+
+def test_tuples_are_arrays_of_a_fixed_length_which_every_generator_understands() -> None:
+    text = json.dumps(DOCUMENT)
+    assert "prefixItems" not in text
+    assert '"items": false' not in text
+
+
+def test_a_tuple_of_one_type_names_it_once() -> None:
+    pair = {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "integer"}], "items": False}
+    mixed = {"a": [{"prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False}]}
+    assert without_tuples(pair) == {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+    kinds = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+    assert without_tuples(mixed) == {"a": [{"items": kinds, "minItems": 2, "maxItems": 2}]}
