@@ -143,6 +143,7 @@ class Runtime:
         await self._processes.close()  # and what the others have left behind
         self._leftovers.close()
         await self._recordings.close()
+        self._trees.close()
         if self._id_file is not None:
             self._id_file.remove()
 

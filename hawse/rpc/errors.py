@@ -20,6 +20,10 @@ _CODES_BY_ERRNO = {
     errno.EFBIG: "too_large",
     errno.EROFS: "permission_denied",
     errno.ENOTEMPTY: "conflict",
+    errno.EMFILE: "limit_exceeded",  # this process has no descriptors left
+    errno.ENFILE: "limit_exceeded",  # the machine has none left
+    errno.ENOMEM: "limit_exceeded",
+    errno.EAGAIN: "limit_exceeded",  # no processes or threads left
     errno.ENAMETOOLONG: "invalid_params",  # a path of the caller's that no file can have
     errno.ELOOP: "invalid_params",  # a path of the caller's that leads through too many symbolic links
 }

@@ -139,11 +139,11 @@ def living(members: Iterable[Member]) -> set[Member]:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """The fields of /proc/PID/stat; None if there is no such process."""
+    """The fields of /proc/PID/stat; None if there is no such process. Raises `OSError` without a free descriptor."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
     return ProcessStat(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
 
@@ -152,5 +152,5 @@ def _marks(pid: int) -> frozenset[bytes]:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return frozenset(entry for entry in file.read().split(b"\0") if entry.startswith(_MARKS))
-    except OSError:  # it has ended, or it is another user's
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is another user's
         return frozenset()

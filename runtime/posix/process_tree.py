@@ -15,6 +15,7 @@ from itertools import chain, repeat
 
 from hawse.wire import HawseError
 from runtime.core.thread_pool import ThreadPool
+from runtime.posix.descriptor_reserve import DescriptorReserve
 from runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
 
 NO_ROOT = -1  # the pid of no process: only the mark counts
@@ -29,6 +30,11 @@ class ProcessTrees:
         """`pool`: the threads that read /proc, which nothing slow may use."""
         self._reader = SharedProcessReader(pool)
         self._sigkill_timeout = sigkill_timeout
+        self._reserve = DescriptorReserve()
+
+    def close(self) -> None:
+        """Free the descriptors that are held back."""
+        self._reserve.close()
 
     async def table(self) -> ProcessTable:
         """Return all processes as they are now."""
@@ -51,6 +57,10 @@ class ProcessTrees:
         Raises:
             HawseError: `permission_denied` if something survives SIGKILL.
         """
+        with self._reserve.released():
+            await self._end(root, signum, grace, reaped, mark)
+
+    async def _end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], mark: str) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + grace
 

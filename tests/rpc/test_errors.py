@@ -20,6 +20,10 @@ from hawse.wire import HawseError
         (28, "no_space"),
         (122, "no_space"),
         (5, "io_error"),
+        (24, "limit_exceeded"),  # EMFILE
+        (23, "limit_exceeded"),  # ENFILE
+        (12, "limit_exceeded"),  # ENOMEM
+        (11, "limit_exceeded"),  # EAGAIN
         (36, "invalid_params"),  # ENAMETOOLONG
         (40, "invalid_params"),  # ELOOP
     ],
@@ -28,7 +32,7 @@ def test_an_error_of_the_system_is_typed(number: int, code: str) -> None:
     error = typed(OSError(number, os.strerror(number)))
     assert error.code == code == from_oserror(OSError(number, "x")).code
     assert error.details == {"errno": number}
-    assert error.retryable is (code == "no_space")
+    assert error.retryable is (code in ("no_space", "limit_exceeded"))
 
 
 def test_a_typed_error_stays_as_it_is() -> None:

@@ -31,8 +31,10 @@ def pools() -> Iterator[ThreadPools]:
 
 
 @pytest.fixture
-def trees(pools: ThreadPools) -> ProcessTrees:
-    return ProcessTrees(pools.kill)
+def trees(pools: ThreadPools) -> Iterator[ProcessTrees]:
+    trees = ProcessTrees(pools.kill)
+    yield trees
+    trees.close()
 
 
 @pytest.fixture

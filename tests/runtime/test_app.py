@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import socket
 import stat
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from hawse.api import METHODS
+from hawse.wire import HawseError
 from tests.support.runtime import Client, Served, alive, children, eventually
 from tests.support.stack import free_port
 
@@ -183,6 +185,38 @@ async def test_the_processes_of_a_killed_runtime_are_ended_by_the_next(folder: P
         second.process.terminate()
         assert await second.ends() == 0
     assert not (folder / "s.id").exists()
+
+
+async def test_without_free_descriptors_calls_are_refused_with_limit_exceeded(folder: Path) -> None:
+    """W8. The connection stays, and what is freed can be used again."""
+    with Program("--socket", str(folder / "s"), "--workspace", str(folder)) as program:
+        async with await Client().connect(folder / "s") as client:
+            (folder / "file").touch()
+            await client.ask("file.list", path=".")  # loads what it needs
+            used = (await client.info())["open_fds"]
+            resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE, (used + 8, used + 8))
+            with pytest.raises(HawseError) as refused:
+                for number in range(8):
+                    await client.ask("terminal.create", id=f"t{number}", argv=["sleep", "60"])
+            resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE, (4, used + 8))
+            codes = {"": refused.value.code}
+            for method, params in (
+                ("terminal.create", {"argv": ["true"]}),
+                ("exec", {"command": "true"}),
+                ("process.start", {"command": "true"}),
+                ("session.create", {}),
+                ("file.list", {"path": "."}),
+                ("file.read", {"path": "file"}),
+                ("file.write", {"path": "new", "input": "i"}),
+                ("watch.start", {"path": "."}),
+                ("git.status", {"path": "."}),
+                ("port.list", {}),
+            ):
+                codes[method] = (await client.refused(method, params)).code
+            assert set(codes.values()) == {"limit_exceeded"}, codes
+            resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE, (used + 8, used + 8))
+            await client.ask("terminal.kill", id="t0")
+            assert (await client.ask("terminal.create", id="again", argv=["sleep", "60"]))["created"]
 
 
 async def test_a_second_runtime_of_a_socket_is_refused_and_the_first_stays(folder: Path) -> None:

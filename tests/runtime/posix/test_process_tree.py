@@ -96,8 +96,10 @@ async def test_what_cannot_be_killed_is_an_error_and_not_waited_for_for_ever(
 ) -> None:
     await family.grown()
     monkeypatch.setattr(process_tree, "kill", lambda targets, signum: None)
+    trees = ProcessTrees(pools.kill, sigkill_timeout=0.02)
     with pytest.raises(HawseError, match="permission_denied"):
-        await ProcessTrees(pools.kill, sigkill_timeout=0.02).end(family.pid, signal.SIGTERM, 0.01, family.reap)
+        await trees.end(family.pid, signal.SIGTERM, 0.01, family.reap)
+    trees.close()
 
 
 def test_a_later_process_of_the_same_pid_is_not_touched() -> None:
