@@ -1,4 +1,4 @@
-"""One command of a session: its pipes and what is kept of its output, from the queue to its end."""
+"""One command of a session, from the queue to its end: its pipes and its output."""
 
 import os
 import secrets
@@ -25,7 +25,7 @@ from runtime.session.shell_script import ShellScript, check
 
 
 class SessionCommand:
-    """A command that waits, runs or has ended. `on_settled` is called once, whatever becomes of it."""
+    """A command that waits, runs or has ended."""
 
     def __init__(
         self,
@@ -33,30 +33,40 @@ class SessionCommand:
         session: str,
         folder: Path,
         journal: Callable[[], Journal],
-        leftovers: OrphanedPipes,
+        orphaned_pipes: OrphanedPipes,
         on_settled: Callable[["SessionCommand"], None],
     ) -> None:
-        """`session` is the session's instance; `folder` is this run's own.
+        """Create a command and its pipes.
 
-        Raises `invalid_params`, `limit_exceeded`, `OSError`.
+        Args:
+            params: The parameters of the call.
+            session: The instance of the session.
+            folder: A path for the command's directory, which is made here.
+            journal: Makes a journal, one for each stream of output.
+            orphaned_pipes: Drains the pipes that background processes keep open.
+            on_settled: Is called once when the command has ended or failed.
+
+        Raises:
+            HawseError: `invalid_params`, `limit_exceeded`.
+            OSError: The directory or the pipes could not be made.
         """
         check(params.command, params.env or {})
-        journals = journal(), journal()  # first: there may be no more
+        journals = journal(), journal()  # first, since this may raise `limit_exceeded`
         self.params = params
-        self.silent = False  # nobody's command: `$?` stays what it was
+        self.silent = False  # not a client's command: it does not change `$?`
         self.instance = secrets.token_hex(8)
-        self.token = secrets.token_hex(8)  # what its words on the status pipe carry
+        self.token = secrets.token_hex(8)  # marks its messages on the status pipe
         self.folder = folder
         self.begun = False
         self.timed_out = False
         self.ended = False  # the shell has ended with it
         self.exit: Exit | None = None
-        self.error: HawseError | None = None  # instead of an outcome
+        self.error: HawseError | None = None  # why it was not run, instead of `exit`
         self.inputs = InputOffsets()
         self.writers = InputStreams()
         self.stdin: DeferredStdin | None = None
         self.readers: dict[ProcessSubscriber, None] = {}
-        self.ahead = 0  # how many were before it when it was queued
+        self.ahead = 0  # the number of commands before it when it was queued
         self._session = session
         self._on_settled = on_settled
         folder.mkdir(mode=0o700)
@@ -73,11 +83,11 @@ class SessionCommand:
                 os.close(fd)
             remove_tree(folder)
             raise
-        self.stdout = OutputStream(opened[0], journals[0], WeakCallback(self.wake), leftovers=leftovers)
-        self.stderr = OutputStream(opened[1], journals[1], WeakCallback(self.wake), leftovers=leftovers)
+        self.stdout = OutputStream(opened[0], journals[0], WeakCallback(self.wake), leftovers=orphaned_pipes)
+        self.stderr = OutputStream(opened[1], journals[1], WeakCallback(self.wake), leftovers=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
-        """It is its turn: what to tell the shell. `cwd` is absolute. Raises `OSError`."""
+        """Return the lines that run it. `cwd` is absolute; `last` is the exit code before. Raises `OSError`."""
         env = self.params.env or {}
         texts: dict[str, str] = {}
         if self.around:
@@ -101,14 +111,14 @@ class SessionCommand:
         self.settle(Exit(code=code))
 
     def started(self, lines: ShellScript) -> str:
-        """The shell is about to run it: what to tell it next."""
+        """Return the lines to send when the shell has reported that it runs the command."""
         if self.stdin is not None:
             self.stdin.begin()
         return lines.finish(self.token, str(self.folder), around=self.around)
 
     @property
     def around(self) -> bool:
-        """It has a directory or variables of its own."""
+        """Whether the call names a directory or variables."""
         return self.params.cwd is not None or bool(self.params.env)
 
     def settle(self, exit_: Exit, *, ended: bool = False) -> None:
@@ -120,7 +130,7 @@ class SessionCommand:
         self._close(Exit())
 
     def shrink(self) -> None:
-        """Keep little of the output: it ended long ago."""
+        """Keep the last SHRUNK bytes of each stream only."""
         for stream in (self.stdout, self.stderr):
             stream.journal.limit(SHRUNK)
 
@@ -134,7 +144,7 @@ class SessionCommand:
         )
 
     def result(self, cut: bool = False) -> SessionExecResult:
-        """Raises its error."""
+        """Return the result; `cut`: not all output was sent. Raises the error of a command that was not run."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None
@@ -158,13 +168,13 @@ class SessionCommand:
 
 
 class SessionCommandStream(ProcessAttachStream[SessionCommand]):
-    """Serves one `session.exec` call. `on_gone` is called when it is not there any more."""
+    """Serves one `session.exec` call. `on_gone` is called when the call has closed."""
 
     def __init__(
         self, run: SessionCommand, call: RuntimeCall, params: SessionExec, on_gone: Callable[[SessionCommand], None]
     ) -> None:
         self._run = run
-        self._told = False  # that it waits
+        self._waiting_sent = False
         self._on_gone = on_gone
         super().__init__(
             run,
@@ -184,8 +194,8 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
             self._call.error(run.error)
             return False
         if not run.begun:
-            if not self._told and connection.window(ch) > 0:
-                self._told = True
+            if not self._waiting_sent and connection.window(ch) > 0:
+                self._waiting_sent = True
                 connection.send_event(ch, "waiting", SessionExecWaiting(ahead=run.ahead))
             return False
         return super().pull(connection, ch, size)

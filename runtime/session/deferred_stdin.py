@@ -1,4 +1,4 @@
-"""stdin of a command that may not have begun yet: what is written before is kept."""
+"""The stdin of a command that may not have begun yet: input that arrives before is kept."""
 
 import asyncio
 import os
@@ -14,14 +14,16 @@ STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the las
 class DeferredStdin:
     """The writing end of a named pipe, once the shell has opened the other. The interface of `FdWriter`.
 
-    The pipe is opened only then: so its reader sees the end when we close it, and nobody waits for the other.
+    It is opened only then, so that the command reads its end when we close it, and neither side waits for the other.
     """
 
     def __init__(self, path: Path) -> None:
         self.ended = False
         self._path = path
         self._outlet: FdWriter | None = None
-        self._early: deque[tuple[bytes, Callable[[int], None] | None]] = deque()  # bounded by who writes: `pending`
+        self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
+            deque()
+        )  # bounded by the writer, which looks at `pending`
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         os.mkfifo(path, 0o600)
@@ -45,11 +47,11 @@ class DeferredStdin:
             self._outlet.end()
 
     def begin(self, attempt: int = 0) -> None:
-        """The shell is about to open it: be there when it does."""
+        """The shell is about to open the pipe: open the other end, and repeat until that succeeds."""
         self._timer = None
         try:
             fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:  # ENXIO: not yet
+        except OSError:  # ENXIO: the shell has not opened it yet
             delay = STEPS[min(attempt, len(STEPS) - 1)]
             self._timer = asyncio.get_running_loop().call_later(delay, self.begin, attempt + 1)
             return

@@ -1,4 +1,4 @@
-"""Ending a session's command, and neither its shell nor what earlier commands have left running."""
+"""Ends the current command of a session, but neither its shell nor processes that earlier commands left running."""
 
 import asyncio
 import os
@@ -14,12 +14,12 @@ from runtime.session.shell import Shell
 from runtime.session.shell_script import STOP_SIGNAL
 
 GRACE = 5.0  # seconds from TERM to KILL
-LAST = 2.0  # seconds after KILL in which the shell has to come back
+RETURN_TIMEOUT = 2.0  # seconds after KILL within which the shell has to report again
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Before:
-    """What a shell had running when a command began."""
+class ProcessesBefore:
+    """The processes that a shell had running when a command began."""
 
     def __init__(self, shell: int, mark: str) -> None:
         """`mark`: as for `ProcessTable.members`."""
@@ -29,7 +29,7 @@ class Before:
         self._children = _children(shell)
 
     def of_command(self, table: ProcessTable) -> set[Member]:
-        """What the command has running: the shell's tree in `table` without what was there before."""
+        """Return the processes of the command: the shell's tree in `table` without those that ran before it."""
         all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
         earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
         return all_ - {member for pid in earlier for member in table.members(pid)}
@@ -38,38 +38,46 @@ class Before:
 async def stop(
     shell: Shell,
     run: SessionCommand,
-    before: Before,
+    before: ProcessesBefore,
     trees: ProcessTrees,
     wait: Callable[[float], Awaitable[None]],
 ) -> bool:
-    """End `run`: TERM to what it started, KILL after GRACE. False if the shell does not come back from it.
+    """End a command: SIGTERM to its processes, SIGKILL after GRACE.
 
-    `wait` waits until something has changed, or for so many seconds.
+    bash runs the next command of a list when a program catches SIGINT or dies of another signal. The trap of
+    STOP_SIGNAL runs before that next command and drops the list. If no program runs, the shell itself is busy, and
+    SIGINT interrupts it.
 
-    bash goes on with the next command of a list when a program catches SIGINT, or dies of another signal; the trap
-    of STOP_SIGNAL runs before that next command and drops it. Where nothing runs the shell itself is busy, and a
-    plain SIGINT is what it reacts to.
+    Args:
+        shell: The shell of the session.
+        run: The command.
+        before: The processes that do not belong to the command.
+        trees: Reads the process table.
+        wait: Waits until the state of the session has changed, or for the given number of seconds.
+
+    Returns:
+        Whether the shell still runs and has reported the end of the command.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + GRACE
-    told: set[Member] = set()
+    signalled: set[Member] = set()
     first = True
     for step in chain(STEPS, repeat(STEPS[-1])):
         doomed = before.of_command(await trees.table())
         late = clock() >= deadline
         if run.exit is not None:
-            kill(doomed | told, signal.SIGKILL)
+            kill(doomed | signalled, signal.SIGKILL)
             return shell.exit is None
-        if clock() >= deadline + LAST:
-            kill(doomed | told, signal.SIGKILL)
+        if clock() >= deadline + RETURN_TIMEOUT:
+            kill(doomed | signalled, signal.SIGKILL)
             return False
         if first or not doomed:
             shell.signal(STOP_SIGNAL if first else signal.SIGINT)
-        kill(doomed if late else doomed - told, signal.SIGKILL if late else signal.SIGTERM)
-        kill(doomed - told, signal.SIGCONT)
-        told |= doomed
+        kill(doomed if late else doomed - signalled, signal.SIGKILL if late else signal.SIGTERM)
+        kill(doomed - signalled, signal.SIGCONT)
+        signalled |= doomed
         if not first and shell.unread == 0:
-            shell.say(shell.lines.tell("E", run.token, "$?"))  # it dropped what it was to say at the end
+            shell.send(shell.lines.report("E", run.token, "$?"))  # it dropped the line that reports the end
         first = False
         await wait(step)
     return False
@@ -78,16 +86,19 @@ async def stop(
 async def settle(
     shell: Shell, token: str, arrived: Callable[[], bool], wait: Callable[[float], Awaitable[None]]
 ) -> bool:
-    """Wait until the shell has heard every signal that it was sent, so that none of them hits the next command."""
+    """Wait until all pending signals have been delivered to the shell, so that none interrupts the next command.
+
+    Returns whether the shell has reported `token` within RETURN_TIMEOUT.
+    """
     clock = asyncio.get_running_loop().time
-    deadline = clock() + LAST
+    deadline = clock() + RETURN_TIMEOUT
     for step in chain(STEPS, repeat(STEPS[-1])):
         if arrived() or shell.exit is not None:
             return shell.exit is None
         if clock() >= deadline:
             return False
         if shell.unread == 0:
-            shell.say(shell.lines.tell("Y", token))
+            shell.send(shell.lines.report("Y", token))
         await wait(step)
     return False
 
@@ -96,5 +107,5 @@ def _children(pid: int) -> set[int]:
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             return {int(child) for child in file.read().split()}
-    except OSError:  # a kernel without it: then the time of their start has to do
+    except OSError:  # the kernel has no such file: the start times must suffice
         return set()

@@ -45,13 +45,13 @@ from runtime.session.watch import SessionWatchStream
 
 log = logging.getLogger(__name__)
 
-LIMIT = 256  # sessions that live: each is a process and two pipes
-RUNS_KEPT = 64  # keyed commands that have ended and keep their whole output
-ENDED_KEPT = 64  # of which the end can still be asked for
+LIMIT = 256  # running sessions: each is a process and two pipes
+RUNS_KEPT = 64  # ended commands with a key that keep their whole output
+ENDED_KEPT = 64  # ended sessions that `session.get` still describes
 
 
 class SessionMethods:
-    """By id, living and ended; and what they run, by key."""
+    """The sessions by id, and their commands by key."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class SessionMethods:
         tasks: Tasks,
         trees: ProcessTrees,
         processes: ProcessMethods,
-        leftovers: OrphanedPipes,
+        orphaned_pipes: OrphanedPipes,
     ) -> None:
         self._environment = environment
         self._journals = journals
@@ -69,7 +69,7 @@ class SessionMethods:
         self._tasks = tasks
         self._trees = trees
         self._processes = processes
-        self._leftovers = leftovers
+        self._orphaned_pipes = orphaned_pipes
         self._sessions: dict[str, Session] = {}
         self._ended: OrderedDict[Session, None] = OrderedDict()
         self._finished: deque[SessionCommand] = deque()  # those with a key, the latest RUNS_KEPT
@@ -81,9 +81,9 @@ class SessionMethods:
     def get(self, session_id: str, instance: str | None = None) -> Session:
         session = self._sessions.get(session_id)
         if session is None:
-            raise HawseError("not_found", f"no session {session_id}")
+            raise HawseError("not_found", f"session {session_id} does not exist")
         if instance is not None and instance != session.instance:
-            raise HawseError("stale_handle", f"session {session_id} was created anew")
+            raise HawseError("stale_handle", f"session {session_id} was created again: instance {instance} has ended")
         return session
 
     async def close(self) -> None:
@@ -91,7 +91,7 @@ class SessionMethods:
         living = [session for session in self._sessions.values() if session.exit is None]
         for error in await asyncio.gather(*(session.end(0.5) for session in living), return_exceptions=True):
             if error is not None:
-                log.error("! a session is left: %s", error)
+                log.error("! a session was not ended: %s", error)
         if self._folder is not None:
             self._folder.close()
 
@@ -104,7 +104,7 @@ class SessionMethods:
         if existing is not None and existing.exit is None:
             raise HawseError("conflict", f"session {session_id} is running")
         if len(self) >= LIMIT:
-            raise HawseError("limit_exceeded", f"{LIMIT} sessions are running")
+            raise HawseError("limit_exceeded", f"session limit reached: {LIMIT} are running")
         cwd = self._environment.cwd(params.cwd)
         _check_names(params.env or {})
         session = Session(
@@ -180,7 +180,7 @@ class SessionMethods:
     def _new_run(self, session: Session, params: SessionExec, on_settled: Any) -> SessionCommand:
         try:
             folder, journal = self._new_folder(), self._journals.journal
-            return SessionCommand(params, session.instance, folder, journal, self._leftovers, on_settled)
+            return SessionCommand(params, session.instance, folder, journal, self._orphaned_pipes, on_settled)
         except OSError as error:
             raise typed(error) from None
 
@@ -197,7 +197,7 @@ class SessionMethods:
             self._finished.popleft().shrink()
 
     def _gone(self, run: SessionCommand) -> None:
-        """A caller has left. Nobody has to wait for the turn of a command that nobody waits for."""
+        """A call has closed. A command that has not begun and has no other call is withdrawn from the queue."""
         session = self._sessions.get(run.params.id)
         if not run.begun and not run.readers and session is not None:
             session.withdraw(run)
@@ -246,7 +246,7 @@ class SessionMethods:
     # ---- inside
 
     def _new_folder(self) -> Path:
-        """A path for a folder of a session or a run; nobody else may look into what is above it."""
+        """Return a new path in the private directory, for a session or a command."""
         if self._folder is None:
             self._folder = PrivateTempDir()
         return self._folder.path / secrets.token_hex(6)
@@ -255,4 +255,4 @@ class SessionMethods:
 def _check_names(env: dict[str, str | None]) -> None:
     for name in env:
         if NAME.fullmatch(name) is None:
-            raise HawseError("invalid_params", f"a shell has no variable named {name!r}")
+            raise HawseError("invalid_params", f"{name!r} is not a valid name of a shell variable")

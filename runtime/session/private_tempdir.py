@@ -1,7 +1,7 @@
-"""A temporary folder that is ours alone for as long as we live, in memory where there is such a place.
+"""A private temporary directory, in memory where the system has such a file system.
 
-Who is killed cannot clean up; so whoever makes the next one does. A lock says who lives (flock(2)): a process id would
-mean nothing where several sandboxes share the memory.
+A runtime that is killed cannot remove its directory; the next one does. A lock (flock(2)) marks the directory of a
+living runtime: process ids have no meaning between sandboxes that share the file system.
 """
 
 import fcntl
@@ -12,16 +12,16 @@ from pathlib import Path
 
 from runtime.core.remove_tree import remove_tree
 
-MEMORY = Path("/dev/shm")  # nobody else cleans up there, and it is no disk
-PREFIX = ".hawse-own-"  # that nobody else has: what is called so and is not locked is removed
-YOUNG = 60.0  # seconds; before it is so old, a folder may have been made and not be locked yet
+MEMORY = Path("/dev/shm")  # no other program cleans up there, and it is not on a disk
+PREFIX = ".hawse-own-"  # of our directories only: one with this prefix that is not locked is removed
+YOUNG = 60.0  # seconds; a younger directory may not have been locked yet
 
 
 class PrivateTempDir:
-    """Make it, use `path`, `close` it. Raises `OSError`. Nobody else may look into it."""
+    """Creates the directory, which only this user can read; `close` removes it. Raises `OSError`."""
 
     def __init__(self, where: Path | None = None) -> None:
-        """`where`: for tests; by default memory, or else where temporary files go."""
+        """`where`: the parent directory; by default /dev/shm, or the directory for temporary files."""
         if where is None:
             where = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
         for left in where.glob(f"{PREFIX}*"):
@@ -36,7 +36,7 @@ class PrivateTempDir:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a folder of somebody who is gone. What cannot be looked at is somebody else's."""
+    """Remove the directory of a runtime that has ended. A directory that cannot be opened belongs to another user."""
     try:
         if time.time() - folder.lstat().st_mtime < YOUNG:
             return

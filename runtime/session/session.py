@@ -1,4 +1,4 @@
-"""A session: a shell that lives on, and the commands that wait for their turn on it."""
+"""A session: a shell that keeps running, and the queue of its commands."""
 
 import asyncio
 import os
@@ -21,18 +21,18 @@ from runtime.posix.process_table import PROCESS_MARK
 from runtime.posix.process_tree import ProcessTrees
 from runtime.process.process import TIMED_OUT
 from runtime.session.command import SessionCommand
-from runtime.session.interrupt import Before, settle, stop
+from runtime.session.interrupt import ProcessesBefore, settle, stop
 from runtime.session.shell import Shell
 from runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
 QUEUE_LIMIT = 64  # commands that wait on one session: each holds two pipes
-READY_WITHIN = 10.0  # seconds that a new shell has for its first word
-LOOK = 1.0  # seconds between looks whether a shell has passed the end of a command without a word
-MISSES = 3  # looks after which it is taken for broken
+READY_TIMEOUT = 10.0  # seconds within which a new shell has to report for the first time
+WATCHDOG_INTERVAL = 1.0  # seconds between checks whether a shell has read the end of a command and not reported it
+MISSES = 3  # failed checks after which the shell is killed
 
 
 class Session:
-    """One shell with its queue. `on_end` is called once, when the shell has ended."""
+    """One shell with its queue of commands."""
 
     def __init__(
         self,
@@ -46,7 +46,22 @@ class Session:
         trees: ProcessTrees,
         on_end: Callable[["Session"], None],
     ) -> None:
-        """`folder` becomes its own. Raises `spawn_failed`, `limit_exceeded`, `OSError`."""
+        """Start the shell; `ready` waits until it can be used.
+
+        Args:
+            session_id: The id of the session.
+            shell: The path of the shell.
+            cwd: The directory in which it starts.
+            env: Its whole environment.
+            folder: A path for the session's directory, which is made here and removed at the end.
+            tasks: Owns the work of this session.
+            trees: Reads the process table and ends process trees.
+            on_end: Is called once, when the shell has ended.
+
+        Raises:
+            HawseError: `spawn_failed`, `limit_exceeded`.
+            OSError: The directory or the pipes could not be made.
+        """
         self.id = session_id
         self.instance = secrets.token_hex(8)
         self.folder = folder
@@ -58,11 +73,11 @@ class Session:
         self._on_end = on_end
         self._queue: deque[SessionCommand] = deque()
         self._run: SessionCommand | None = None
-        self._before: Before | None = None
-        self._last = 0  # the code of the command before
-        self._held = True  # no command may begin: the shell is not ready, or a signal may still be on its way
+        self._before: ProcessesBefore | None = None
+        self._last = 0  # the exit code of the command before
+        self._held = True  # no command may begin: the shell is not ready, checks a command, or has a pending signal
         self._deleted = False
-        self._heard: set[str] = set()  # tokens that `settle` waits for
+        self._reported: set[str] = set()  # the tokens of `Y` messages, for which `settle` waits
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
@@ -71,14 +86,14 @@ class Session:
         folder.mkdir(mode=0o700)
         try:
             env = {**env, PROCESS_MARK: self.instance}
-            self._shell = Shell(shell, folder, cwd=cwd, env=env, told=self._told, on_exit=self._exited)
+            self._shell = Shell(shell, folder, cwd=cwd, env=env, on_message=self._receive, on_exit=self._exited)
         except BaseException:
             remove_tree(folder)
             raise
 
     @property
     def mark(self) -> str:
-        """What everything that descends from it has in its environment."""
+        """The environment entry of all processes that descend from the shell."""
         return f"{PROCESS_MARK}={self.instance}"
 
     @property
@@ -103,18 +118,21 @@ class Session:
         )
 
     async def ready(self) -> None:
-        """Wait for a new shell's first word. Raises `spawn_failed` if none comes."""
+        """Wait until a new shell reports for the first time. Raises `spawn_failed` after READY_TIMEOUT."""
         token = secrets.token_hex(8)
-        self._shell.say(self._shell.lines.first() + self._shell.lines.tell("Y", token))
+        self._shell.send(self._shell.lines.first() + self._shell.lines.report("Y", token))
         with suppress(TimeoutError):
-            async with asyncio.timeout(READY_WITHIN):
-                while token not in self._heard and self.exit is None:
+            async with asyncio.timeout(READY_TIMEOUT):
+                while token not in self._reported and self.exit is None:
                     self._changed.clear()
                     await self._changed.wait()
-        if token not in self._heard or self.exit is not None:
+        if token not in self._reported or self.exit is not None:
             await self.end(0)
-            raise HawseError("spawn_failed", f"{self._shell_path} is no shell that can be talked to")
-        self._heard.clear()
+            raise HawseError(
+                "spawn_failed",
+                f"shell {self._shell_path} is not a shell that reads commands from stdin",
+            )
+        self._reported.clear()
         self._held = False
         self._next()
 
@@ -123,25 +141,25 @@ class Session:
         if self.exit is not None or self._deleted:
             raise self._gone()
         if len(self._queue) >= QUEUE_LIMIT:
-            raise HawseError("limit_exceeded", f"{QUEUE_LIMIT} commands wait on session {self.id}")
+            raise HawseError("limit_exceeded", f"queue of session {self.id} is full: {QUEUE_LIMIT} commands wait")
         run.ahead = len(self._queue) + (self._run is not None)
         self._queue.append(run)
         self._next()
 
     def withdraw(self, run: SessionCommand) -> None:
-        """Nobody waits for it any more: unless it has begun, it never will."""
+        """Remove a command from the queue. One that has begun goes on."""
         if run in self._queue:
             self._queue.remove(run)
-            run.fail(HawseError("cancelled", "nobody waited for its turn", admitted="no"))
+            run.fail(HawseError("cancelled", "the command was withdrawn before it began", admitted="no"))
 
     async def end(self, grace: float) -> None:
-        """End the shell and its tree: TERM, KILL after `grace` seconds. Returns when nothing is left.
+        """End the shell and its process tree: TERM, then KILL after `grace` seconds. Returns when no process is left.
 
-        Also when the shell has ended by itself, for what it left behind.
+        It also ends the processes that a shell which has exited left running.
         """
         self._deleted = True
         self._fail_waiting()
-        self._shell.signal(signal.SIGHUP)  # an interactive shell does not heed TERM
+        self._shell.signal(signal.SIGHUP)  # an interactive shell ignores TERM
         await self._trees.end(self._shell.pid, signal.SIGTERM, grace, lambda: self.exit is not None, mark=self.mark)
 
     # ---- turns
@@ -156,17 +174,17 @@ class Session:
             self._queue.popleft()
             try:
                 self._begin(run)
-            except Exception as error:  # whatever it was, the next one gets its turn
+            except Exception as error:  # the next command begins in any case
                 run.fail(typed(error))
 
     def _begin(self, run: SessionCommand) -> None:
         text = run.begin(self._shell.lines, self._cwd_of(run), self._last)
         self._run = run
         self._misses = 0
-        self._before = Before(self._shell.pid, self.mark)
-        self._shell.say(text)
+        self._before = ProcessesBefore(self._shell.pid, self.mark)
+        self._shell.send(text)
         loop = asyncio.get_running_loop()
-        self._timers = [loop.call_later(LOOK, self._look)]
+        self._timers = [loop.call_later(WATCHDOG_INTERVAL, self._check_reports)]
         if run.params.timeout is not None:
             self._timers.append(loop.call_later(run.params.timeout, self._time_out))
 
@@ -191,10 +209,10 @@ class Session:
         token = secrets.token_hex(8)
         state = run.folder / "parser_state"
         lines = self._shell.lines
-        self._shell.say(lines.parser_state(str(state)) + lines.tell("Y", token))
-        if not await settle(self._shell, token, lambda: token in self._heard, self._wait):
-            return None  # the shell is busy or broken: `_look` finds out
-        self._heard.discard(token)
+        self._shell.send(lines.parser_state(str(state)) + lines.report("Y", token))
+        if not await settle(self._shell, token, lambda: token in self._reported, self._wait):
+            return None  # the shell is busy or broken: `_check_reports` finds out
+        self._reported.discard(token)
         return await self._syntax.error(run.folder / "command", state)
 
     def _cwd_of(self, run: SessionCommand) -> str | None:
@@ -209,13 +227,13 @@ class Session:
             raise HawseError("spawn_failed", f"{path}: no such directory")
         return path
 
-    def _told(self, word: str, token: str, value: str) -> None:
+    def _receive(self, kind: str, token: str, value: str) -> None:
         run = self._run
-        if word == "Y":
-            self._heard.add(token)
-        elif run is not None and token == run.token and word == "S":
-            self._shell.say(run.started(self._shell.lines))
-        elif run is not None and token == run.token and word == "E" and value.isdigit():
+        if kind == "Y":
+            self._reported.add(token)
+        elif run is not None and token == run.token and kind == "S":
+            self._shell.send(run.started(self._shell.lines))
+        elif run is not None and token == run.token and kind == "E" and value.isdigit():
             code = int(value) & 255
             if not run.silent:
                 self._last = code
@@ -233,14 +251,16 @@ class Session:
             run.settle(Exit(code=TIMED_OUT, timed_out=True) if run.timed_out else result, ended=ended)
         self._next()
 
-    def _look(self) -> None:
-        """A shell that has read past the end of a command and said nothing cannot: its pipe is gone, or it has no
-        descriptor left, or what it says is somebody's function."""
+    def _check_reports(self) -> None:
+        """Kill a shell that has read the end of a command and not reported it.
+
+        Its pipe was removed, it has no free descriptor, or a function of the user replaces a builtin.
+        """
         if self._run is not None and not self._held:
             self._misses = self._misses + 1 if self._shell.unread == 0 else 0
             if self._misses >= MISSES:
                 self._shell.signal(signal.SIGKILL)
-        self._timers[0] = asyncio.get_running_loop().call_later(LOOK, self._look)
+        self._timers[0] = asyncio.get_running_loop().call_later(WATCHDOG_INTERVAL, self._check_reports)
 
     # ---- ends
 
@@ -251,25 +271,25 @@ class Session:
         self._held = True
         self._tasks.start(self._stop(self._run, self._before))
 
-    async def _stop(self, run: SessionCommand, before: Before) -> None:
+    async def _stop(self, run: SessionCommand, before: ProcessesBefore) -> None:
         token = secrets.token_hex(8)
         back = await stop(self._shell, run, before, self._trees, self._wait)
-        if not (back and await settle(self._shell, token, lambda: token in self._heard, self._wait)):
+        if not (back and await settle(self._shell, token, lambda: token in self._reported, self._wait)):
             self._shell.signal(signal.SIGKILL)
-        self._heard.discard(token)
+        self._reported.discard(token)
         self._held = False
         self._next()
 
     async def _reset(self) -> None:
-        """It may have been a syntax error: bash 5.2 keeps half of what it parsed, and dies of it later.
+        """Reset the parser after what may have been a syntax error, for example of an `eval`, which is not checked.
 
-        A SIGINT makes it forget (bash's reset_parser).
+        bash 5.2 keeps half of the text it parsed. SIGINT makes it drop that (reset_parser).
         """
         token = secrets.token_hex(8)
         self._shell.signal(signal.SIGINT)
-        if not await settle(self._shell, token, lambda: token in self._heard, self._wait):
+        if not await settle(self._shell, token, lambda: token in self._reported, self._wait):
             self._shell.signal(signal.SIGKILL)
-        self._heard.discard(token)
+        self._reported.discard(token)
         self._held = False
         self._next()
 
@@ -289,8 +309,8 @@ class Session:
         self._settle(result, ended=True)
         self._fail_waiting()
         remove_tree(self.folder)
-        for tell in list(self.watchers):
-            tell()
+        for wake in list(self.watchers):
+            wake()
         self._on_end(self)
 
     def _fail_waiting(self) -> None:

@@ -1,7 +1,7 @@
-"""A session's shell as a process: its control pipe, and the pipe on which it says how far it is.
+"""The shell process of a session, with the pipe from which it reads and the pipe on which it reports its progress.
 
-Both are named pipes in a folder that only we and the shell know. Its commands inherit neither: the shell opens the
-status pipe for each word, and keeps the other where programs that it starts do not get it.
+Both are named pipes in a private directory. The session's commands inherit neither: the shell opens the status pipe for
+each message, and its own stdin is not passed on to the programs that it starts.
 """
 
 import fcntl
@@ -17,11 +17,11 @@ from runtime.posix.fd_streams import FdReader, FdWriter
 from runtime.posix.spawn import spawn_reading
 from runtime.session.shell_script import ShellScript, argv
 
-WORD_LIMIT = 4096  # bytes of a line on the status pipe: only the shell writes there, and only short ones
+MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes short lines only
 
 
 class Shell:
-    """One shell, from its start until it has been reaped. `told` gets the words, tokens and values it says."""
+    """One shell, from its start until it has been reaped."""
 
     def __init__(
         self,
@@ -30,13 +30,26 @@ class Shell:
         *,
         cwd: str,
         env: Mapping[str, str],
-        told: Callable[[str, str, str], None],
+        on_message: Callable[[str, str, str], None],
         on_exit: Callable[[Exit], None],
     ) -> None:
-        """Raises `spawn_failed`, `limit_exceeded`, `OSError`."""
+        """Start the shell.
+
+        Args:
+            path: The program.
+            folder: The private directory for the two pipes.
+            cwd: The directory in which the shell starts.
+            env: Its whole environment.
+            on_message: Is called with the kind, the token and the value of each message.
+            on_exit: Is called once when the shell has ended.
+
+        Raises:
+            HawseError: `spawn_failed`, `limit_exceeded`.
+            OSError: The pipes could not be made.
+        """
         self.lines = ShellScript(path, str(folder / "status"))
         self.exit: Exit | None = None
-        self._told = told
+        self._on_message = on_message
         self._on_exit = on_exit
         self._rest = b""
         control = _pipe(folder / "control")
@@ -54,7 +67,7 @@ class Shell:
             raise
         self._child = adopt(pid, self._exited, control, status)
         self._outlet = FdWriter(control, owned=True)
-        self._inlet = FdReader(status, self._said, _nothing, _nothing)
+        self._inlet = FdReader(status, self._receive, _ignore, _ignore)
 
     @property
     def pid(self) -> int:
@@ -62,16 +75,17 @@ class Shell:
 
     @property
     def unread(self) -> int:
-        """Bytes of what it was told that it has not read: none while it runs what was said last, or is idle."""
+        """Bytes of its input that it has not read: 0 while it runs the last line, or is idle."""
         if self._outlet.closed:
             return 0
         return int.from_bytes(fcntl.ioctl(self._control, termios.FIONREAD, bytes(4)), "little")
 
-    def say(self, text: str) -> None:
+    def send(self, text: str) -> None:
+        """Send lines for the shell to run."""
         self._outlet.write(text.encode())
 
     def signal(self, signum: int) -> None:
-        """To the shell alone, which is continued as well."""
+        """Send a signal to the shell alone, and SIGCONT after it."""
         if self.exit is None:
             os.kill(self.pid, signum)
             os.kill(self.pid, signal.SIGCONT)
@@ -79,16 +93,16 @@ class Shell:
     def cwd(self) -> str:
         return os.readlink(f"/proc/{self.pid}/cwd")
 
-    def _said(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-WORD_LIMIT:]
+        self._rest = rest[-MESSAGE_LIMIT:]
         for line in lines:
-            word, _, tail = line.decode(errors="replace").partition(" ")
+            kind, _, tail = line.decode(errors="replace").partition(" ")
             token, _, value = tail.partition(" ")
-            self._told(word, token, value)
+            self._on_message(kind, token, value)
 
     def _exited(self, result: Exit) -> None:
-        self._inlet.drain(WORD_LIMIT)
+        self._inlet.drain(MESSAGE_LIMIT)
         self.exit = result
         self._inlet.close()
         self._outlet.close()
@@ -96,10 +110,10 @@ class Shell:
 
 
 def _pipe(path: Path) -> int:
-    """A named pipe that we have open both ways, so that nobody ever waits to open it, or sees its end."""
+    """Make a named pipe and open both ends of it, so that the shell never waits to open it and never reads its end."""
     os.mkfifo(path, 0o600)
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def _nothing() -> None:
+def _ignore() -> None:
     pass

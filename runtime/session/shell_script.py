@@ -1,13 +1,14 @@
-"""What a session's shell is told, line by line. Pure text; it knows neither files nor processes.
+"""The lines that a session's shell reads. Pure text: this module uses neither files nor processes.
 
-The shell is interactive, so that no mistake and no SIGINT ends it: it drops what it was doing and reads the next
-line. It reads from a pipe of its own; a command is sourced from a file, since a quote that is never closed must not
-swallow the lines that follow. docs/decisions/0031.
+The shell is interactive, so that neither an error nor a SIGINT ends it: it drops the current line and reads the next
+one. It reads from a pipe of its own. A command is sourced from a file, so that an unclosed quote cannot swallow the
+lines that follow. An interactive shell expands PS1 and runs PROMPT_COMMAND before each line, so there are as few lines
+as possible. docs/decisions/0031.
 
-    \\printf 'S TOKEN' >status          it has begun; only now the end is sent: dash drops what it has read ahead
-    \\. before                          the call's own directory and variables
+    \\printf 'S TOKEN' >status; \\. before    started; only now the end is sent, since dash drops input it read ahead
     \\. command <in >out 2>err
-    \\. after; \\printf 'E TOKEN' $?    reached however the command went, unless the shell is gone
+    \\. after
+    \\printf 'E TOKEN' $? >status            reached after any command that does not end the shell
 """
 
 import re
@@ -18,19 +19,19 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-STOP_SIGNAL: Final = 60  # real-time, so nobody else's: makes bash drop the command that runs
+STOP_SIGNAL: Final = 60  # a real-time signal that programs do not use: its trap makes bash drop the current command
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BASH: Final = ("--norc", "--noprofile", "--noediting", "-i", "+m", "+H")
 OTHER: Final = ("-i", "+m")
 
 
 def argv(shell: str) -> list[str]:
-    """How a shell is started: interactive, without a user's files, job control, history or line editor."""
+    """Return the argv of an interactive shell without start-up files, job control, history and line editor."""
     return [shell, *(BASH if PurePath(shell).name == "bash" else OTHER)]
 
 
 class ShellScript:
-    """The lines for one kind of shell. What a user has named like a builtin must not be taken for it."""
+    """Makes the lines for one shell. Functions and aliases of the user cannot replace the builtins in them."""
 
     def __init__(self, shell: str, status: str) -> None:
         self._builtin = "\\builtin " if PurePath(shell).name == "bash" else "\\command "
@@ -38,12 +39,13 @@ class ShellScript:
         self._status = shlex.quote(status)
 
     def first(self) -> str:
-        """Once, before everything else. A command that runs ends by SIGINT, whatever a user has done to that."""
+        """The first lines: no history, and a trap that ends the current command even if the user has changed SIGINT."""
         history = 'if \\[ "${BASH_VERSION-}" ]; then \\set +o history; \\unset HISTFILE; \\history -c; fi'
         return f"{history}\n\\trap '\\trap - INT; \\kill -INT $$' {STOP_SIGNAL}\n"
 
-    def tell(self, word: str, token: str, value: str = "") -> str:
-        return f"{self._builtin}printf '%s\\n' \"{word} {token} {value}\" >{self._status}\n"
+    def report(self, kind: str, token: str, value: str = "") -> str:
+        """A line that makes the shell write a message to its status pipe."""
+        return f"{self._builtin}printf '%s\\n' \"{kind} {token} {value}\" >{self._status}\n"
 
     def parser_state(self, path: str) -> str:
         """Make bash write a script to `path` that restores its aliases and parser options, and ends with `set -n`.
@@ -59,22 +61,32 @@ class ShellScript:
         return f"\\builtin alias -p >|{file}{options}{posix}; \\builtin printf '%s\\n' '\\set -n' >>{file}; "
 
     def begin(self, token: str, folder: str, *, last: int, around: bool, stdin: bool) -> str:
-        """`last`: the code of the command before, which `$?` is; `around`: there are files `before` and `after`."""
+        """The lines that report the start of a command and run it.
+
+        Args:
+            token: The token of the messages about this command.
+            folder: The directory of the command's files and pipes.
+            last: The exit code of the command before, which becomes `$?`.
+            around: Whether there are files `before` and `after`.
+            stdin: Whether there is a pipe `in`; otherwise stdin is /dev/null.
+        """
         inside = {name: shlex.quote(f"{folder}/{name}") for name in ("before", "last", "command", "in", "out", "err")}
         before = f"{self._source}{inside['before']} 2>{inside['err']}\n" if around else ""
         carry = f"{self._source}{inside['last']}; " if last else ""
         source = inside["in"] if stdin else "/dev/null"
         run = f"{self._source}{inside['command']} <{source} >{inside['out']} 2>{inside['err']}\n"
-        return self.tell("S", token) + before + carry + run
+        started = self.report("S", token).removesuffix("\n")
+        return f"{started}; {before}{carry}{run}"
 
     def finish(self, token: str, folder: str, *, around: bool) -> str:
+        """The lines that report the exit code. They are sent when the command has started."""
         if not around:
-            return self.tell("E", token, "$?")
-        after = f"__hawse_code=$?\n{self._source}{shlex.quote(f'{folder}/after')}\n"
-        return after + self.tell("E", token, "${__hawse_code-0}") + "\\unset __hawse_code\n"
+            return self.report("E", token, "$?")
+        after = f"__hawse_code=$?; {self._source}{shlex.quote(f'{folder}/after')}\n"
+        return after + self.report("E", token, "${__hawse_code-0}").removesuffix("\n") + "; \\unset __hawse_code\n"
 
     def before(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Take on a call's own directory and variables, and note what was."""
+        """A script that sets the directory and the variables of one call, and saves the old ones."""
         text = ""
         for number, (name, value) in enumerate(env.items()):
             was = f"__hawse_was{number}"
@@ -88,7 +100,7 @@ class ShellScript:
         return text
 
     def after(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Undo `before`."""
+        """A script that undoes `before`."""
         text = ""
         if cwd is not None:
             text += (
@@ -105,16 +117,16 @@ class ShellScript:
 
 
 def check(command: str, env: Mapping[str, str | None]) -> None:
-    """Raises `invalid_params` for what no shell can be told."""
+    """Raise `invalid_params` for a command or an environment that a shell cannot have."""
     if "\0" in command or any("\0" in (value or "") for value in env.values()):
-        raise HawseError("invalid_params", "a NUL byte in a command or its environment")
+        raise HawseError("invalid_params", "the command or its environment contains a NUL byte")
     for name in env:
         if NAME.fullmatch(name) is None:
-            raise HawseError("invalid_params", f"a shell has no variable named {name!r}")
+            raise HawseError("invalid_params", f"{name!r} is not a valid name of a shell variable")
 
 
 def snapshot(shell: str, folder: str) -> str:
-    """A command that writes what the session is into `folder`: `env`, `cwd` and `state`, which a shell can source."""
+    """A command that writes the state of the session to `folder`: the files `env`, `cwd` and `state` (a script)."""
     where = {name: shlex.quote(f"{folder}/{name}") for name in ("env", "cwd", "state")}
     bash = (
         "{ \\builtin shopt -p; \\builtin set +o; \\builtin declare -f; \\builtin alias -p; }"

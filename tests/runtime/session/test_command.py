@@ -1,4 +1,4 @@
-"""One command: its key, its repeats."""
+"""A command with a key runs once, and repeats of its call resume it."""
 
 from typing import Any
 

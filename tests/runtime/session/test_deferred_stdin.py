@@ -1,11 +1,11 @@
-"""stdin of a command: what was sent, before and after it began."""
+"""The stdin of a command is the input that was sent before and after it began."""
 
 from tests.support.runtime import Client
 from tests.support.sessions import SHELLS, execute
 
 
 @SHELLS
-async def test_stdin_is_what_was_sent_and_never_the_shells_own(client: Client, shell: str) -> None:
+async def test_stdin_is_the_input_of_the_call_and_never_that_of_the_shell(client: Client, shell: str) -> None:
     await client.ask("session.create", id="s", shell=shell)
     call = execute(client, "read a; echo [$a]; cat", stdin=True, input="i")
     call.send(b"one\n")

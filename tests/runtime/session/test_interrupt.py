@@ -1,4 +1,4 @@
-"""Timeouts: a command ends, its shell and the rest do not."""
+"""A timeout ends a command, but neither the shell nor processes of earlier commands."""
 
 import pytest
 
@@ -38,4 +38,4 @@ async def test_a_timeout_ends_the_command_and_neither_the_shell_nor_the_next_one
     assert (await following.result())["code"] == 0
     kept, background = bytes(following.output).split()
     assert kept == b"kept"
-    assert alive(int(background)), "an earlier command's"
+    assert alive(int(background)), "it belongs to an earlier command"

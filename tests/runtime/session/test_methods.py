@@ -1,4 +1,4 @@
-"""`session.*`: ids, refusals, and what is left of a session."""
+"""`session.*`: ids, errors, and that a deleted session leaves nothing behind."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.support.runtime import Client, alive
 from tests.support.sessions import execute, run
 
 
-async def test_a_delete_ends_what_the_session_started_and_nobody_elses(client: Client) -> None:
+async def test_a_delete_ends_the_processes_of_its_session_only(client: Client) -> None:
     for name in ("s", "other"):
         await client.ask("session.create", id=name)
         await run(client, "sleep 60 & echo $!", name)
@@ -32,21 +32,21 @@ async def test_a_delete_ends_what_the_session_started_and_nobody_elses(client: C
         ("session.create", {"shell": "/bin/cat"}, "spawn_failed"),
         ("session.create", {"cwd": "no/such"}, "spawn_failed"),
         ("session.create", {"env": {"a-b": "c"}}, "invalid_params"),
-        ("session.exec", {"id": "nobody", "command": "true"}, "not_found"),
-        ("session.get", {"id": "nobody"}, "not_found"),
-        ("session.watch", {"id": "nobody"}, "not_found"),
-        ("session.delete", {"id": "nobody"}, "not_found"),
-        ("session.process", {"session": "nobody", "argv": ["true"]}, "not_found"),
+        ("session.exec", {"id": "missing", "command": "true"}, "not_found"),
+        ("session.get", {"id": "missing"}, "not_found"),
+        ("session.watch", {"id": "missing"}, "not_found"),
+        ("session.delete", {"id": "missing"}, "not_found"),
+        ("session.process", {"session": "missing", "argv": ["true"]}, "not_found"),
     ],
 )
-async def test_what_cannot_be_done_is_a_typed_error(
+async def test_a_call_that_cannot_be_served_is_a_typed_error(
     client: Client, method: str, params: dict[str, Any], code: str
 ) -> None:
     assert (await client.refused(method, params)).code == code
     assert (await client.info())["sessions"] == 0
 
 
-async def test_a_living_id_is_a_conflict(client: Client) -> None:
+async def test_the_id_of_a_running_session_is_a_conflict(client: Client) -> None:
     await client.ask("session.create", id="s")
     assert (await client.refused("session.create", id="s")).code == "conflict"
     assert (await execute(client, "a\0b").refusal()).code == "invalid_params"

@@ -1,4 +1,4 @@
-"""A folder of our own: who was killed left one behind, and the next one removes it."""
+"""A private temporary directory; that of a process that was killed is removed by the next one."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def make_old(folder: Path) -> None:
     os.utime(folder, (0, 0))
 
 
-def test_it_is_ours_alone_and_goes_with_us(tmp_path: Path) -> None:
+def test_only_its_user_can_read_it_and_close_removes_it(tmp_path: Path) -> None:
     folder = PrivateTempDir(tmp_path)
     assert folder.path.stat().st_mode & 0o777 == 0o700
     (folder.path / "file").touch()
@@ -34,7 +34,7 @@ def test_it_is_ours_alone_and_goes_with_us(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_one_that_was_killed_has_left_is_removed_and_what_one_that_lives_has_is_not(tmp_path: Path) -> None:
+def test_the_directory_of_a_killed_process_is_removed_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
     others = [
         subprocess.Popen([sys.executable, "-c", MAKE, str(tmp_path)], stdout=subprocess.PIPE, text=True)
         for _ in range(2)
@@ -56,7 +56,7 @@ def test_what_one_that_was_killed_has_left_is_removed_and_what_one_that_lives_ha
             other.stdout.close()
 
 
-def test_a_young_one_a_file_and_a_link_are_left_alone(tmp_path: Path) -> None:
+def test_a_young_directory_a_file_and_a_link_are_not_removed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "file").touch()
     (tmp_path / ".hawse-own-young").mkdir()
@@ -74,7 +74,9 @@ def test_a_young_one_a_file_and_a_link_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / "file").exists()
 
 
-def test_without_memory_it_is_where_temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dev_shm_it_is_in_the_directory_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "MEMORY", tmp_path / "none")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = PrivateTempDir()

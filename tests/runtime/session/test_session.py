@@ -1,4 +1,4 @@
-"""One session: what stays, and whose turn it is."""
+"""A session keeps its state between commands, and runs them in the order of their calls."""
 
 from tests.support.runtime import Client, Served
 from tests.support.sessions import SHELLS, execute, run
@@ -12,7 +12,7 @@ async def test_directory_variables_functions_and_aliases_stay(client: Client, sh
 
 
 @SHELLS
-async def test_the_code_before_is_what_the_next_command_sees(client: Client, shell: str) -> None:
+async def test_a_command_sees_the_exit_code_of_the_one_before(client: Client, shell: str) -> None:
     await client.ask("session.create", id="s", shell=shell)
     assert (await run(client, "(exit 7)"))[0] == 7
     assert await run(client, "echo $?") == (0, b"7\n", b"")

@@ -1,4 +1,4 @@
-"""The shell as a process: what its commands get of it, and what comes back."""
+"""The shell process: its pipes, and what commands can do to it."""
 
 import os
 
@@ -17,19 +17,19 @@ async def test_bytes_are_exact(client: Client, shell: str) -> None:
     assert await run(client, "head -c 3000000 /dev/zero | tr '\\0' x") == (0, b"x" * 3_000_000, b"")
 
 
-async def test_background_jobs_that_hold_the_pipes_hold_nobody_up(client: Client) -> None:
+async def test_background_jobs_that_keep_the_pipes_open_do_not_delay_the_result(client: Client) -> None:
     await client.ask("session.create", id="s")
     assert await run(client, "sleep 60 & echo x") == (0, b"x\n", b"")
     assert await run(client, "jobs | wc -l") == (0, b"1\n", b"")
 
 
 @SHELLS
-async def test_a_command_has_its_three_pipes_and_nothing_of_the_shells(client: Client, shell: str) -> None:
+async def test_a_command_has_its_three_pipes_and_no_descriptor_of_the_shell(client: Client, shell: str) -> None:
     await client.ask("session.create", id="s", shell=shell)
     _, out, _ = await run(client, "ls -l /proc/self/fd | sed -n 's/.* \\([0-9]\\) -> /\\1 /p'")
-    told = dict(line.split(" ", 1) for line in out.decode().splitlines())
-    assert told["0"] == "/dev/null"
-    assert set(told) == {"0", "1", "2", "3"}, "3 is the directory itself"
+    descriptors = dict(line.split(" ", 1) for line in out.decode().splitlines())
+    assert descriptors["0"] == "/dev/null"
+    assert set(descriptors) == {"0", "1", "2", "3"}, "3 is the directory itself"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ async def test_a_command_has_its_three_pipes_and_nothing_of_the_shells(client: C
         "shopt -s extdebug nullglob failglob; set -o posix",
     ],
 )
-async def test_what_a_command_does_to_its_shell_wedges_nothing(client: Client, command: str) -> None:
+async def test_a_command_that_changes_its_shell_does_not_block_the_session(client: Client, command: str) -> None:
     await client.ask("session.create", id="s", shell="/bin/bash")
     await run(client, command)
     for _ in range(2):
@@ -64,10 +64,10 @@ async def test_what_a_command_does_to_its_shell_wedges_nothing(client: Client, c
 @pytest.mark.parametrize(
     "command", ["ulimit -n 0", 'for n in 10 11 12 13; do eval "exec $n<&-"; done', "builtin() { :; }"]
 )
-async def test_a_shell_that_can_no_longer_say_how_far_it_is_is_ended_and_that_is_said(
+async def test_a_shell_that_can_no_longer_report_is_killed_and_the_result_says_so(
     client: Client, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "LOOK", 0.05)
+    monkeypatch.setattr(session, "WATCHDOG_INTERVAL", 0.05)
     await client.ask("session.create", id="s", shell="/bin/bash")
     result = await execute(client, command).result()
     if not result["ended"]:
@@ -76,10 +76,10 @@ async def test_a_shell_that_can_no_longer_say_how_far_it_is_is_ended_and_that_is
     assert (await client.ask("session.get", id="s"))["state"] == "exited"
 
 
-async def test_the_folder_of_the_pipes_may_be_wiped(
+async def test_the_directory_of_the_pipes_may_be_removed(
     client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "LOOK", 0.05)
+    monkeypatch.setattr(session, "WATCHDOG_INTERVAL", 0.05)
     created = await client.ask("session.create", id="s")
     folder = os.path.dirname(os.readlink(f"/proc/{created['pid']}/fd/0"))
     result = await execute(client, f"rm -rf {folder}").result()

@@ -1,13 +1,15 @@
-"""What a shell is told: the lines, and what they do in the real shells."""
+"""The lines that a shell reads, and their effect in bash and sh."""
+
+from typing import Any
 
 import pytest
 
-from tests.support.runtime import Client
+from tests.support.runtime import Client, Served
 from tests.support.sessions import SHELLS, execute, run
 
 
 @SHELLS
-async def test_a_calls_own_directory_and_variables_are_undone(client: Client, shell: str) -> None:
+async def test_the_directory_and_variables_of_one_call_are_undone(client: Client, shell: str) -> None:
     await client.ask("session.create", id="s", shell=shell, env={"E": "e", "G": "g"})
     await run(client, "cd /usr; n=n; cd /tmp")
     show = (
@@ -42,9 +44,23 @@ async def test_a_calls_own_directory_and_variables_are_undone(client: Client, sh
         "echo a \\",
     ],
 )
-async def test_what_is_never_closed_wedges_nothing(client: Client, shell: str, text: str) -> None:
+async def test_an_unclosed_construct_does_not_block_the_session(client: Client, shell: str, text: str) -> None:
     await client.ask("session.create", id="s", shell=shell)
     code = (await run(client, text))[0]
     assert (code == 0) == text.startswith(("cat <<", "echo a \\"))
     for _ in range(3):
         assert await run(client, "echo still; x=$(echo 1); f() { x=$(echo 2); }; f") == (0, b"still\n", b"")
+
+
+@pytest.mark.parametrize(("more", "most"), [({}, 2), ({"cwd": "/", "env": {"a": "b"}}, 4)])
+async def test_the_prompt_is_expanded_once_for_each_line_that_runs_a_command(
+    client: Client, served: Served, more: dict[str, Any], most: int
+) -> None:
+    await client.ask("session.create", id="s", shell="/bin/bash")
+    await run(client, f"PROMPT_COMMAND='echo x >>{served.workspace}/prompts'")
+    await run(client, "true")
+    prompts = served.workspace / "prompts"
+    before = len(prompts.read_text().splitlines())
+    for _ in range(10):
+        await run(client, "true", **more)
+    assert len(prompts.read_text().splitlines()) - before <= 10 * most + most

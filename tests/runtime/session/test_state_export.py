@@ -1,11 +1,11 @@
-"""Processes that start from what a session is."""
+"""Processes that start from the state of a session."""
 
 from tests.support.runtime import Client
 from tests.support.sessions import SHELLS, run
 
 
 @SHELLS
-async def test_a_process_starts_from_what_the_session_is(client: Client, shell: str) -> None:
+async def test_a_process_starts_from_the_state_of_its_session(client: Client, shell: str) -> None:
     await client.ask("session.create", id="s", shell=shell)
     await run(client, "cd /usr; export v='a\nb'; unset HOME; alias hi='echo hello'; (exit 9)")
     started = await client.ask(
@@ -24,7 +24,7 @@ async def test_a_process_starts_from_what_the_session_is(client: Client, shell: 
     assert reader.output == b"a\nbw\n/usr/lib\n"
 
 
-async def test_what_a_process_calls_may_be_a_function_of_the_session(client: Client) -> None:
+async def test_a_process_can_call_a_function_of_its_session(client: Client) -> None:
     await client.ask("session.create", id="s")
     await run(client, "f() { echo f $1; }; shopt -s extglob nullglob")
     await client.ask("session.process", session="s", id="p", command="f 1; echo nothing*; echo $#")
