@@ -121,11 +121,11 @@ class Runtime:
             lag=sum(lags),
             lag_max=max(lags, default=0),
             journals=self._journals.memory,
-            snapshots=terminals.shelf.held,
+            snapshots=terminals.snapshots.held,
             recordings=self._recordings.active,
             output=terminals.output,
-            reseeds=terminals.tally.reseeds,
-            echo=terminals.tally.echoes(),
+            reseeds=terminals.stats.reseeds,
+            echo=terminals.stats.echoes(),
         )
 
     async def begin(self) -> None:

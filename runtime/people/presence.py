@@ -1,7 +1,7 @@
 """Who is at a terminal, and what they are up to.
 
-A *person* (or an agent) is named by a key that only it knows, so that it stays the same one across its reconnects;
-others see its id. What each viewer was told is kept as one number for each person, never as a queue: a viewer that
+A *participant* (or an agent) is named by a key that only it knows, so that it stays the same one across its reconnects;
+others see its id. What each viewer was told is kept as one number for each participant, never as a queue: a viewer that
 stalls is told the latest state when it reads again, in as many events as there are people.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from hawse.api.people import ParticipantKind
 from hawse.wire import HawseError
 
-PEOPLE: Final = 1024  # at one terminal
-READ_ONLY: Final = 768  # of them: however many only watch, there is room for those who may write
+PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
+READ_ONLY_LIMIT: Final = 768  # of them: however many only watch, there is room for those who may write
 NAME_MAX: Final = 40  # characters
 LINGER: Final = 3.0  # s that somebody stays whose line is gone: most come back by the next
 TYPING: Final = 2.0  # s from the last key until somebody is said to type no more
@@ -92,7 +92,7 @@ class Presence:
         self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
         self._tick = 0  # grows with each telling
-        self._told_at = 0.0
+        self._notified_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def find(self, key: str) -> ViewerPresence:
@@ -111,61 +111,61 @@ class Presence:
         kind: ParticipantKind | None = None,
         read_only: bool = False,
     ) -> ViewerPresence:
-        """`line` is attached now. Whoever has the key is the same person. Raises `limit_exceeded`."""
-        person = self._keys.get(key) if key is not None else None
-        if person is None:
-            person = self._new(key, color, kind or "person", read_only=read_only)
-        if person.leaving is not None:
-            person.leaving.cancel()
-            person.leaving = None
-        person.lines[line] = read_only
-        person.read_only = all(person.lines.values())
-        person.kind = kind or person.kind
-        self.rename(person, name, color)
-        return person
+        """`line` is attached now. Whoever has the key is the same participant. Raises `limit_exceeded`."""
+        participant = self._keys.get(key) if key is not None else None
+        if participant is None:
+            participant = self._new(key, color, kind or "person", read_only=read_only)
+        if participant.leaving is not None:
+            participant.leaving.cancel()
+            participant.leaving = None
+        participant.lines[line] = read_only
+        participant.read_only = all(participant.lines.values())
+        participant.kind = kind or participant.kind
+        self.rename(participant, name, color)
+        return participant
 
-    def part(self, person: ViewerPresence, line: object) -> None:
-        """`line` is gone; the person stays for `LINGER` seconds."""
-        person.lines.pop(line, None)
-        if person.lines:
-            person.read_only = all(person.lines.values())
-            self._changed(person)
-        elif person.leaving is None and person.id in self._people:
-            person.leaving = asyncio.get_running_loop().call_later(LINGER, self._leave, person)
+    def part(self, participant: ViewerPresence, line: object) -> None:
+        """`line` is gone; the participant stays for `LINGER` seconds."""
+        participant.lines.pop(line, None)
+        if participant.lines:
+            participant.read_only = all(participant.lines.values())
+            self._changed(participant)
+        elif participant.leaving is None and participant.id in self._people:
+            participant.leaving = asyncio.get_running_loop().call_later(LINGER, self._leave, participant)
 
-    def rename(self, person: ViewerPresence, name: str | None, color: str | None) -> None:
+    def rename(self, participant: ViewerPresence, name: str | None, color: str | None) -> None:
         """Take another name or colour, where they can be had."""
-        person.name = clean(name) or person.name if name is not None else person.name
+        participant.name = clean(name) or participant.name if name is not None else participant.name
         if color in PALETTE and color not in self._colors():
-            person.color = color
-        self._changed(person)
+            participant.color = color
+        self._changed(participant)
 
-    def turn(self, person: ViewerPresence, *, focus: bool | None = None) -> None:
-        if focus is not None and focus is not person.focus:
-            person.focus = focus
-            self._changed(person)
+    def turn(self, participant: ViewerPresence, *, focus: bool | None = None) -> None:
+        if focus is not None and focus is not participant.focus:
+            participant.focus = focus
+            self._changed(participant)
 
-    def point(self, person: ViewerPresence, at: PointerCell | None) -> None:
-        if at != person.at:
-            person.at = at
-            self._changed(person)
+    def point(self, participant: ViewerPresence, at: PointerCell | None) -> None:
+        if at != participant.at:
+            participant.at = at
+            self._changed(participant)
 
-    def typed(self, person: ViewerPresence) -> None:
+    def typed(self, participant: ViewerPresence) -> None:
         """A key of it has come."""
         loop = asyncio.get_running_loop()
-        person.typed_at = loop.time()
-        if not person.typing:
-            person.typing = True
-            person.timer = loop.call_later(TYPING, self._rest, person)
-            self._changed(person)
+        participant.typed_at = loop.time()
+        if not participant.typing:
+            participant.typing = True
+            participant.timer = loop.call_later(TYPING, self._rest, participant)
+            self._changed(participant)
 
     def describe(self, told: PresenceChange) -> list[dict[str, Any]]:
         """All of them; `told` knows that now."""
         told.tick = self._tick
-        told.versions = {person.id: person.version for person in self._people.values()}
-        return [person.describe() for person in self._people.values()]
+        told.versions = {participant.id: participant.version for participant in self._people.values()}
+        return [participant.describe() for participant in self._people.values()]
 
-    def news(self, told: PresenceChange) -> tuple[str, dict[str, Any]] | None:
+    def next_event(self, told: PresenceChange) -> tuple[str, dict[str, Any]] | None:
         """The next thing that `told` does not know: an event's name and value."""
         if told.tick == self._tick:
             return None
@@ -173,17 +173,20 @@ class Presence:
             if left not in self._people:
                 del told.versions[left]
                 return "left", {"id": left}
-        for person in self._people.values():
-            known = told.versions.get(person.id)
-            if known != person.version:
-                told.versions[person.id] = person.version
-                return ("joined" if known is None else "presence"), {"viewer": person.describe()}
+        for participant in self._people.values():
+            known = told.versions.get(participant.id)
+            if known != participant.version:
+                told.versions[participant.id] = participant.version
+                return ("joined" if known is None else "presence"), {"viewer": participant.describe()}
         told.tick = self._tick
         return None
 
     def close(self) -> None:
         """Nobody is to be told any more."""
-        timers = [self._timer, *(t for person in self._people.values() for t in (person.timer, person.leaving))]
+        timers = [
+            self._timer,
+            *(t for participant in self._people.values() for t in (participant.timer, participant.leaving)),
+        ]
         for timer in timers:
             if timer is not None:
                 timer.cancel()
@@ -197,51 +200,51 @@ class Presence:
         free = color if color in PALETTE and color not in used else None
         free = free or min(PALETTE, key=lambda each: (used.count(each), PALETTE.index(each)))
         name = f"{'agent' if kind == 'agent' else 'guest'}-{self._count}"
-        person = ViewerPresence(f"v{self._count}", key, name, free, kind)
-        self._people[person.id] = person
+        participant = ViewerPresence(f"v{self._count}", key, name, free, kind)
+        self._people[participant.id] = participant
         if key is not None:
-            self._keys[key] = person
-        return person
+            self._keys[key] = participant
+        return participant
 
     def _make_room(self, *, read_only: bool) -> None:
         """Let a participant without a connection leave if there are too many. Raises `limit_exceeded`."""
-        people = [person for person in self._people.values() if person.read_only or not read_only]
-        limit = READ_ONLY if read_only else PEOPLE
+        people = [participant for participant in self._people.values() if participant.read_only or not read_only]
+        limit = READ_ONLY_LIMIT if read_only else PARTICIPANTS_LIMIT
         if len(people) < limit:
             return
-        leaving = next((person for person in people if person.leaving is not None), None)
+        leaving = next((participant for participant in people if participant.leaving is not None), None)
         if leaving is None:
             kind = "read-only viewers" if read_only else "viewers"
             raise HawseError("limit_exceeded", f"{limit} {kind} are attached to this terminal: no more are admitted")
         self._leave(leaving)
 
     def _colors(self) -> list[str]:
-        return [person.color for person in self._people.values()]
+        return [participant.color for participant in self._people.values()]
 
-    def _rest(self, person: ViewerPresence) -> None:
+    def _rest(self, participant: ViewerPresence) -> None:
         loop = asyncio.get_running_loop()
-        left = person.typed_at + TYPING - loop.time()
+        left = participant.typed_at + TYPING - loop.time()
         if left > 0.01:
-            person.timer = loop.call_later(left, self._rest, person)
+            participant.timer = loop.call_later(left, self._rest, participant)
         else:
-            person.timer, person.typing = None, False
-            self._changed(person)
+            participant.timer, participant.typing = None, False
+            self._changed(participant)
 
-    def _leave(self, person: ViewerPresence) -> None:
-        for timer in (person.timer, person.leaving):
+    def _leave(self, participant: ViewerPresence) -> None:
+        for timer in (participant.timer, participant.leaving):
             if timer is not None:
                 timer.cancel()
-        del self._people[person.id]
-        if person.key is not None:
-            del self._keys[person.key]
-        self._changed(person)
-        self._gone(person)
+        del self._people[participant.id]
+        if participant.key is not None:
+            del self._keys[participant.key]
+        self._changed(participant)
+        self._gone(participant)
 
-    def _changed(self, person: ViewerPresence) -> None:
+    def _changed(self, participant: ViewerPresence) -> None:
         """Tell now, or when the last telling is `TELL` seconds old."""
-        person.version += 1
+        participant.version += 1
         loop = asyncio.get_running_loop()
-        due = self._told_at + TELL
+        due = self._notified_at + TELL
         if self._timer is None and loop.time() >= due:
             self._publish()
         elif self._timer is None:
@@ -249,7 +252,7 @@ class Presence:
 
     def _publish(self) -> None:
         self._timer = None
-        self._told_at = asyncio.get_running_loop().time()
+        self._notified_at = asyncio.get_running_loop().time()
         self._tick += 1
         self._tell()
 

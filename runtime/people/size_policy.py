@@ -31,24 +31,24 @@ class SizePolicy:
     def decider(self) -> ViewerPresence | None:
         return next(reversed(self._fits), None)
 
-    def fits(self, person: ViewerPresence, size: Size) -> None:
-        """That size fits `person`. Whoever was never in use decides only while nobody else is there."""
-        if person in self._fits:
-            self._fits[person] = size
+    def fits(self, participant: ViewerPresence, size: Size) -> None:
+        """That size fits `participant`. Whoever was never in use decides only while nobody else is there."""
+        if participant in self._fits:
+            self._fits[participant] = size
         else:
-            self._fits = {person: size, **self._fits}
+            self._fits = {participant: size, **self._fits}
         self._aim()
 
-    def used(self, person: ViewerPresence) -> None:
-        """`person` has typed, or turned to the terminal."""
-        size = self._fits.pop(person, None)
+    def used(self, participant: ViewerPresence) -> None:
+        """`participant` has typed, or turned to the terminal."""
+        size = self._fits.pop(participant, None)
         if size is not None:
-            self._fits[person] = size
+            self._fits[participant] = size
             self._aim()
 
-    def left(self, person: ViewerPresence) -> None:
+    def left(self, participant: ViewerPresence) -> None:
         """Whoever was in use before decides."""
-        if self._fits.pop(person, None) is not None:
+        if self._fits.pop(participant, None) is not None:
             self._aim()
 
     def close(self) -> None:

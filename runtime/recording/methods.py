@@ -82,7 +82,7 @@ class RecordingMethods:
             raise HawseError("not_found", f"no recording {name}")
         recorder = self._active.get(name)
         if recorder is not None:
-            _take_stock(info, recorder)
+            _update_info(info, recorder)
         return info
 
     @handles(RecordingGet)
@@ -164,7 +164,7 @@ class RecordingMethods:
             await self._save(info)
             await recorder.run()
         finally:
-            _take_stock(info, recorder)
+            _update_info(info, recorder)
             info.state = "finished"
             self._room.count(LAST_LINE)
             await self._save(info)
@@ -255,7 +255,7 @@ class RecordingMethods:
             watch.changed()
 
 
-def _take_stock(info: RecordingFile, recorder: Recorder) -> None:
+def _update_info(info: RecordingFile, recorder: Recorder) -> None:
     file = recorder.file
     info.size, info.screens, info.index = file.sizes["cast"], file.sizes["screens"], file.sizes["index"]
     info.duration = file.duration

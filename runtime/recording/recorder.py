@@ -92,8 +92,8 @@ class Recorder:
         if self.reason is not None:
             return
         terminal = self._terminal
-        self._next_mark = max(self._next_mark, terminal.marks.first)
-        while (mark := terminal.marks.get(self._next_mark)) is not None:
+        self._next_mark = max(self._next_mark, terminal.sizes.first)
+        while (mark := terminal.sizes.get(self._next_mark)) is not None:
             self._next_mark += 1
             self._stamp(mark.offset)
             self._note("r", f"{mark.cols}x{mark.rows}")

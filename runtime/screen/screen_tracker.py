@@ -64,7 +64,7 @@ class ScreenTracker:
         else:
             self.follow(max(answered, end - lag))
 
-    def hear(self, to: int | None = None) -> None:
+    def answer_queries(self, to: int | None = None) -> None:
         """See what was asked up to `to`, by default in all there is: who answers is about to change.
 
         Plain text asks nothing.

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from hawse.wire import HawseError
 
-SHELF_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
+CACHE_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
@@ -34,7 +34,7 @@ class SnapshotHolder(Protocol):
 
 
 class SnapshotCache:
-    def __init__(self, limit: int = SHELF_BYTES) -> None:
+    def __init__(self, limit: int = CACHE_BYTES) -> None:
         """`limit` in bytes. One snapshot may be larger, but then it is alone."""
         self.limit = limit
         self.held = 0  # bytes
@@ -42,7 +42,7 @@ class SnapshotCache:
         self._copies: Counter[CachedSnapshot] = Counter()
 
     def put(self, holder: SnapshotHolder, snapshot: CachedSnapshot) -> None:
-        """Keep it for `holder` from its first byte on. Raises `limit_exceeded` where lossless ones fill the shelf."""
+        """Keep it for `holder` from its first byte on. Raises `limit_exceeded` where lossless ones fill it."""
         self.drop(holder)
         self._sent[holder] = snapshot, 0
         self._copies[snapshot] += 1

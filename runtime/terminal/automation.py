@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalWait
+from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalSendResult, TerminalWait
 from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
@@ -12,7 +12,7 @@ from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.rpc.handle_checks import check_running
 from runtime.screen.formats import view
 from runtime.screen.key_encoder import encode_keys, encode_paste
-from runtime.terminal.methods import TerminalMethods
+from runtime.terminal.methods import TerminalMethods, beyond_end
 from runtime.terminal.terminal import Terminal
 from runtime.terminal.viewer import INTERRUPT
 from runtime.terminal.wait import TerminalWaitStream
@@ -37,16 +37,16 @@ class AutomationMethods:
         terminal = self._get(params)
         screen = terminal.current_screen()
         shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
-        observer = terminal.observer
+        observer = terminal.shell_state
         return shown | {"title": observer.title, "cwd": observer.cwd, "offset": screen.fed}
 
     @serves(TerminalWait)
     def _wait(self, call: RuntimeCall, params: TerminalWait) -> None:
         terminal = self._get(params)
         if not (params.pattern or params.silence or params.command or params.exit):
-            raise HawseError("invalid_params", "wait for what? pattern, silence, command or exit")
+            raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, exit")
         if params.since is not None and params.since > terminal.journal.end:
-            raise HawseError("invalid_params", "`since` is in the future", details={"offset": terminal.journal.end})
+            raise beyond_end(params.since, terminal)
         wait = TerminalWaitStream(
             terminal,
             call,
@@ -63,28 +63,28 @@ class AutomationMethods:
         wait.wake()
 
     @handles(TerminalSend)
-    def _send(self, params: TerminalSend) -> dict[str, int]:
+    def _send(self, params: TerminalSend) -> TerminalSendResult:
         terminal = self._get(params)
         check_running("terminal", terminal)
-        person = None if params.viewer is None else terminal.company.find(params.viewer)
-        if person is not None and person.read_only:
+        participant = None if params.viewer is None else terminal.participants.find(params.viewer)
+        if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")
-        terminal.company.check(person, 0)
+        terminal.participants.check(participant, 0)
         emulator = terminal.current_screen().emulator
         data = (params.text or "").encode()
         data += encode_paste(params.paste, emulator) if params.paste else b""
         data += encode_keys(params.keys or [], emulator)
         if terminal.input_pending + len(data) > WRITE_LIMIT:
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
-        if person is not None and data:
-            terminal.company.typed(person, data)
+        if participant is not None and data:
+            terminal.participants.typed(participant, data)
         offset = terminal.journal.end
         terminal.write(data)
         if INTERRUPT in data:
             terminal.viewers.skip_backlog()
-        return {"offset": offset, "bytes": len(data)}
+        return TerminalSendResult(offset=offset, bytes=len(data))
 
     @handles(TerminalHistory)
     def _history(self, params: TerminalHistory) -> dict[str, Any]:
-        observer = self._get(params).observer
+        observer = self._get(params).shell_state
         return observer.commands.list(params.limit or HISTORY, params.before) | {"tells": observer.tells_commands}

@@ -20,13 +20,13 @@ class OutputCoalescer:
     def __init__(self, journal: Journal, tell: Callable[[], None]) -> None:
         self._journal = journal
         self._tell = tell
-        self._told = journal.end
-        self._told_at = 0.0
+        self._notified_offset = journal.end
+        self._notified_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def output_came(self) -> None:
-        untold = self._journal.end - self._told
-        if TRICKLE <= untold < self._journal.portion() and time.monotonic() - self._told_at < LULL:
+    def output_added(self) -> None:
+        untold = self._journal.end - self._notified_offset
+        if TRICKLE <= untold < self._journal.portion() and time.monotonic() - self._notified_at < LULL:
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(LULL, self.now)
         else:
@@ -37,5 +37,5 @@ class OutputCoalescer:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._told, self._told_at = self._journal.end, time.monotonic()
+        self._notified_offset, self._notified_at = self._journal.end, time.monotonic()
         self._tell()

@@ -5,9 +5,11 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from hawse.api.paths import to_text
+from hawse.api.terminals import TerminalInfo
 from hawse.api.types import Exit
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.backpressure import Backpressure, JournalReader
@@ -29,7 +31,7 @@ from runtime.terminal.viewer import Viewer
 from runtime.terminal.viewer_group import ViewerGroup
 
 REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
-LAST_WORDS = 1 << 20  # bytes read after the program's end; the kernel holds less
+LAST_OUTPUT = 1 << 20  # bytes read after the program's end; the kernel holds less
 
 InputListener = Callable[[bytes | memoryview], None]
 
@@ -47,6 +49,19 @@ class Subscriber(JournalReader, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class TerminalOptions:
+    """What a terminal is started with."""
+
+    argv: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    cols: int = 80
+    rows: int = 24
+    shown_argv: Sequence[str] | None = None  # what `describe` reports; None: `argv`
+    integrated: bool = False  # its shell marks its commands in the output (OSC 133)
+
+
 class Terminal:
     """One instance of a terminal, from its start to its removal."""
 
@@ -55,49 +70,58 @@ class Terminal:
     def __init__(
         self,
         terminal_id: str,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        cols: int,
-        rows: int,
+        options: TerminalOptions,
         journal: Journal,
-        shelf: SnapshotCache,
+        snapshots: SnapshotCache,
+        *,
         on_exit: Callable[["Terminal"], None],
-        tally: TerminalStats | None = None,
-        integrated: bool = False,
+        stats: TerminalStats | None = None,
     ) -> None:
-        """Start `argv` on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
+        """Start the program on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
 
-        `integrated`: it is a shell that tells its commands.
+        Args:
+            terminal_id: The id under which it can be found.
+            options: What to start, and how.
+            journal: Where its output is kept. The terminal owns it from now on.
+            snapshots: Shared by all terminals.
+            on_exit: Called once, when the program has exited and its output is complete.
+            stats: Shared by all terminals.
         """
         self.id = terminal_id
         self.instance = secrets.token_hex(8)
-        self.argv = list(argv)
-        self.cwd = cwd
+        self.argv = list(options.shown_argv or options.argv)
+        self.cwd = options.cwd
         self.started = time.time()
         self.journal = journal
-        self.shelf = shelf
-        self.tally = tally or TerminalStats()
-        self.observer = ShellStateTracker(journal, integrated=integrated)
+        self.snapshots = snapshots
+        self.stats = stats or TerminalStats()
+        self.shell_state = ShellStateTracker(journal, integrated=options.integrated)
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
         self._retired = False
-        self.marks = marks = SizeHistory(cols, rows)
-        pid, self._fd = spawn_pty(argv, env={**env, PROCESS_MARK: self.instance}, cwd=cwd, cols=cols, rows=rows)
-        self._child = adopt(pid, self._exited, self._fd)
-        self._sidecar = ScreenTracker(journal, self.marks, reply=WeakCallback(self._answer))
-        self._outlet = FdWriter(self._fd, owned=False)
-        self._teller = OutputCoalescer(journal, WeakCallback(self._tell))
-        self._inlet = FdReader(self._fd, journal.append, self._teller.output_came, self._outlet.close, journal.portion)
-        self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume)
-        self.company = Participants(
-            lambda: marks.size, WeakCallback(self.resize), WeakCallback(self._wake), WeakCallback(self._writers_changed)
+        self.sizes = sizes = SizeHistory(options.cols, options.rows)
+        pid, self._fd = spawn_pty(
+            options.argv,
+            env={**options.env, PROCESS_MARK: self.instance},
+            cwd=options.cwd,
+            cols=options.cols,
+            rows=options.rows,
         )
-        self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.company, self._sidecar)
+        self._child = adopt(pid, self._exited, self._fd)
+        self._tracker = ScreenTracker(journal, self.sizes, reply=WeakCallback(self._answer))
+        self._writer = FdWriter(self._fd, owned=False)
+        self._coalescer = OutputCoalescer(journal, WeakCallback(self._tell))
+        self._reader = FdReader(
+            self._fd, journal.append, self._coalescer.output_added, self._writer.close, journal.portion
+        )
+        self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
+        self.participants = Participants(
+            lambda: sizes.size, WeakCallback(self.resize), WeakCallback(self._wake), WeakCallback(self._writers_changed)
+        )
+        self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.participants, self._tracker)
 
     @property
     def tree_mark(self) -> str:
@@ -110,31 +134,30 @@ class Terminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.marks.size
+        return self.sizes.size
 
     @property
     def input_pending(self) -> int:
-        return self._outlet.pending
+        return self._writer.pending
 
-    def describe(self) -> dict[str, Any]:
-        """The terminal as docs/wire.md shows it."""
+    def describe(self) -> TerminalInfo:
         cols, rows = self.size
-        return {
-            "id": self.id,
-            "instance": self.instance,
-            "pid": self.pid,
-            "cols": cols,
-            "rows": rows,
-            "argv": self.argv,
-            "cwd": to_text(self.observer.cwd or self.cwd),
-            "title": self.observer.title,
-            "started": self.started,
-            "state": "running" if self.exit is None else "exited",
-            "exit": self.exit,
-            "start": self.journal.start,
-            "offset": self.journal.end,
-            "viewers": len(self.viewers),
-        }
+        return TerminalInfo(
+            id=self.id,
+            instance=self.instance,
+            pid=self.pid,
+            cols=cols,
+            rows=rows,
+            argv=self.argv,
+            cwd=to_text(self.shell_state.cwd or self.cwd),
+            title=self.shell_state.title,
+            started=self.started,
+            state="running" if self.exit is None else "exited",
+            exit=self.exit,
+            start=self.journal.start,
+            offset=self.journal.end,
+            viewers=len(self.viewers),
+        )
 
     # ---- input
 
@@ -145,12 +168,12 @@ class Terminal:
         now = time.monotonic()  # the loop's own clock counts milliseconds
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
-        self._outlet.write(data, on_written)
+        self._writer.write(data, on_written)
 
     def resize(self, cols: int, rows: int) -> None:
-        if self._inlet.ended or (cols, rows) == self.size:
+        if self._reader.ended or (cols, rows) == self.size:
             return
-        self.marks.add(SizeMark(self.journal.end, cols, rows))
+        self.sizes.add(SizeMark(self.journal.end, cols, rows))
         set_size(self._fd, cols, rows)
         self._wake()
 
@@ -158,7 +181,7 @@ class Terminal:
         """Send to the foreground process group (what Ctrl-C reaches)."""
         if signum == signal.SIGINT:
             self.viewers.skip_backlog()
-        group = 0 if self._inlet.ended else os.tcgetpgrp(self._fd)
+        group = 0 if self._reader.ended else os.tcgetpgrp(self._fd)
         # 0 is what the kernel says of a terminal without one; to killpg it would be our own.
         self._child.signal_group(signum, group or None)
 
@@ -175,11 +198,11 @@ class Terminal:
             on_input: Called with all input before it is written to the program.
         """
         self._subscribers[subscriber] = on_input
-        self.pacer.add(subscriber, resume_id, follows=subscriber.follows)
+        self.backpressure.add(subscriber, resume_id, follows=subscriber.follows)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         del self._subscribers[subscriber]
-        self.pacer.remove(subscriber)
+        self.backpressure.remove(subscriber)
         self._release()
 
     @property
@@ -189,15 +212,15 @@ class Terminal:
 
     def moved(self) -> None:
         """The cursor of a subscriber has advanced."""
-        self.pacer.advanced()
+        self.backpressure.advanced()
 
     def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
         """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
-        return self._sidecar.snapshot(scrollback)
+        return self._tracker.snapshot(scrollback)
 
     def current_screen(self) -> Screen:
         """The screen, brought up to all the output there is."""
-        return self._sidecar.current()
+        return self._tracker.current()
 
     def retire(self) -> None:
         """Nobody will attach any more: let go when the viewers that are still reading have finished."""
@@ -206,20 +229,20 @@ class Terminal:
 
     def _release(self) -> None:
         if self._retired and not self.viewers:
-            self.company.close()
-            self._sidecar.close()
+            self.participants.close()
+            self._tracker.close()
 
     # ---- output
 
     def _tell(self) -> None:
         if self._typed is not None:
-            self.tally.echoed(time.monotonic() - self._typed)
+            self.stats.echoed(time.monotonic() - self._typed)
             self._typed = None
-        self.observer.catch_up()
+        self.shell_state.catch_up()
         self._wake()
         answerer = self.viewers.answerer
-        self._sidecar.keep_near(None if answerer is None else answerer.cursor or 0)
-        self.pacer.update()
+        self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
+        self.backpressure.update()
 
     def _wake(self) -> None:
         for subscriber in list(self._subscribers):
@@ -236,12 +259,12 @@ class Terminal:
     # ---- the end
 
     def _exited(self, result: Exit) -> None:
-        self._inlet.drain(LAST_WORDS)
-        self._teller.now()
-        self._outlet.close()
-        self._inlet.close()
-        self._sidecar.follow()
+        self._reader.drain(LAST_OUTPUT)
+        self._coalescer.now()
+        self._writer.close()
+        self._reader.close()
+        self._tracker.follow()
         self.exit = result
-        self.pacer.close()
+        self.backpressure.close()
         self._wake()
         self._on_exit(self)

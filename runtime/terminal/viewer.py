@@ -6,9 +6,21 @@ end `exit` and the result (docs/wire.md, terminal.attach).
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from hawse.api.people import ViewerProfile
+from hawse.api.terminals import (
+    StartAt,
+    TerminalAnswers,
+    TerminalAttachResult,
+    TerminalLive,
+    TerminalOpened,
+    TerminalReseed,
+    TerminalResized,
+)
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
 from hawse.wire.frames import SHARED_MAX
@@ -26,35 +38,38 @@ RESEED_ROWS = 500  # of scrollback after an interrupt: the prompt is wanted at o
 BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
 
 
+@dataclass(frozen=True)
+class ViewerOptions:
+    """How a viewer attaches."""
+
+    since: int | None = None  # the offset from which on it wants output; None: it has none yet
+    input_id: str | None = None  # names its input stream across reconnects; None: it sends no input
+    lossless: bool = False  # it is never outrun: the program waits for it
+    emulator: bool = False  # it can answer what programs ask of a terminal
+    read_only: bool = False
+    profile: ViewerProfile = field(default_factory=ViewerProfile)
+    fit: Size | None = None  # the terminal size that would fit its window
+
+
 class Viewer:
     """Serves one `terminal.attach` call. A `Stream`, and from `attach` to `detach` a `Subscriber` of the terminal."""
 
-    def __init__(
-        self,
-        terminal: "Terminal",
-        call: RuntimeCall,
-        *,
-        since: int | None,
-        input_id: str | None,
-        lossless: bool,
-        emulator: bool,
-        read_only: bool = False,
-        guest: ViewerProfile | None = None,
-        fit: Size | None = None,
-    ) -> None:
-        """`fit`: the size that would fit. Raises `limit_exceeded`."""
-        self.read_only = read_only
-        self.person = terminal.company.join(self, guest or ViewerProfile(), read_only=read_only, fit=fit)
+    def __init__(self, terminal: "Terminal", call: RuntimeCall, options: ViewerOptions) -> None:
+        """Join the participants of `terminal`. Raises `limit_exceeded`."""
+        self.read_only = options.read_only
+        self.participant = terminal.participants.join(
+            self, options.profile, read_only=options.read_only, fit=options.fit
+        )
         self._seen = OfferedSize()  # what it was told of the others
-        self.lossless = lossless
-        self.follows = read_only and not lossless  # one that only watches never slows the program down
-        self.emulator = emulator  # it answers what programs ask of a terminal
-        self.input_id = None if read_only else input_id
+        self.lossless = options.lossless
+        self.follows = options.read_only and not options.lossless  # one that only watches never slows the program down
+        self.emulator = options.emulator  # it answers what programs ask of a terminal
+        self.input_id = None if options.read_only else options.input_id
         # Of the next byte to send. None until `opened`, except that a lossless viewer's place is kept from the start.
-        self.cursor: int | None = since if lossless else None
+        self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
         self._call = call
-        self._since = since
+        self._since = options.since
         self._opened = False
         self._live_at = 0
         self._live = False
@@ -64,7 +79,7 @@ class Viewer:
         self._skip = False  # an interrupt: what waits is old, go to the end
         self._prober: asyncio.TimerHandle | None = None
         self._probed = False  # for so long that its reader may wait for the little that there is room for
-        self._flight = CongestionWindow(asyncio.get_running_loop().time)
+        self._window = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
     def lag(self) -> int:
@@ -81,11 +96,11 @@ class Viewer:
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if connection.window(ch) <= 0:
             return False
-        shelf = self._terminal.shelf
+        snapshots = self._terminal.snapshots
         if not self._opened or self.cursor is None:
             return self._begin(self._open, connection, ch)
-        if shelf.holds(self):
-            connection.send_data(ch, Kind.SCREEN, *shelf.take(self, min(size, connection.window(ch))))
+        if snapshots.holds(self):
+            connection.send_data(ch, Kind.SCREEN, *snapshots.take(self, min(size, connection.window(ch))))
         elif self._lost or self._skip or self.cursor < self._terminal.journal.start:
             return self._begin(self._reseed, connection, ch)
         elif not self._send_control(connection, ch):
@@ -106,8 +121,8 @@ class Viewer:
             applied = terminal.inputs.applied(input_id)
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
         if fresh:
-            terminal.company.check(self.person, terminal.inputs.applied(input_id))
-            terminal.company.typed(self.person, fresh)
+            terminal.participants.check(self.participant, terminal.inputs.applied(input_id))
+            terminal.participants.typed(self.participant, fresh)
         terminal.inputs.advance(input_id, len(fresh))
         self._call.applied(len(payload) - len(fresh))
         terminal.write(fresh, self._call.applied)
@@ -120,7 +135,7 @@ class Viewer:
     def detach(self) -> None:
         if self._prober is not None:
             self._prober.cancel()
-        self._terminal.shelf.drop(self)
+        self._terminal.snapshots.drop(self)
         self._terminal.viewers.remove(self)
         self._terminal.unsubscribe(self)
 
@@ -167,6 +182,7 @@ class Viewer:
         self._opened = True
         terminal = self._terminal
         start, end = terminal.journal.start, terminal.journal.end
+        start_at: StartAt
         if self._since is not None and self._since >= start:
             start_at, self.cursor = "resume", self._since
         elif self._since is None and start == 0 and end <= terminal.replay_limit:
@@ -176,37 +192,37 @@ class Viewer:
         if start_at == "snapshot":
             cols, rows, screen = self._take_snapshot()
         else:
-            (cols, rows, self.next_mark), screen = terminal.marks.size_at(self.cursor), 0
+            (cols, rows, self.next_mark), screen = terminal.sizes.size_at(self.cursor), 0
         self._live_at = end
         self._answers = terminal.viewers.answerer is self
-        opened = terminal.describe() | {
-            "cols": cols,
-            "rows": rows,
-            "start_at": start_at,
-            "from": self.cursor,
-            "screen": screen,
-            "input_offset": self._applied,
-            "answers": self._answers,
-            "read_only": self.read_only,
-        }
-        opened |= terminal.company.describe(self.person, self._seen)
+        described = msgspec.structs.asdict(terminal.describe()) | {"cols": cols, "rows": rows}
+        described |= terminal.participants.describe(self.participant, self._seen)
+        opened = TerminalOpened(
+            **described,
+            start_at=start_at,
+            from_=self.cursor,
+            screen=screen,
+            input_offset=self._applied,
+            answers=self._answers,
+            read_only=self.read_only,
+        )
         connection.send_event(ch, "opened", opened)
         terminal.moved()
 
     def _reseed(self, connection: Connection, ch: int) -> None:
         cols, rows, screen = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
         self._skip = self._lost = False
-        self._terminal.tally.reseeds += 1
+        self._terminal.stats.reseeds += 1
         self._live_at = self._terminal.journal.end
         self._live = False
-        value = {"from": self.cursor, "screen": screen, "cols": cols, "rows": rows}
-        connection.send_event(ch, "reseed", value)
+        assert self.cursor is not None
+        connection.send_event(ch, "reseed", TerminalReseed(start=self.cursor, screen=screen, cols=cols, rows=rows))
         self._terminal.moved()
 
     def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int, int]:
         """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows, bytes)."""
         snapshot = self._terminal.snapshot(scrollback)
-        self._terminal.shelf.put(self, snapshot)
+        self._terminal.snapshots.put(self, snapshot)
         self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
         return snapshot.cols, snapshot.rows, len(snapshot.data)
 
@@ -215,23 +231,23 @@ class Viewer:
         terminal = self._terminal
         if self._answers is not (terminal.viewers.answerer is self):
             self._answers = not self._answers
-            connection.send_event(ch, "answers", {"answers": self._answers})
+            connection.send_event(ch, "answers", TerminalAnswers(answers=self._answers))
             return True
-        if news := terminal.company.news(self._seen, self._applied):
+        if news := terminal.participants.next_event(self._seen, self._applied):
             connection.send_event(ch, *news)
             return True
-        self.next_mark = max(self.next_mark, terminal.marks.first)
-        mark = terminal.marks.get(self.next_mark)
+        self.next_mark = max(self.next_mark, terminal.sizes.first)
+        mark = terminal.sizes.get(self.next_mark)
         if mark is not None and mark.offset == self.cursor:
             self.next_mark += 1
-            connection.send_event(ch, "resized", {"cols": mark.cols, "rows": mark.rows, "offset": mark.offset})
+            connection.send_event(ch, "resized", TerminalResized(cols=mark.cols, rows=mark.rows, offset=mark.offset))
             return True
         return False
 
     def _send_output(self, connection: Connection, ch: int, size: int) -> int:
         """Send some; return how much more may be in flight."""
         assert self.cursor is not None
-        mark = self._terminal.marks.get(self.next_mark)
+        mark = self._terminal.sizes.get(self.next_mark)
         # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
         room = self._room()
         size = min(size, room, mark.offset - self.cursor if mark else size)
@@ -253,7 +269,7 @@ class Viewer:
         else:
             connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
         for viewer in (self, *beside):
-            viewer._took(len(data))
+            viewer._sent(len(data))
         self._terminal.moved()
         return room - len(data)
 
@@ -267,7 +283,7 @@ class Viewer:
         even = size - (self.cursor + size) % STEP
         if even > 0:
             return even
-        return 0 if self._flight.size >= FLOOR else size
+        return 0 if self._window.size >= FLOOR else size
 
     def _beside(self, least: int) -> dict["Viewer", int]:
         """The viewers on the same link that are at the same place, with their room of at least so many bytes."""
@@ -294,12 +310,12 @@ class Viewer:
 
     def _room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        return self._flight.room(connection.window(ch), *connection.flow(ch))
+        return self._window.room(connection.window(ch), *connection.flow(ch))
 
-    def _took(self, size: int) -> None:
+    def _sent(self, size: int) -> None:
         assert self.cursor is not None
         self._probed = False
-        self._flight.sent(self._call.connection.flow(self._call.ch)[0])
+        self._window.sent(self._call.connection.flow(self._call.ch)[0])
         self.cursor += size
 
     def _settle(self, connection: Connection, ch: int, room: int) -> bool:
@@ -310,8 +326,8 @@ class Viewer:
             if connection.window(ch) <= 0:
                 return False
             self._live = True
-            connection.send_event(ch, "live", {"offset": self.cursor})
-        if self.cursor < terminal.journal.end or terminal.marks.get(self.next_mark) is not None:
+            connection.send_event(ch, "live", TerminalLive(offset=self.cursor))
+        if self.cursor < terminal.journal.end or terminal.sizes.get(self.next_mark) is not None:
             if room <= 0:
                 self._probe_later()
             return room > 0
@@ -319,5 +335,5 @@ class Viewer:
             if connection.window(ch) <= 0:
                 return False
             connection.send_event(ch, "exit", {"code": terminal.exit.code, "signal": terminal.exit.signal})
-            self._call.result({"exit": terminal.exit, "offset": self.cursor})
+            self._call.result(TerminalAttachResult(exit=terminal.exit, offset=self.cursor))
         return False

@@ -14,7 +14,7 @@ from runtime.screen.screen_tracker import ScreenTracker
 class AttachedViewer(Protocol):
     """What the group needs of a viewer."""
 
-    person: ViewerPresence
+    participant: ViewerPresence
 
     @property
     def cursor(self) -> int | None:
@@ -61,27 +61,27 @@ class ViewerGroup(Generic[V]):
 
     def add(self, viewer: V) -> None:
         if viewer.emulator and self.answerer is None:
-            self._tracker.hear()  # the screen answers the queries printed so far
+            self._tracker.answer_queries()  # the screen answers the queries printed so far
         self._viewers[viewer] = None
         self._elect()
 
     def remove(self, viewer: V) -> None:
         """Remove `viewer` and end its connection to the participant it belongs to. Does nothing the second time."""
         self._viewers.pop(viewer, None)
-        self._participants.part(viewer.person, viewer)
+        self._participants.part(viewer.participant, viewer)
         if viewer is self.answerer and viewer.cursor is not None:
-            self._tracker.hear(viewer.cursor)  # it has answered the queries up to there
+            self._tracker.answer_queries(viewer.cursor)  # it has answered the queries up to there
         self._elect()
         if self.answerer is None:
-            self._tracker.hear()
+            self._tracker.answer_queries()
 
     def writers_changed(self) -> None:
         """Elect again after the writer lease has changed. Each query is answered once, by the old or the new one."""
         before = self.answerer
-        self._tracker.hear(None if before is None else before.cursor or 0)
+        self._tracker.answer_queries(None if before is None else before.cursor or 0)
         self._elect()
         if self.answerer is None:
-            self._tracker.hear()
+            self._tracker.answer_queries()
 
     def skip_backlog(self) -> None:
         """Let every viewer skip the output printed before an interrupt."""
@@ -90,7 +90,7 @@ class ViewerGroup(Generic[V]):
 
     def _elect(self) -> None:
         """Choose the first viewer with an emulator and an input stream that may write."""
-        able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.person))
+        able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.participant))
         answerer = next(able, None)
         if answerer is not self.answerer:
             self.answerer = answerer

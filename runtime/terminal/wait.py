@@ -145,7 +145,7 @@ class TerminalWaitStream:
     def _settle(self) -> None:
         """Nothing matched up to the cursor: has something else happened there? Else go on."""
         terminal = self._terminal
-        command = terminal.observer.commands.ended_after(self._from) if self._command else None
+        command = terminal.shell_state.commands.ended_after(self._from) if self._command else None
         if command is not None and (command.after or 0) <= (self.cursor or 0):
             self._finish("command", offset=command.after, command=command)
         elif self.cursor != terminal.journal.end:
@@ -158,7 +158,7 @@ class TerminalWaitStream:
         """The time of silence is over, if there was silence. Output that is held up is none."""
         assert self._silence is not None
         now = self._loop.time()
-        if self._terminal.pacer.paused or self.cursor != self._terminal.journal.end:
+        if self._terminal.backpressure.paused or self.cursor != self._terminal.journal.end:
             self._heard = now
         left = self._heard + self._silence - now
         if left > 0:

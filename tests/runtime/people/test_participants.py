@@ -15,7 +15,7 @@ class Room:
     def __init__(self) -> None:
         self.size = (80, 24)
         self.woken = 0
-        self.company = Participants(lambda: self.size, self._resize, self._wake, self._wake)
+        self.participants = Participants(lambda: self.size, self._resize, self._wake, self._wake)
 
     def _resize(self, cols: int, rows: int) -> None:
         self.size = (cols, rows)
@@ -23,9 +23,9 @@ class Room:
     def _wake(self) -> None:
         self.woken += 1
 
-    def news(self, seen: OfferedSize) -> list[tuple[str, Any]]:
+    def next_event(self, seen: OfferedSize) -> list[tuple[str, Any]]:
         found = []
-        while news := self.company.news(seen, 7):
+        while news := self.participants.next_event(seen, 7):
             found.append(news)
         return found
 
@@ -40,23 +40,23 @@ async def test_somebody_is_introduced_before_it_is_named_as_the_holder(
 ) -> None:
     monkeypatch.setattr(presence, "TELL", 0.0)
     seen = OfferedSize()
-    ada = room.company.join(object(), ViewerProfile(key="a"), read_only=False, fit=None)
-    room.company.describe(ada, seen)
-    room.company.join(object(), ViewerProfile(key="b"), read_only=False, fit=None)
-    room.company.set_lease(TerminalLease(id="t", action="take", viewer="b"))
-    (joined, lease) = room.news(seen)
+    ada = room.participants.join(object(), ViewerProfile(key="a"), read_only=False, fit=None)
+    room.participants.describe(ada, seen)
+    room.participants.join(object(), ViewerProfile(key="b"), read_only=False, fit=None)
+    room.participants.set_lease(TerminalLease(id="t", action="take", viewer="b"))
+    (joined, lease) = room.next_event(seen)
     assert joined[0] == "joined"
     assert lease == ("lease", {"mode": "exclusive", "holder": "v2", "epoch": 1, "applied": 7})
-    room.company.close()
+    room.participants.close()
 
 
 async def test_a_focus_gives_the_size_and_a_read_only_one_gives_nothing(room: Room) -> None:
-    room.company.join(object(), ViewerProfile(key="a"), read_only=False, fit=(100, 30))
+    room.participants.join(object(), ViewerProfile(key="a"), read_only=False, fit=(100, 30))
     assert room.size == (100, 30)
-    room.company.join(object(), ViewerProfile(key="b", focus=True), read_only=True, fit=(10, 10))
-    room.company.set_presence(TerminalPresence(id="t", viewer="b", focus=True))
+    room.participants.join(object(), ViewerProfile(key="b", focus=True), read_only=True, fit=(10, 10))
+    room.participants.set_presence(TerminalPresence(id="t", viewer="b", focus=True))
     assert room.size == (100, 30)
-    room.company.close()
+    room.participants.close()
 
 
 async def test_what_is_null_is_set_and_what_is_left_out_is_not(client: Client) -> None:
@@ -74,11 +74,11 @@ async def test_what_is_null_is_set_and_what_is_left_out_is_not(client: Client) -
 
 async def test_nothing_is_left_running_when_it_closes(room: Room) -> None:
     line = object()
-    ada = room.company.join(line, ViewerProfile(key="a"), read_only=False, fit=(100, 30))
-    room.company.typed(ada, b"x")
-    room.company.fits(ada, (90, 20))
-    room.company.part(ada, line)
-    room.company.close()
+    ada = room.participants.join(line, ViewerProfile(key="a"), read_only=False, fit=(100, 30))
+    room.participants.typed(ada, b"x")
+    room.participants.fits(ada, (90, 20))
+    room.participants.part(ada, line)
+    room.participants.close()
     woken = room.woken
     loop = asyncio.get_running_loop()
     later = loop.create_future()

@@ -7,7 +7,16 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.people import presence
-from runtime.people.presence import NAME_MAX, PALETTE, PEOPLE, READ_ONLY, PointerCell, Presence, PresenceChange, clean
+from runtime.people.presence import (
+    NAME_MAX,
+    PALETTE,
+    PARTICIPANTS_LIMIT,
+    READ_ONLY_LIMIT,
+    PointerCell,
+    Presence,
+    PresenceChange,
+    clean,
+)
 from tests.support.runtime import Client, Served
 
 
@@ -16,7 +25,7 @@ class Room:
         self.told = 0
         self.gone: list[str] = []
         self.changed = asyncio.Event()
-        self.presence = Presence(self.tell, lambda person: self.gone.append(person.id))
+        self.presence = Presence(self.tell, lambda participant: self.gone.append(participant.id))
 
     def tell(self) -> None:
         self.told += 1
@@ -27,9 +36,9 @@ class Room:
         async with asyncio.timeout(5):
             await self.changed.wait()
 
-    def news(self, told: PresenceChange) -> list[tuple[str, Any]]:
+    def next_event(self, told: PresenceChange) -> list[tuple[str, Any]]:
         found = []
-        while news := self.presence.news(told):
+        while news := self.presence.next_event(told):
             found.append(news)
         return found
 
@@ -41,8 +50,8 @@ async def room() -> Room:
 
 async def test_everybody_gets_a_name_and_a_colour_that_nobody_else_has(room: Room) -> None:
     people = [room.presence.join(object(), kind="agent" if n == 1 else None) for n in range(len(PALETTE))]
-    assert {person.color for person in people} == set(PALETTE)
-    assert [person.name for person in people[:3]] == ["guest-1", "agent-2", "guest-3"]
+    assert {participant.color for participant in people} == set(PALETTE)
+    assert [participant.name for participant in people[:3]] == ["guest-1", "agent-2", "guest-3"]
     assert room.presence.join(object()).color == PALETTE[0]  # all are in use: the least used
 
 
@@ -80,14 +89,14 @@ async def test_what_changed_meanwhile_is_told_once_and_as_it_is_now(room: Room) 
     told = PresenceChange()
     assert room.presence.describe(told) == []
     ada = room.presence.join(object(), name="Ada")
-    ((name, value),) = room.news(told)
+    ((name, value),) = room.next_event(told)
     assert (name, value["viewer"]["name"]) == ("joined", "Ada")
     for x in range(500):
         room.presence.point(ada, PointerCell(x, 0))
     bob = room.presence.join(object())
     await room.until_told()
     assert room.told == 2
-    assert [(name, value["viewer"]["id"], value["viewer"]["at"]) for name, value in room.news(told)] == [
+    assert [(name, value["viewer"]["id"], value["viewer"]["at"]) for name, value in room.next_event(told)] == [
         ("presence", ada.id, {"x": 499, "y": 0}),
         ("joined", bob.id, None),
     ]
@@ -99,7 +108,7 @@ async def test_who_came_and_went_while_one_did_not_read_was_never_there(
     monkeypatch.setattr(presence, "LINGER", 0.0)
     told = PresenceChange()
     ada = room.presence.join(ada_line := object())
-    room.news(told)
+    room.next_event(told)
     for _ in range(50):
         line = object()
         room.presence.part(room.presence.join(line), line)
@@ -107,9 +116,9 @@ async def test_who_came_and_went_while_one_did_not_read_was_never_there(
     async with asyncio.timeout(5):
         while len(room.gone) < 51:
             await room.until_told()
-    if not (news := room.news(told)):
+    if not (news := room.next_event(told)):
         await room.until_told()
-        news = room.news(told)
+        news = room.next_event(told)
     assert news == [("left", {"id": ada.id})]
     assert told.versions == {}
 
@@ -145,7 +154,7 @@ async def test_typing_ends_by_itself(room: Room, monkeypatch: pytest.MonkeyPatch
 async def test_there_is_room_for_so_many_and_those_who_are_leaving_make_it(room: Room) -> None:
     line = object()
     first = room.presence.join(line)
-    for _ in range(PEOPLE - 1):
+    for _ in range(PARTICIPANTS_LIMIT - 1):
         room.presence.join(object())
     with pytest.raises(HawseError, match="limit_exceeded"):
         room.presence.join(object())
@@ -156,11 +165,11 @@ async def test_there_is_room_for_so_many_and_those_who_are_leaving_make_it(room:
 
 
 async def test_read_only_viewers_leave_room_for_those_who_may_write(room: Room) -> None:
-    for _ in range(READ_ONLY):
+    for _ in range(READ_ONLY_LIMIT):
         room.presence.join(object(), read_only=True)
-    with pytest.raises(HawseError, match=f"limit_exceeded: {READ_ONLY} read-only viewers"):
+    with pytest.raises(HawseError, match=f"limit_exceeded: {READ_ONLY_LIMIT} read-only viewers"):
         room.presence.join(object(), read_only=True)
-    for _ in range(PEOPLE - READ_ONLY):
+    for _ in range(PARTICIPANTS_LIMIT - READ_ONLY_LIMIT):
         room.presence.join(object())
     room.presence.close()
 

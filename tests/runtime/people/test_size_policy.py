@@ -33,11 +33,11 @@ class Screen:
                 await self.changed.wait()
 
 
-def person(name: str) -> ViewerPresence:
+def participant(name: str) -> ViewerPresence:
     return ViewerPresence(name, name, name, "#000", "person")
 
 
-ADA, BOB = person("ada"), person("bob")
+ADA, BOB = participant("ada"), participant("bob")
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ async def test_a_window_that_is_dragged_changes_it_seldom_and_ends_at_the_last_s
 
 
 async def test_when_who_decides_leaves_who_was_in_use_before_does(screen: Screen) -> None:
-    for who, size in ((ADA, BIG), (BOB, SMALL), (person("eve"), OTHER)):
+    for who, size in ((ADA, BIG), (BOB, SMALL), (participant("eve"), OTHER)):
         screen.sizing.fits(who, size)
     screen.sizing.used(ADA)
     screen.sizing.used(BOB)

@@ -10,13 +10,13 @@ from runtime.people.writer_lease import WriterLeaseState
 from tests.support.runtime import Channel, Client
 
 
-def person(name: str, *, read_only: bool = False) -> ViewerPresence:
+def participant(name: str, *, read_only: bool = False) -> ViewerPresence:
     made = ViewerPresence(name, name, name, "#000", "person")
     made.read_only = read_only
     return made
 
 
-ADA, BOB = person("ada"), person("bob")
+ADA, BOB = participant("ada"), participant("bob")
 
 
 def refused(lease: WriterLeaseState, *what: Any) -> HawseError:
@@ -67,7 +67,7 @@ def test_an_old_epoch_is_refused_with_what_holds_now() -> None:
 def test_read_only_viewers_have_no_part_in_it_and_nobody_holds_it() -> None:
     lease = WriterLeaseState()
     for action in ("take", "exclusive", "free", "release"):
-        assert refused(lease, action, person("eve", read_only=True)).code == "forbidden"
+        assert refused(lease, action, participant("eve", read_only=True)).code == "forbidden"
     assert refused(lease, "take", None).code == "invalid_params"
 
 

@@ -14,7 +14,7 @@ from runtime.recording import recorder as module
 from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
 from runtime.recording.recorder import Recorder
 from runtime.screen.snapshot_cache import SnapshotCache
-from runtime.terminal.terminal import Terminal
+from runtime.terminal.terminal import Terminal, TerminalOptions
 from tests.support.runtime import eventually
 
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
@@ -57,13 +57,9 @@ class Recorded:
         self.gone = asyncio.Event()
         self.terminal = Terminal(
             "t",
-            ["sh", "-c", command],
-            cwd="/",
-            env=ENV,
-            cols=80,
-            rows=24,
-            journal=Journal(capacity),
-            shelf=SnapshotCache(),
+            TerminalOptions(["sh", "-c", command], "/", ENV, 80, 24),
+            Journal(capacity),
+            SnapshotCache(),
             on_exit=lambda _: self.gone.set(),
         )
         self.disk = ThreadPool("disk", 1)
@@ -115,13 +111,9 @@ async def test_a_resize_stands_where_it_happened() -> None:
 async def test_it_begins_with_the_screen_that_is_there() -> None:
     terminal = Terminal(
         "t",
-        ["sh", "-c", "printf hi; read a"],
-        cwd="/",
-        env=ENV,
-        cols=40,
-        rows=5,
-        journal=Journal(),
-        shelf=SnapshotCache(),
+        TerminalOptions(["sh", "-c", "printf hi; read a"], "/", ENV, 40, 5),
+        Journal(),
+        SnapshotCache(),
         on_exit=print,
     )
     await eventually(lambda: terminal.journal.end == 2)
@@ -153,7 +145,7 @@ async def test_a_slow_disk_paces_the_program_and_nothing_is_lost() -> None:
     paper = Paper()
     paper.hold.clear()
     async with Recorded("seq 300000", paper, capacity=1 << 20) as recorded:
-        await eventually(lambda: recorded.terminal.pacer.paused)
+        await eventually(lambda: recorded.terminal.backpressure.paused)
         paper.hold.set()
         await recorded.task
         assert paper.said() == "".join(f"{i}\r\n" for i in range(1, 300001)).encode()

@@ -15,9 +15,9 @@ class Beside:
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self.journal = Journal(capacity)
-        self.marks = SizeHistory(80, 24)
+        self.sizes = SizeHistory(80, 24)
         self.replies: list[bytes] = []
-        self.sidecar = ScreenTracker(self.journal, self.marks, reply=self.replies.append)
+        self.sidecar = ScreenTracker(self.journal, self.sizes, reply=self.replies.append)
 
     def print(self, data: bytes, *, answered: int | None = None) -> None:
         for at in range(0, len(data), 64 << 10):
@@ -25,7 +25,7 @@ class Beside:
             self.sidecar.keep_near(answered)
 
     def resize(self, cols: int, rows: int) -> None:
-        self.marks.add(SizeMark(self.journal.end, cols, rows))
+        self.sizes.add(SizeMark(self.journal.end, cols, rows))
 
 
 @pytest.fixture
@@ -103,12 +103,12 @@ def test_what_a_viewer_has_yet_to_answer_waits_for_it_but_not_for_ever(beside: B
 
 def test_who_leaves_has_answered_what_it_had_and_plain_text_asks_nothing(beside: Beside) -> None:
     beside.print(b"plain", answered=0)
-    beside.sidecar.hear()
+    beside.sidecar.answer_queries()
     assert beside.sidecar.fed == 0
     beside.print(b"\x1b[1mbold", answered=0)
-    beside.sidecar.hear(6)
+    beside.sidecar.answer_queries(6)
     assert beside.sidecar.fed == 6
-    beside.sidecar.hear()
+    beside.sidecar.answer_queries()
     assert beside.sidecar.fed == beside.journal.end
 
 

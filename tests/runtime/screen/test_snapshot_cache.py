@@ -1,4 +1,4 @@
-"""The shelf against a plain model: what is held is bounded, and whoever has taken nothing for longest loses first."""
+"""The snapshot cache against a plain model: it is bounded, and the viewer that stalled longest loses first."""
 
 from typing import Any
 
@@ -26,61 +26,61 @@ class Viewer:
 
 
 def test_a_snapshot_is_taken_in_parts_and_then_gone() -> None:
-    shelf, viewer, given = SnapshotCache(LIMIT), Viewer(), snapshot(50)
-    shelf.put(viewer, given)
-    assert (shelf.held, shelf.holds(viewer)) == (50, True)
+    snapshots, viewer, given = SnapshotCache(LIMIT), Viewer(), snapshot(50)
+    snapshots.put(viewer, given)
+    assert (snapshots.held, snapshots.holds(viewer)) == (50, True)
     taken = []
-    while shelf.holds(viewer):
-        at, part = shelf.take(viewer, 20)
+    while snapshots.holds(viewer):
+        at, part = snapshots.take(viewer, 20)
         taken.append((at, bytes(part)))
     assert taken == [(0, given.data[:20]), (20, given.data[20:40]), (40, given.data[40:])]
-    assert shelf.held == 0
+    assert snapshots.held == 0
 
 
 def test_those_who_share_one_cost_as_much_as_one() -> None:
-    shelf, given, viewers = SnapshotCache(LIMIT), snapshot(LIMIT), [Viewer() for _ in range(50)]
+    snapshots, given, viewers = SnapshotCache(LIMIT), snapshot(LIMIT), [Viewer() for _ in range(50)]
     for viewer in viewers:
-        shelf.put(viewer, given)
-    assert shelf.held == LIMIT
+        snapshots.put(viewer, given)
+    assert snapshots.held == LIMIT
     for viewer in viewers[:-1]:
-        shelf.drop(viewer)
-    assert (shelf.held, shelf.holds(viewers[-1])) == (LIMIT, True)
-    shelf.take(viewers[-1], LIMIT)
-    assert (shelf.held, [viewer.lost for viewer in viewers]) == (0, [0] * 50)
+        snapshots.drop(viewer)
+    assert (snapshots.held, snapshots.holds(viewers[-1])) == (LIMIT, True)
+    snapshots.take(viewers[-1], LIMIT)
+    assert (snapshots.held, [viewer.lost for viewer in viewers]) == (0, [0] * 50)
 
 
 def test_who_has_taken_nothing_for_the_longest_time_loses() -> None:
-    shelf, (first, second, third) = SnapshotCache(LIMIT), (Viewer(), Viewer(), Viewer())
-    shelf.put(first, snapshot(40))
-    shelf.put(second, snapshot(40))
-    shelf.take(first, 1)
-    shelf.put(third, snapshot(40))
+    snapshots, (first, second, third) = SnapshotCache(LIMIT), (Viewer(), Viewer(), Viewer())
+    snapshots.put(first, snapshot(40))
+    snapshots.put(second, snapshot(40))
+    snapshots.take(first, 1)
+    snapshots.put(third, snapshot(40))
     assert (first.lost, second.lost, third.lost) == (0, 1, 0)
-    assert (shelf.holds(first), shelf.holds(second), shelf.held) == (True, False, 80)
+    assert (snapshots.holds(first), snapshots.holds(second), snapshots.held) == (True, False, 80)
 
 
 def test_a_lossless_one_never_loses_and_without_room_none_is_taken_in() -> None:
-    shelf, lossless = SnapshotCache(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
-    shelf.put(lossless[0], snapshot(60))
+    snapshots, lossless = SnapshotCache(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
+    snapshots.put(lossless[0], snapshot(60))
     for newcomer in (lossless[1], Viewer()):
         with pytest.raises(HawseError) as refused:
-            shelf.put(newcomer, snapshot(60))
+            snapshots.put(newcomer, snapshot(60))
         assert refused.value.code == "limit_exceeded"
-        assert not shelf.holds(newcomer)
-    assert (shelf.held, lossless[0].lost) == (60, 0)
+        assert not snapshots.holds(newcomer)
+    assert (snapshots.held, lossless[0].lost) == (60, 0)
 
 
 def test_one_that_is_larger_than_the_shelf_stands_there_alone() -> None:
-    shelf, small, large = SnapshotCache(LIMIT), Viewer(), Viewer()
-    shelf.put(small, snapshot(1))
-    shelf.put(large, snapshot(2 * LIMIT))
-    assert (shelf.held, small.lost) == (2 * LIMIT, 1)
+    snapshots, small, large = SnapshotCache(LIMIT), Viewer(), Viewer()
+    snapshots.put(small, snapshot(1))
+    snapshots.put(large, snapshot(2 * LIMIT))
+    assert (snapshots.held, small.lost) == (2 * LIMIT, 1)
 
 
 class ShelfMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.shelf = SnapshotCache(LIMIT)
+        self.snapshots = SnapshotCache(LIMIT)
         self.viewers = [Viewer(lossless=n == 0) for n in range(6)]
         self.latest = snapshot(1)
         self.model: dict[Viewer, tuple[CachedSnapshot, int]] = {}
@@ -91,7 +91,7 @@ class ShelfMachine(RuleBasedStateMachine):
         viewer, before = self.viewers[who], [one.lost for one in self.viewers]
         self.model.pop(viewer, None)
         try:
-            self.shelf.put(viewer, self.latest)
+            self.snapshots.put(viewer, self.latest)
         except HawseError:
             assert self.viewers[0] in self.model
         else:
@@ -107,7 +107,7 @@ class ShelfMachine(RuleBasedStateMachine):
     def take(self, data: Any, size: int) -> None:
         viewer = data.draw(st.sampled_from([one for one in self.viewers if one in self.model]))
         kept, at = self.model.pop(viewer)
-        place, part = self.shelf.take(viewer, size)
+        place, part = self.snapshots.take(viewer, size)
         assert (place, bytes(part)) == (at, kept.data[at : at + size])
         if at + size < len(kept.data):
             self.model[viewer] = kept, at + size
@@ -115,13 +115,13 @@ class ShelfMachine(RuleBasedStateMachine):
     @rule(who=st.integers(0, 5))
     def drop(self, who: int) -> None:
         self.model.pop(self.viewers[who], None)
-        self.shelf.drop(self.viewers[who])
+        self.snapshots.drop(self.viewers[who])
 
     @invariant()
     def what_is_held_is_known_and_bounded(self) -> None:
-        assert [self.shelf.holds(viewer) for viewer in self.viewers] == [one in self.model for one in self.viewers]
-        assert self.shelf.held == sum(len(kept.data) for kept in {kept for kept, _ in self.model.values()})
-        assert self.shelf.held <= LIMIT
+        assert [self.snapshots.holds(viewer) for viewer in self.viewers] == [one in self.model for one in self.viewers]
+        assert self.snapshots.held == sum(len(kept.data) for kept in {kept for kept, _ in self.model.values()})
+        assert self.snapshots.held <= LIMIT
         assert self.viewers[0].lost == 0
 
 

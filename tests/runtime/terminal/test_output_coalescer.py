@@ -19,7 +19,7 @@ class Told:
 
     def print(self, size: int) -> None:
         self.journal.append(bytes(size))
-        self.teller.output_came()
+        self.teller.output_added()
 
 
 @pytest.fixture

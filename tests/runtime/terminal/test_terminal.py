@@ -15,7 +15,7 @@ from runtime.posix import child as reaper
 from runtime.screen import size_history as marks
 from runtime.screen.size_history import SizeMark
 from runtime.screen.snapshot_cache import SnapshotCache
-from runtime.terminal.terminal import Terminal
+from runtime.terminal.terminal import Terminal, TerminalOptions
 from tests.support.runtime import children, eventually, no_fd_leaked
 
 Start = Callable[..., Terminal]
@@ -28,13 +28,9 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     def start(*argv: str, capacity: int = 1 << 20) -> Terminal:
         new = Terminal(
             "t",
-            argv,
-            cwd=str(tmp_path),
-            env={"PATH": os.environ["PATH"], "TERM": "xterm-256color"},
-            cols=80,
-            rows=24,
-            journal=Journal(capacity),
-            shelf=SnapshotCache(),
+            TerminalOptions(argv, str(tmp_path), {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}, 80, 24),
+            Journal(capacity),
+            SnapshotCache(),
             on_exit=lambda _: None,
         )
         started.append(new)
@@ -85,14 +81,14 @@ async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
     shell.write(b"\n")
     await eventually(lambda: b"20 90" in output(shell))
     assert shell.size == (90, 20)
-    assert shell.marks.get(0) == SizeMark(0, 80, 24)
-    assert shell.marks.get(1) == SizeMark(0, 100, 30)
-    assert shell.marks.get(2) == SizeMark(at, 90, 20)
-    assert shell.marks.get(3) is None
-    assert shell.marks.size_at(0) == (80, 24, 1)
-    assert shell.marks.size_at(1) == (100, 30, 2)
-    assert shell.marks.size_at(at) == (100, 30, 2), "the change stands before the byte at that offset, and is told"
-    assert shell.marks.size_at(at + 1) == (90, 20, 3)
+    assert shell.sizes.get(0) == SizeMark(0, 80, 24)
+    assert shell.sizes.get(1) == SizeMark(0, 100, 30)
+    assert shell.sizes.get(2) == SizeMark(at, 90, 20)
+    assert shell.sizes.get(3) is None
+    assert shell.sizes.size_at(0) == (80, 24, 1)
+    assert shell.sizes.size_at(1) == (100, 30, 2)
+    assert shell.sizes.size_at(at) == (100, 30, 2), "the change stands before the byte at that offset, and is told"
+    assert shell.sizes.size_at(at + 1) == (90, 20, 3)
     snapshot = shell.snapshot()
     assert (snapshot.cols, snapshot.rows, snapshot.next_mark) == (90, 20, 3)
     assert snapshot.offset == shell.journal.end
@@ -103,9 +99,9 @@ async def test_sizes_are_remembered_in_a_bounded_number(start: Start, monkeypatc
     shell = start("sleep", "60")
     for number in range(50):
         shell.resize(100 + number, 24)
-    assert shell.marks.first == 41
-    assert shell.marks.get(41) == SizeMark(0, 140, 24)
-    assert shell.marks.get(50) == SizeMark(0, 149, 24)
+    assert shell.sizes.first == 41
+    assert shell.sizes.get(41) == SizeMark(0, 140, 24)
+    assert shell.sizes.get(50) == SizeMark(0, 149, 24)
     snapshot = shell.snapshot()
     assert (snapshot.cols, snapshot.next_mark) == (149, 51)
 
@@ -156,7 +152,7 @@ signal.pause()
 async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -> None:
     """Many do just before they exit (cat, say): a hang-up would take the place of their exit code."""
     closes = start(sys.executable, "-c", CLOSES)
-    await eventually(lambda: closes._inlet.ended)
+    await eventually(lambda: closes._reader.ended)
     closes.resize(50, 50)
     closes.write(b"x\n")
     closes.signal(signal.SIGUSR1)
@@ -192,4 +188,4 @@ async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
     shell = start("true")
     await eventually(lambda: shell.exit is not None)
     shell.retire()
-    assert shell._sidecar._screen._emulator._t is None
+    assert shell._tracker._screen._emulator._t is None

@@ -294,7 +294,7 @@ async def test_with_one_slow_viewer_the_program_waits_for_it(
     await flood(client)
     slow = client.attach("t", generous=False)
     terminal = served.runtime._terminals.get("t")
-    await eventually(lambda: terminal.pacer.paused)
+    await eventually(lambda: terminal.backpressure.paused)
     held = terminal.journal.end
     assert held <= (1 << 20) + pace.ROOM + (512 << 10)
     await client.info()
@@ -385,8 +385,8 @@ async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(
 
 
 async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(client: Client, served: Served) -> None:
-    shelf = served.runtime._terminals.shelf
-    shelf.limit = 500_000
+    snapshots = served.runtime._terminals.snapshots
+    snapshots.limit = 500_000
     gc.collect()
     await flood(client)
     fast = client.attach("t", generous=False)
@@ -400,8 +400,10 @@ async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(cl
             opened = await stalled[-1].event("opened")
             assert opened["start_at"] == "snapshot"
             assert opened["screen"] > 8192, "some of it has to wait"
-            assert shelf.held <= shelf.limit
-            assert sum(len(kept.data) for kept in gc.get_objects() if isinstance(kept, CachedSnapshot)) <= shelf.limit
+            assert snapshots.held <= snapshots.limit
+            assert (
+                sum(len(kept.data) for kept in gc.get_objects() if isinstance(kept, CachedSnapshot)) <= snapshots.limit
+            )
         fast.generous = True
         fast.grant(1 << 20)
         await fast.result()
@@ -412,8 +414,8 @@ async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(cl
             await viewer.result()
     made = len({viewer.events[0].value["from"] for viewer in stalled})
     assert made > 10, "more than there was room for"
-    assert sum("reseed" in names(viewer) for viewer in stalled) >= made - shelf.limit // opened["screen"]
-    assert shelf.held == 0
+    assert sum("reseed" in names(viewer) for viewer in stalled) >= made - snapshots.limit // opened["screen"]
+    assert snapshots.held == 0
     with Emulator(80, 24) as straight:
         straight.feed(FLOOD)
         for viewer in (stalled[0], stalled[50], stalled[-1]):
@@ -429,11 +431,11 @@ async def test_viewers_that_come_to_a_quiet_terminal_share_one_snapshot(client: 
     async with served.client(window=8192) as deaf:
         viewers = [deaf.attach("t", generous=False) for _ in range(20)]
         sizes = {(await viewer.event("opened"))["screen"] for viewer in viewers}
-        assert sizes == {served.runtime._terminals.shelf.held}
+        assert sizes == {served.runtime._terminals.snapshots.held}
         for viewer in viewers:
             viewer.cancel()
             await viewer.refusal()
-        assert served.runtime._terminals.shelf.held == 0
+        assert served.runtime._terminals.snapshots.held == 0
 
 
 async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(client: Client, served: Served) -> None:
@@ -441,7 +443,7 @@ async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(
     await shell.seen(b"\n100000\r\n")
     async with served.client(window=8192) as deaf:
         first = deaf.attach("t", generous=False, lossless=True)
-        served.runtime._terminals.shelf.limit = (await first.event("opened"))["screen"]
+        served.runtime._terminals.snapshots.limit = (await first.event("opened"))["screen"]
         shell.send(b"\r")
         await shell.until(lambda: shell.output.count(b"\n100000\r\n") == 2)
         refusal = await client.attach("t", lossless=True).refusal()
@@ -461,7 +463,7 @@ async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_c
         watching = fast.attach("t")
         terminal = served.runtime._terminals.get("t")
         await recording.until(lambda: len(recording.output) > 500_000)
-        await eventually(lambda: terminal.pacer.paused)
+        await eventually(lambda: terminal.backpressure.paused)
         await recorder.cut()
         await eventually(lambda: len(terminal.viewers) == 1)
         taken = bytes(recording.output)
@@ -487,7 +489,7 @@ async def test_a_lossless_viewer_whose_window_is_closed_keeps_its_place_from_the
         await mute.info()
         shell.send(b"\n")
         terminal = served.runtime._terminals.get("t")
-        await eventually(lambda: terminal.pacer.paused and terminal.journal.end > 1 << 19)
+        await eventually(lambda: terminal.backpressure.paused and terminal.journal.end > 1 << 19)
         assert terminal.journal.start == 0
         recording.generous = True
         recording.grant(1 << 20)
@@ -566,8 +568,8 @@ async def test_a_storm_of_attaches_and_detaches_leaves_nothing(served: Served, c
                 await stormy.info()
     terminal = served.runtime._terminals.get("t")
     await eventually(lambda: len(terminal.viewers) == 1)
-    assert set(terminal.pacer._readers) == set(terminal.viewers)
-    assert len(terminal.pacer._holds) <= 6
+    assert set(terminal.backpressure._readers) == set(terminal.viewers)
+    assert len(terminal.backpressure._holds) <= 6
     after = await client.info()
     assert after["tasks"] == before["tasks"]
     await eventually(lambda: _fds(served) <= before["open_fds"])

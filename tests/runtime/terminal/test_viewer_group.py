@@ -20,7 +20,7 @@ QUERY = b"\x1b[c"  # DA1
 class FakeViewer:
     """Counts what the group calls."""
 
-    person: ViewerPresence
+    participant: ViewerPresence
     cursor: int | None = 0
     emulator: bool = True
     input_id: str | None = "input"
@@ -51,8 +51,8 @@ class Rig:
         self.group.writers_changed()
 
     def attach(self, key: str, **attributes: Any) -> FakeViewer:
-        person = self.participants.join(key, ViewerProfile(key=key), read_only=False, fit=None)
-        viewer = FakeViewer(person, **attributes)
+        participant = self.participants.join(key, ViewerProfile(key=key), read_only=False, fit=None)
+        viewer = FakeViewer(participant, **attributes)
         self.group.add(viewer)
         return viewer
 
