@@ -58,7 +58,7 @@ class Registry(Generic[T]):
         """
         self.retention = retention
         self._kind = kind
-        self._limit = limit
+        self.limit = limit
         self._on_drop = on_drop
         self._items: OrderedDict[str, T] = OrderedDict()
         self._ended: OrderedDict[str, float] = OrderedDict()  # id: when, by the loop's clock; the oldest first
@@ -116,8 +116,8 @@ class Registry(Generic[T]):
             )
         if item_id in self._reserved:
             raise HawseError("conflict", f"{self._kind} {item_id} is already being started")
-        if self._limit is not None and self.running_count + len(self._reserved) >= self._limit:
-            raise HawseError("limit_exceeded", f"{self._kind} limit reached: {self._limit} are running")
+        if self.limit is not None and self.running_count + len(self._reserved) >= self.limit:
+            raise HawseError("limit_exceeded", f"{self._kind} limit reached: {self.limit} are running")
         self._reserved.add(item_id)
         try:
             yield

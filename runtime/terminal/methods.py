@@ -54,7 +54,7 @@ class TerminalMethods:
         self._environment = environment
         self._journals = journals
         self._trees = trees
-        self._terminals: Registry[Terminal] = Registry(
+        self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
         self.snapshots = SnapshotCache()
@@ -63,10 +63,10 @@ class TerminalMethods:
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
-        return len(self._terminals)
+        return len(self.registry)
 
     def __iter__(self) -> Iterator[Terminal]:
-        return iter(self._terminals)
+        return iter(self.registry)
 
     @property
     def output(self) -> int:
@@ -75,13 +75,13 @@ class TerminalMethods:
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
         """Raises `not_found` and `stale_handle`."""
-        return self._terminals.get(terminal_id, instance)
+        return self.registry.get(terminal_id, instance)
 
     @handles(TerminalCreate)
     def create(self, params: TerminalCreate) -> TerminalCreateResult:
         """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
-        existing = self._terminals.find(terminal_id)
+        existing = self.registry.find(terminal_id)
         if existing is not None and existing.exit is None:
             return _created(existing, created=False)
         begin = self._recording(params.record)
@@ -98,13 +98,13 @@ class TerminalMethods:
             shown_argv=argv,
             integrated=start.integrated,
         )
-        with self._terminals.reserve(terminal_id):
+        with self.registry.reserve(terminal_id):
             terminal = Terminal(
                 *(terminal_id, options, self._journals.journal(), self.snapshots),
-                on_exit=self._terminals.end,
+                on_exit=self.registry.end,
                 stats=self.stats,
             )
-            self._terminals.add(terminal)
+            self.registry.add(terminal)
         if begin is not None:
             begin(terminal)
         return _created(terminal, created=True)
@@ -117,7 +117,7 @@ class TerminalMethods:
 
     async def close(self) -> None:
         """End every terminal and what runs in it."""
-        await self._terminals.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
+        await self.registry.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
 
     @serves(TerminalAttach)
     def _attach(self, call: RuntimeCall, params: TerminalAttach) -> None:
@@ -166,7 +166,7 @@ class TerminalMethods:
 
     @handles(TerminalList)
     def _list(self, params: TerminalList) -> TerminalListResult:
-        return TerminalListResult(terminals=[terminal.describe() for terminal in self._terminals])
+        return TerminalListResult(terminals=[terminal.describe() for terminal in self.registry])
 
     @handles(TerminalGet)
     def _get(self, params: TerminalGet) -> TerminalInfo:

@@ -69,8 +69,9 @@ async def test_who_holds_the_lease_types_alone(client: Client) -> None:
 @pytest.mark.parametrize("method", ["terminal.screen", "terminal.wait", "terminal.send", "terminal.history"])
 async def test_another_instance_is_refused_and_so_is_what_is_not_there(client: Client, method: str) -> None:
     await client.terminal("exec cat")
-    assert (await client.refused(method, id="t", instance="other", exit=True)).code == "stale_handle"
-    assert (await client.refused(method, id="none", exit=True)).code == "not_found"
+    params = {"exit": True} if method == "terminal.wait" else {}
+    assert (await client.refused(method, params, id="t", instance="other")).code == "stale_handle"
+    assert (await client.refused(method, params, id="none")).code == "not_found"
 
 
 async def test_a_wait_needs_something_to_wait_for(client: Client) -> None:

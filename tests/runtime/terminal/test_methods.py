@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runtime.terminal import methods as terminals
+from runtime.core.registry import Retention
 from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, alive, children, eventually
 
@@ -69,15 +69,15 @@ async def test_an_exited_one_stays_readable_until_it_is_replaced(client: Client)
     assert (await client.refused("terminal.attach", id="t", instance=instance)).code == "stale_handle"
 
 
-async def test_exited_ones_are_kept_in_a_bounded_number(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminals, "EXITED_KEPT", 3)
+async def test_exited_ones_are_kept_in_a_bounded_number(client: Client, served: Served) -> None:
+    served.runtime._terminals.registry.retention = Retention(3)
     for number in range(6):
         await (await client.terminal("exit", f"t{number}")).result()
     assert [t["id"] for t in (await client.ask("terminal.list"))["terminals"]] == ["t3", "t4", "t5"]
 
 
-async def test_there_is_a_limit(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminals, "RUNNING_LIMIT", 1)
+async def test_there_is_a_limit(client: Client, served: Served) -> None:
+    served.runtime._terminals.registry.limit = 1
     await client.ask("terminal.create", id="a", argv=["sleep", "60"])
     error = await client.refused("terminal.create", id="b", argv=["sleep", "60"])
     assert (error.code, error.retryable) == ("limit_exceeded", True)
