@@ -37,6 +37,8 @@ class Rule:
 
 
 GROUND = ("runtime.core", "runtime.posix")
+CLIENT_CALLS = ("hawse.wire", "hawse.api", "hawse.client.base", "hawse.client.calls")
+SERVED = ("hawse.wire", "hawse.api", "hawse.rpc")  # what methods are declared and served with
 LINK = ("hawse.wire", "hawse.api", "hawse.link")  # what speaks to a runtime
 
 # The most specific package decides.
@@ -45,6 +47,18 @@ RULES = {
     "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
     "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.rpc"), others=("msgspec",)),
     "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
+    "hawse.client.base": Rule(ours=("hawse.wire", "hawse.api", "hawse.client.base"), others=("msgspec",)),
+    "hawse.client.calls": Rule(ours=CLIENT_CALLS, others=("msgspec",)),
+    "hawse.client.connection": Rule(
+        ours=(*CLIENT_CALLS, "hawse.client.connection"),
+        others=("msgspec", "websockets"),
+        exactly=("hawse",),  # its version
+    ),
+    "hawse.client.files": Rule(ours=(*CLIENT_CALLS, "hawse.client.files"), others=("msgspec",)),
+    "hawse.client.process": Rule(ours=(*CLIENT_CALLS, "hawse.client.process"), others=("msgspec",)),
+    "hawse.client.terminal": Rule(
+        ours=(*CLIENT_CALLS, "hawse.client.files", "hawse.client.terminal"), others=("msgspec",)
+    ),
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
         others=("msgspec", "websockets"),
@@ -55,6 +69,24 @@ RULES = {
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
     "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "runtime")),
+    "runtime.core": Rule(ours=("hawse.wire", "runtime.core"), exactly=("hawse.api.paths",)),
+    "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", *GROUND)),
+    "runtime.journal": Rule(ours=("hawse.wire", "runtime.core", "runtime.journal")),
+    "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
+    "runtime.files": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files")),
+    "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
+    "runtime.watch": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.watch")),
+    "runtime.ports": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.ports")),
+    "runtime.process": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process")),
+    "runtime.session": Rule(
+        ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process", "runtime.session")
+    ),
+    "runtime.recording": Rule(
+        ours=(
+            *(*SERVED, "runtime.core", "runtime.rpc", "runtime.files", "runtime.screen", "runtime.terminal"),
+            "runtime.recording",
+        )
+    ),
     "runtime.screen": Rule(ours=("hawse.wire", "hawse.api", *GROUND, "runtime.journal", "runtime.screen")),
     "runtime.people": Rule(ours=("hawse.wire", "hawse.api", "runtime.core", "runtime.people")),
     "runtime.terminal": Rule(
