@@ -106,7 +106,7 @@ class Runtime:
         }
 
     def metrics(self) -> RuntimeMetricsResult:
-        """What it holds now and what it has counted. Looks at every viewer, so it is for who asks seldom."""
+        """What it holds now and what it has counted. O(number of viewers); intended for periodic scraping."""
         terminals = self._terminals
         lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
         return RuntimeMetricsResult(

@@ -1,4 +1,4 @@
-"""Patterns on output: what it says without its escape sequences, and a match in it, in linear time and bounded memory.
+"""Search patterns in output without its escape sequences, in linear time and bounded memory.
 
 RE2 never backtracks (docs/decisions/0011). A match spans at most WINDOW bytes of text.
 """
@@ -15,7 +15,7 @@ WINDOW = 64 << 10  # bytes of text that are kept to go on matching in
 CARRY = 4096  # bytes kept of a sequence that is not complete
 PROGRAM_LIMIT = 1000  # instructions of a compiled pattern: how much work a byte of text may be
 GROUPS_LIMIT = 32
-GROUP_LIMIT = 4096  # bytes of a group that are told
+GROUP_LIMIT = 4096  # bytes of a group that a match reports
 _MEMORY = 1 << 20  # bytes of RE2's for each pattern
 
 # What is no text (ECMA-48): CSI, the strings OSC, DCS, SOS, PM, APC, other escapes, controls. A `tail` is not complete.
@@ -111,7 +111,7 @@ class Matcher:
         self._regexp = compile_pattern(pattern, literal=literal)
         self._stripper = Stripper()
         self._text = b""
-        self._from = 0  # 1 if the first byte of the text is only there to tell whether a line begins after it
+        self._from = 0  # 1 if the first byte of the text only shows whether a line begins after it
         self._places: list[int] = []  # in the text, where a piece begins; `_offsets`: and in the output
         self._offsets: list[int] = []
 

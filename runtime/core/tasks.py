@@ -15,7 +15,7 @@ class Tasks:
         self._group = group
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """The task belongs to the group; whoever wants may cancel it."""
+        """Start a task that belongs to the group. It may be cancelled."""
         return self._group.create_task(_guarded(work))
 
 

@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 class WeakCallback(Generic[P, T]):
-    """A bound method of an object that somebody else owns. When that is gone, nobody is called."""
+    """A bound method of an object that it does not keep alive. After the object is deleted, a call does nothing."""
 
     __slots__ = ("_function", "_gone", "_owner")
 
     def __init__(self, method: Callable[P, T], gone: Any = None) -> None:
-        """`gone`: what a call returns when the object is gone."""
+        """`gone`: what a call returns after the object is deleted."""
         bound: Any = method
         self._owner = weakref.ref(bound.__self__)  # half the size and the time of a `WeakMethod`
         self._function: Callable[..., T] = bound.__func__

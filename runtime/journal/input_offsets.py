@@ -40,7 +40,7 @@ class InputOffsets:
 
 
 class InputStreams:
-    """Those for whom a stdin stays open. When the last of them has been gone for its patience, it ends."""
+    """The input streams that keep a stdin open. It ends when the last one has been detached for its hold time."""
 
     def __init__(self) -> None:
         self._count = 0

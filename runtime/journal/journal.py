@@ -1,4 +1,4 @@
-"""The last bytes of one stream, by absolute offset. One journal, many cursors; it knows nothing of who reads it.
+"""The last bytes of one stream, by absolute offset. One journal, many cursors; it knows nothing of its readers.
 
 `JournalPool` bounds what all journals of a runtime hold together.
 """
@@ -31,15 +31,19 @@ class Journal:
     ) -> None:
         """`capacity` in bytes: the most it holds, rounded up to a power of two.
 
-        `reserve` is told before it takes more memory, and how much in all; it may `limit` it.
+        `reserve` is called with the journal and its new size before it takes more memory; it may call `limit`.
         """
         self.capacity = _power_of_two(capacity)
         self._ring = bytearray(min(FIRST_SIZE, self.capacity))
         self._reserve = reserve
         self.start = 0
         self.end = 0
-        self.before_limit: Callable[[int], None] | None = None  # told the new capacity: what is not read yet may go
-        self.needed: Callable[[], int] | None = None  # the first offset that was promised to somebody, however full
+        self.before_limit: Callable[[int], None] | None = (
+            None  # called with the new capacity: bytes that are not read yet may be dropped
+        )
+        self.needed: Callable[[], int] | None = (
+            None  # the first offset that must be kept for a reader, however full it is
+        )
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -176,7 +180,7 @@ class JournalPool:
         return journal
 
     def _reserve(self, journal: Journal, size: int) -> None:
-        """The ring of `journal` is to be `size` bytes: limit whoever has more than there is for each."""
+        """The ring of `journal` is to be `size` bytes: limit the journals that have more than the share of each."""
         if self.memory - journal.memory + size > self._total:
             sharing, small = self._sharing()
             share = self._share([size if other is journal else other.memory for other in sharing], self._total - small)

@@ -2,8 +2,8 @@
 
 A spill is a follower of its stream's journal, as a recorder is: it takes bytes before the ring needs their room, and
 the program is only ever held up for it while half a ring waits for the disk (docs/decisions/0030). What cannot be
-written is left out; who reads is told. All disk work is done by one thread, in order, so that nothing is read
-before it is written or written after it was removed.
+written is left out, and readers are notified of the gap. All disk work is done by one thread, in order, so that nothing
+is read before it is written or written after it was removed.
 """
 
 import asyncio
@@ -109,7 +109,7 @@ class SpillStore:
 
 
 class Spill:
-    """Of one stream. A `Reader` of its pacer, that never leads. `moved` is called when it got on."""
+    """The spilled output of one stream: a `JournalReader` that never sets the pace. It calls `moved` on progress."""
 
     lossless = True
 
@@ -166,7 +166,7 @@ class Spill:
         self._store.remove(segment)
 
     def close(self) -> None:
-        """Nobody will read it any more."""
+        """Remove its files: it will not be read any more."""
         self._closed = True
         while self.segments:
             self.drop(self.segments[0])

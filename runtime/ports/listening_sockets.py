@@ -1,8 +1,8 @@
 """Who listens on which TCP port: /proc/net/tcp, and the descriptors of the sandbox's own programs (proc(5)).
 
 A sandbox may share its network with the machine (docs/decisions/0002), so a port counts as the sandbox's only if one
-of its programs holds the socket. Programs are known by their descent from the runtime, or, when whoever started them is
-gone, by the mark in their environment. All of it reads /proc as it is: call it in a thread.
+of its programs holds the socket. Programs are known by their descent from the runtime, or, after
+their parents have ended, by the mark in their environment. Everything here reads /proc: call it in a thread.
 """
 
 import ipaddress
@@ -33,7 +33,7 @@ class SocketOwner(NamedTuple):
 
 
 def sockets() -> frozenset[ListeningSocket]:
-    """All that listen in this network namespace, whoever's they are."""
+    """Return all listening sockets of this network namespace, also those of other programs."""
     return frozenset(socket for table in TABLES for socket in _table(table))
 
 
@@ -49,7 +49,7 @@ def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
 
 
 def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
-    """The addresses at which `port` is answered by a program of ours, and by nobody else."""
+    """Return the addresses at which only programs of this runtime accept connections to `port`."""
     own = [socket for socket in listening if socket.port == port and socket.inode in ours]
     foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
     places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
@@ -78,7 +78,7 @@ def _table(path: str) -> Iterator[ListeningSocket]:
 
 
 def _address(text: str) -> str:
-    """From words in the machine's own order; an IPv4 address that is mapped into IPv6 as what it is."""
+    """Decode 32-bit numbers in host byte order; an IPv4 address that is mapped into IPv6 becomes IPv4."""
     packed = b"".join(struct.pack("=I", int(text[at : at + 8], 16)) for at in range(0, len(text), 8))
     address = ipaddress.ip_address(packed)
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None

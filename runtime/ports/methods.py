@@ -1,7 +1,7 @@
 """`port.*`: the ports that are open, the previews of them, and connections to them.
 
 The table of previews lives here, beside the programs it is about: a gateway that restarts finds it again, and with the
-runtime it ends. A token names its runtime, so that one of an earlier runtime is told from one that never was.
+runtime it ends. A token names its runtime, so that a token of an earlier runtime differs from one that never existed.
 """
 
 import base64
@@ -55,7 +55,9 @@ class PortMethods:
         self._proc = proc  # the threads that read /proc
         self._processes = ProcessReader()
         self._exposed: dict[int, ExposedPort] = {}  # by port
-        self._tokens: dict[bytes, ExposedPort] = {}  # by the token's hash: how long a search takes says nothing of it
+        self._tokens: dict[
+            bytes, ExposedPort
+        ] = {}  # by the token's hash, so that the time of a look-up reveals nothing of the token
         self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
         self._poller = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
@@ -106,7 +108,7 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """A port on which nobody listens yet may be exposed; one on which somebody else does may not."""
+        """Expose a port, also one without a listener yet. Raises `forbidden` if a foreign program listens there."""
         await self._proc.run(self._places, params.port)
         known = self._exposed.get(params.port)
         if known is not None:
@@ -160,7 +162,7 @@ class PortMethods:
         call.serve(tunnel)
 
     def _find(self, port: int) -> list[str]:
-        """Where `port` is to be reached. Raises `forbidden` if it is not ours, `unavailable` if it is nobody's."""
+        """Return the addresses of `port`. Raises `unavailable` if it is closed, `forbidden` if it is foreign."""
         places = self._places(port)
         if not places:
             raise HawseError("unavailable", f"nothing listens on port {port}", details={"port": port})

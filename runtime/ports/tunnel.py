@@ -1,4 +1,4 @@
-"""Serves `port.connect`: a TCP connection and a channel, tied together; each way is paced by who reads at its end."""
+"""Serves `port.connect`: a TCP connection and a channel, joined; each direction goes as fast as its reader reads."""
 
 import asyncio
 from collections import deque
@@ -32,7 +32,7 @@ class TunnelStream(asyncio.Protocol):
         self._find = find
         self._on_detach = on_detach
         self._transport: asyncio.Transport | None = None
-        self._gone = False  # nobody is at the channel's other end
+        self._gone = False  # the channel is closed
         self._lost = False  # nor at the connection's
         self._failure: Exception | None = None  # what broke it
         self._address = ""
@@ -179,7 +179,7 @@ class TunnelStream(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _write(self, data: bytes) -> None:
-        """What nobody is there to read any more is dropped: how the connection ended says so."""
+        """Drop what the closed connection can no longer take; its result reports how it ended."""
         assert self._transport is not None
         if not self._lost:
             self._transport.write(data)

@@ -21,7 +21,7 @@ class Environment:
     """The sandbox's own environment and workspace; programs get theirs from it."""
 
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
-        """`mark`: the runtime's id, by which its programs are known even when their parents are gone."""
+        """`mark`: the runtime's id, by which its programs are found even after their parents have ended."""
         self.workspace = workspace
         self.mark = f"{RUNTIME_MARK}={mark}" if mark is not None else ""
         self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}

@@ -13,7 +13,7 @@ WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 class FdReader:
     """Reads what a program prints. `on_data` gets each chunk, `on_burst` is called after the last one of a wake,
-    `on_end` once when nobody has the other end open any more.
+    `on_end` once when no process has the other end open any more.
 
     The fd is open until `close`: to close a terminal hangs up its program, which may only just be about to exit.
     """
@@ -28,7 +28,7 @@ class FdReader:
     ) -> None:
         """`portion`: how many bytes to read per wake, and at most one read more."""
         self.fd = fd
-        self.ended = False  # nobody has the other end open
+        self.ended = False  # no process has the other end open
         self.closed = False
         self._on_data = on_data
         self._on_burst = on_burst
@@ -49,7 +49,7 @@ class FdReader:
             self._loop.add_reader(self.fd, self._read)
 
     def drain(self, limit: int) -> None:
-        """Take what is there now, paused or not, up to `limit` bytes: the last words of a program that has ended."""
+        """Read what is there now, paused or not, at most `limit` bytes: the last output of a program that has ended."""
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class FdReader:
                 data = os.read(self.fd, READ_SIZE)
             except BlockingIOError:
                 break
-            except OSError:  # EIO: nobody has the PTY open any more
+            except OSError:  # EIO: no process has the PTY open any more
                 data = b""
             if not data:
                 self._end()

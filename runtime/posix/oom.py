@@ -1,4 +1,4 @@
-"""Whether the kernel killed for want of memory: what a control group's counter says (cgroups(7)), and nothing else.
+"""Whether the kernel killed a process for lack of memory, by the counter of the control group (cgroups(7)) only.
 
 Version 2 tells in `memory.events`, version 1 in `memory.oom_control`. Everything we start is in our own group. The
 kernel counts before it sends SIGKILL, so that by the time of an exit the count is there.
@@ -18,7 +18,7 @@ class OomCounter:
         self._claimed = self.kills() or 0
 
     def kills(self) -> int | None:
-        """So many so far; None where the kernel does not say."""
+        """The number of kills so far; None where the kernel has no counter."""
         if self._file is None:
             return None
         try:
@@ -29,7 +29,7 @@ class OomCounter:
 
     def claim(self, before: int | None) -> bool | None:
         """Whether something that SIGKILL has ended, not sent by us, was such a kill: there has been one since `before`
-        that is nobody else's."""
+        that no other process has been counted for."""
         now = self.kills()
         if before is None or now is None:
             return None

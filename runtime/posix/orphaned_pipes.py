@@ -1,6 +1,6 @@
-"""What a command has left in the background may go on to print: it is read and dropped, so that nobody dies of it.
+"""Drain the pipes of background children after their command has exited, so that writing does not raise SIGPIPE.
 
-A program that prints to a pipe which nobody reads is sent SIGPIPE: a server that was started with `server &` would end
+A program that writes to a pipe without a reader gets SIGPIPE: a server that was started with `server &` would end
 with its first line after the command that started it.
 """
 
@@ -9,12 +9,12 @@ import os
 from contextlib import suppress
 
 READ_SIZE = 64 << 10
-PAUSE = 0.05  # seconds between two reads of one pipe: who floods waits, and costs nobody anything
+PAUSE = 0.05  # seconds between two reads of one pipe: a program that floods it waits, and costs little
 LIMIT = 512  # pipes; beyond, the one that was left first is closed
 
 
 class OrphanedPipes:
-    """The pipes, until nobody has their other ends open."""
+    """The pipes, each until no process has its other end open."""
 
     def __init__(self) -> None:
         self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor, and when to read on

@@ -44,9 +44,9 @@ class ProcessTable:
 
         Args:
             root: The pid of the tree's leader.
-            mark: `NAME=value` in the environment of members whose parents are gone; empty: there is none.
-            reaped: Whether the leader is gone, so that its pid may be another process's. Its session cannot be, unless
-                a process has that pid: the kernel does not reuse the number of a session that has members.
+            mark: `NAME=value` in the environment of members whose parents have ended; empty: there is none.
+            reaped: Whether the leader was reaped, so that its pid may be another process's. Its session cannot be,
+                unless a process has that pid: the kernel does not reuse the number of a session that has members.
         """
         stats = self._stats
         roots = self.marked(mark) if mark else set()

@@ -33,7 +33,7 @@ class Pipes(NamedTuple):
 
 
 def keep_descriptors() -> None:
-    """Keep to ourselves what whoever started us left open, so that no program inherits it. At start only."""
+    """Set the descriptors that this process inherited to close-on-exec, so that no program gets them. At start only."""
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
             with suppress(OSError):  # that of the listing itself
@@ -124,9 +124,9 @@ def _pipe(opened: list[int]) -> tuple[int, int]:
 
 
 def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Sequence[object]) -> int:
-    if any("\0" in word for word in (*argv, *env, *env.values(), cwd)):
-        raise HawseError("invalid_params", "a NUL byte in argv, env or cwd")
-    if sum(len(os.fsencode(word)) for word in argv) > ARGV_LIMIT:
+    if any("\0" in text for text in (*argv, *env, *env.values(), cwd)):
+        raise HawseError("invalid_params", "argv, env and cwd must not contain NUL bytes")
+    if sum(len(os.fsencode(argument)) for argument in argv) > ARGV_LIMIT:
         raise HawseError("too_large", f"argv has more than {ARGV_LIMIT} bytes")
     with _directory(cwd):
         program = shutil.which(argv[0], path=env.get("PATH", os.defpath))

@@ -8,7 +8,7 @@ from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 
 KEPT = 10_000  # changes
 KEPT_BYTES = 4 << 20  # of their paths together
-PART = 1000  # changes told at a time
+PART = 1000  # changes in one event
 PART_BYTES = 256 << 10  # of their paths: as JSON they have to fit into a control message
 
 
@@ -42,20 +42,20 @@ class ChangeLog:
             self._size -= len(self._changes.popleft().path)
 
     def lose(self) -> None:
-        """Here changes are missing, and nobody knows which."""
+        """Note that unknown changes are missing here."""
         self.end += 1
         self._overflow = self.end
         self._changes.clear()
         self._size = 0
 
     def missing(self, cursor: int) -> RescanReason | None:
-        """Why what follows `cursor` cannot be told, if so."""
+        """Return why the changes after `cursor` are unknown; None if they are all here."""
         if cursor >= self.start:
             return None
         return "overflow" if cursor < self._overflow else "behind"
 
     def read(self, cursor: int) -> ChangeLogEntry:
-        """What follows `cursor`, of which nothing is missing: as much as is told at a time."""
+        """Return the changes after `cursor`, at most one event's. None of them may be missing."""
         merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):
@@ -68,7 +68,7 @@ class ChangeLog:
 
 
 def merge(known: dict[str, WatchedChange], change: WatchedChange) -> None:
-    """Add `change` to those that are not told yet. The latest change of a path comes last."""
+    """Add `change` to changes that were not sent yet. The latest change of a path comes last."""
     earlier = known.pop(change.path, None)
     kind = change.type if earlier is None else _SUM.get((earlier.type, change.type), change.type)
     known[change.path] = WatchedChange(kind, change.path, change.directory)

@@ -1,4 +1,4 @@
-"""The directories of one watch and what the kernel says of them. It blocks: used in threads, one call at a time."""
+"""The directories of one watch and the kernel's events for them. It blocks: used in threads, one call at a time."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from runtime.watch.inotify import Inotify, InotifyEvent
 
 DIRECTORIES_LIMIT = 1 << 16  # of one watch: each costs the kernel about 1 KB
 TAKEN_LIMIT = 1 << 15  # events taken at a time: twice the longest queue that Linux keeps by default
-CHANGES_LIMIT = 1 << 16  # changes told at a time: a larger tree that is moved here has to be looked at
+CHANGES_LIMIT = 1 << 16  # changes reported at a time: a larger tree that is moved here must be scanned by the client
 
 _MASK = (
     inotify.MODIFY
@@ -31,7 +31,12 @@ _MASK = (
 _COME = inotify.CREATE | inotify.MOVED_TO
 _GONE = inotify.DELETE | inotify.MOVED_FROM
 _ROOT_GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT
-_PASSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP)  # a directory that is gone again, or not for us
+_PASSING = (
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EACCES,
+    errno.ELOOP,
+)  # a directory that was deleted meanwhile, or that we may not read
 
 
 class OverflowedError(Exception):
@@ -90,7 +95,7 @@ class DirectoryTree:
         self._root = os.fsencode(root)
         self._filter = filter
         self._recursive = recursive
-        self.gone = False  # the root itself: nothing more will come
+        self.gone = False  # the root itself was deleted, moved or unmounted: no more events will come
         self._directories = Directories()
         self._root_wd = -1
         try:
@@ -123,9 +128,9 @@ class DirectoryTree:
 
     def reopen(self) -> None:
         """Begin anew after an overflow, with an empty queue; `fd` is another. Raises as `open`."""
-        fresh = Inotify()
+        new = Inotify()
         self._inotify.close()
-        self._inotify = fresh
+        self._inotify = new
         self._directories = Directories()
         self.open()
 
@@ -159,7 +164,7 @@ class DirectoryTree:
         path = _join(directory, event.name)
         is_directory = bool(event.mask & inotify.IS_DIRECTORY)
         if event.mask & _GONE:
-            if is_directory and event.mask & inotify.MOVED_FROM:  # one that is deleted says so itself
+            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted one has an event of its own
                 for wd in self._directories.cut(path):
                     self._inotify.remove(wd)
             yield from self._change("deleted", path, is_directory)
@@ -173,7 +178,7 @@ class DirectoryTree:
     def _descend(self, directory: bytes, *, telling: bool = True) -> Iterator[WatchedChange]:
         """Watch what is below; of a directory that has just come, what it holds has come as well.
 
-        A directory is watched before it is read, so that what comes meanwhile is told by the one or the other.
+        A directory is watched before it is read, so that an entry made meanwhile is seen by the one or the other.
         """
         waiting = [directory]
         while waiting:
@@ -218,7 +223,7 @@ def _entries(directory: bytes) -> list[tuple[bytes, bool]]:
     try:
         with os.scandir(directory) as entries:
             return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError:  # gone again, or not for us
+    except OSError:  # deleted meanwhile, or not readable
         return []
 
 

@@ -80,5 +80,5 @@ def _checked(answer: int) -> int:
 
 
 def is_limit(error: OSError) -> bool:
-    """The kernel has no more watches, or nobody may have more descriptors."""
+    """Whether the kernel has no watches left, or this user or process no descriptors."""
     return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
