@@ -1,13 +1,14 @@
-"""Serves a call with what a generator makes in a thread: events and bytes, at most one item ahead of the reader."""
+"""Serves a call with what a generator yields in a thread: events and bytes, at most one item ahead of the reader."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
 
 from hawse.rpc import typed
 from hawse.rpc.call import RuntimeCall
-from hawse.wire import Connection, HawseError, Kind
+from hawse.wire import Connection, Kind
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
+from runtime.rpc.output_stream import OutputOnlyStream
 
 
 class StreamEvent(NamedTuple):
@@ -17,17 +18,17 @@ class StreamEvent(NamedTuple):
     value: Any
 
 
-# What it yields: an event, bytes of output (so many as may be held), or None to let others have a turn. What it
-# returns is the result. However the call ends, it is closed, so its `finally` lets go of what it holds.
+# It yields an event, bytes of output (as many as may be held), or None to give other work a turn, and returns the
+# result. However the call ends, the generator is closed, so that its `finally` can free what it holds.
 Work = Generator[StreamEvent | bytes | None, None, Any]
 
 
-class GeneratorStream:
-    """A `Stream`."""
+class GeneratorStream(OutputOnlyStream):
+    """Sends what a generator yields and ends with what it returns."""
 
     def __init__(self, call: RuntimeCall, work: Work, disk: ThreadPool, tasks: Tasks, *, offset: int = 0) -> None:
-        """`offset`: of the first byte."""
-        self._call = call
+        """`offset`: of the first byte of output."""
+        super().__init__(call)
         self._work = work
         self._disk = disk
         self._tasks = tasks
@@ -36,7 +37,7 @@ class GeneratorStream:
         self._block = memoryview(b"")
         self._busy = False
         self._over = False
-        self._gone = False
+        self._detached = False
         self._value: Any = None
         self._advance()
 
@@ -59,14 +60,8 @@ class GeneratorStream:
             self._advance()
         return False
 
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", f"{self._call.method} takes no input")
-
-    def receive_end(self) -> None:
-        pass
-
     def detach(self) -> None:
-        self._gone = True
+        self._detached = True
         if not self._busy:
             self._tasks.start(self._disk.run(self._work.close))
 
@@ -77,14 +72,14 @@ class GeneratorStream:
     async def _run(self) -> None:
         failure = None
         try:
-            while not (self._gone or self._over or self._event or self._block):
+            while not (self._detached or self._over or self._event or self._block):
                 self._take(*await self._disk.step(self._work))
         except Exception as error:
             failure = typed(error)
         self._busy = False
         if failure is not None:
             self._call.error(failure)
-        if self._gone:
+        if self._detached:
             await self._disk.run(self._work.close)
         else:
             self._call.wake()

@@ -1,4 +1,4 @@
-"""What every call on something that was started checks first, be it a terminal or a process."""
+"""Checks that calls on terminals and processes have in common."""
 
 import signal as signals
 from typing import Any, Protocol
@@ -7,21 +7,14 @@ from hawse.wire import HawseError
 
 
 class Started(Protocol):
-    """A terminal or a process: `instance` is new each time one of its id is started."""
+    """A terminal or a process. `exit` is None while it runs."""
 
     id: str
-    instance: str
     exit: Any
 
 
-def check_instance(kind: str, thing: Started, instance: str | None) -> None:
-    """Raises `stale_handle` if another one was meant."""
-    if instance is not None and instance != thing.instance:
-        raise HawseError("stale_handle", f"{kind} {thing.id} was started anew")
-
-
 def check_running(kind: str, thing: Started) -> None:
-    """Raises `exited`."""
+    """Raise `exited` if it has ended. `kind`: what it is called in the message."""
     if thing.exit is not None:
         raise HawseError("exited", f"{kind} {thing.id} has ended")
 
@@ -34,4 +27,6 @@ def signal_number(signal: str | int) -> int:
         name = signal.upper()
         return int(signals.Signals[name if name.startswith("SIG") else f"SIG{name}"])
     except (ValueError, KeyError):
-        raise HawseError("invalid_params", f"no signal {signal!r}", details={"path": "$.signal"}) from None
+        raise HawseError(
+            "invalid_params", f"{signal!r} is not a signal's number or name", details={"path": "$.signal"}
+        ) from None
