@@ -1,7 +1,7 @@
-"""When output is told to its readers: at once, but in a flood not more often than they gain by it.
+"""Coalesce output notifications: immediate below 1 KiB, otherwise at most one per 2 ms.
 
-A flood comes in pieces of 2 to 4 KB, and each that is told costs all the way to the browser as much as 64 KB do. An
-echo is small, and does not wait; nor does a portion of the journal.
+A flood arrives in pieces of 2 to 4 KB. Each notification costs, all the way to the browser, as much as 64 KB of output
+do. An echo is small and is not delayed; nor is a whole portion of the journal.
 """
 
 import asyncio
@@ -10,32 +10,33 @@ from collections.abc import Callable
 
 from runtime.journal.journal import Journal
 
-TRICKLE = 1 << 10  # bytes: less is told at once
-LULL = 0.002  # seconds between the rest, counted from the last time that something was told
+TRICKLE = 1 << 10  # bytes: less is notified at once
+INTERVAL = 0.002  # seconds between two other notifications
 
 
 class OutputCoalescer:
-    """Of one journal. `tell` is called with no output untold left behind."""
+    """Of one journal. `notify` is called for each group of appends; the last one has to be followed by `flush`."""
 
-    def __init__(self, journal: Journal, tell: Callable[[], None]) -> None:
+    def __init__(self, journal: Journal, notify: Callable[[], None]) -> None:
         self._journal = journal
-        self._tell = tell
+        self._notify = notify
         self._notified_offset = journal.end
         self._notified_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def output_added(self) -> None:
-        untold = self._journal.end - self._notified_offset
-        if TRICKLE <= untold < self._journal.portion() and time.monotonic() - self._notified_at < LULL:
+        """The journal has grown: notify now, or when INTERVAL is over."""
+        pending = self._journal.end - self._notified_offset
+        if TRICKLE <= pending < self._journal.portion() and time.monotonic() - self._notified_at < INTERVAL:
             if self._timer is None:
-                self._timer = asyncio.get_running_loop().call_later(LULL, self.now)
+                self._timer = asyncio.get_running_loop().call_later(INTERVAL, self.flush)
         else:
-            self.now()
+            self.flush()
 
-    def now(self) -> None:
-        """Tell what there is. After the last output it has to be called."""
+    def flush(self) -> None:
+        """Notify now of everything that is in the journal."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._notified_offset, self._notified_at = self._journal.end, time.monotonic()
-        self._tell()
+        self._notify()

@@ -113,7 +113,7 @@ class Terminal:
         self._child = adopt(pid, self._exited, self._fd)
         self._tracker = ScreenTracker(journal, self.sizes, reply=WeakCallback(self._answer))
         self._writer = FdWriter(self._fd, owned=False)
-        self._coalescer = OutputCoalescer(journal, WeakCallback(self._tell))
+        self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
         self._reader = FdReader(
             self._fd, journal.append, self._coalescer.output_added, self._writer.close, journal.portion
         )
@@ -234,7 +234,7 @@ class Terminal:
 
     # ---- output
 
-    def _tell(self) -> None:
+    def _output_added(self) -> None:
         if self._typed is not None:
             self.stats.echoed(time.monotonic() - self._typed)
             self._typed = None
@@ -260,7 +260,7 @@ class Terminal:
 
     def _exited(self, result: Exit) -> None:
         self._reader.drain(LAST_OUTPUT)
-        self._coalescer.now()
+        self._coalescer.flush()
         self._writer.close()
         self._reader.close()
         self._tracker.follow()

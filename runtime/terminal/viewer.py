@@ -23,12 +23,12 @@ from hawse.api.terminals import (
 )
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
-from hawse.wire.frames import SHARED_MAX
 from runtime.people.participants import OfferedSize
 from runtime.people.size_policy import Size
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.screen.screen import ALL
-from runtime.terminal.congestion_window import FLOOR, PROBE, STEP, CongestionWindow
+from runtime.terminal.congestion_window import PROBE, CongestionWindow
+from runtime.terminal.fanout import FanoutViewer, share
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -78,7 +78,7 @@ class Viewer:
         self._answers = False  # what it was last told
         self._skip = False  # an interrupt: what waits is old, go to the end
         self._prober: asyncio.TimerHandle | None = None
-        self._probed = False  # for so long that its reader may wait for the little that there is room for
+        self.probed = False  # for so long that its reader may wait for the little that there is room for
         self._window = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
@@ -160,7 +160,7 @@ class Viewer:
 
     def _probe(self) -> None:
         self._prober = None
-        self._probed = True
+        self.probed = True
         self.wake()
 
     @property
@@ -249,58 +249,39 @@ class Viewer:
         assert self.cursor is not None
         mark = self._terminal.sizes.get(self.next_mark)
         # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
-        room = self._room()
+        room = self.room()
         size = min(size, room, mark.offset - self.cursor if mark else size)
         size = min(size, self._terminal.journal.end - self.cursor)
         if size <= 0:
             return room
-        shared = connection.shares and len(self._terminal.viewers) > 1
-        beside = self._beside(min(size, STEP)) if shared else {}
-        size = min(size, *beside.values()) if beside else size
-        ends = (self._terminal.journal.end, mark.offset if mark else None)  # where all of them stop
-        if shared and not self._probed and self.cursor + size not in ends:
-            size = self._even(size)
+        peers: list[Viewer] = []
+        if connection.shares and len(self._terminal.viewers) > 1:
+            stops = (self._terminal.journal.end, mark.offset if mark else None)
+            size, peers = share(self, self._terminal.viewers, size, stops)
             if not size:
                 return 0
         data = self._terminal.journal.read(self.cursor, size)
-        if beside:
-            chs = [ch, *(viewer._call.ch for viewer in beside)]
+        if peers:
+            chs = [ch, *(viewer._call.ch for viewer in peers)]
             connection.send_shared(chs, Kind.OUTPUT, self.cursor, data)
         else:
             connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
-        for viewer in (self, *beside):
+        for viewer in (self, *peers):
             viewer._sent(len(data))
         self._terminal.moved()
         return room - len(data)
 
-    def _even(self, size: int) -> int:
-        """So much less of `size` that viewers stop at the same places, and go on together from there.
+    # ---- FanoutViewer
 
-        0 if that is nothing and a step of the readers' credit is in flight: they grant when they have it.
-        One that wants more for that gets it when PROBE is over.
-        """
-        assert self.cursor is not None
-        even = size - (self.cursor + size) % STEP
-        if even > 0:
-            return even
-        return 0 if self._window.size >= FLOOR else size
+    @property
+    def in_flight(self) -> int:
+        return self._window.size
 
-    def _beside(self, least: int) -> dict["Viewer", int]:
-        """The viewers on the same link that are at the same place, with their room of at least so many bytes."""
-        found: dict[Viewer, int] = {}
-        for viewer in self._terminal.viewers:
-            if viewer.cursor == self.cursor and viewer is not self and viewer._goes_on(self):
-                room = viewer._room()
-                if room >= least:
-                    found[viewer] = room
-                    if len(found) == SHARED_MAX - 1:
-                        break
-        return found
-
-    def _goes_on(self, other: "Viewer") -> bool:
-        """Whether nothing but output comes next here, as there."""
+    def can_share(self, other: FanoutViewer) -> bool:
+        """Whether nothing but output comes next, as for `other`."""
         return (
-            self._live
+            isinstance(other, Viewer)
+            and self._live
             and not self._skip
             and not self._lost
             and self.next_mark == other.next_mark
@@ -308,13 +289,13 @@ class Viewer:
             and self._answers is (self._terminal.viewers.answerer is self)
         )
 
-    def _room(self) -> int:
+    def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
         return self._window.room(connection.window(ch), *connection.flow(ch))
 
     def _sent(self, size: int) -> None:
         assert self.cursor is not None
-        self._probed = False
+        self.probed = False
         self._window.sent(self._call.connection.flow(self._call.ch)[0])
         self.cursor += size
 

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hawse.rpc.call import RuntimeCall
-from hawse.wire import Connection, HawseError
+from hawse.wire import Connection
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.thread_pool import ThreadPool
+from runtime.rpc.output_stream import OutputOnlyStream
 from runtime.terminal.command_history import ShellCommand
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ STEP = 32 << 10  # bytes of output looked at in one go: up to 15 ms if they are 
 LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a thread
 
 
-class TerminalWaitStream:
+class TerminalWaitStream(OutputOnlyStream):
     """A `Stream` without bytes and, until `detach`, a `Subscriber` of the terminal."""
 
     lossless = True  # the program is never so fast that output is not searched
@@ -43,7 +44,7 @@ class TerminalWaitStream:
         self.cursor: int | None = max(since, terminal.journal.start)
         self._from = self.cursor  # above `since` if that is no longer kept
         self._terminal = terminal
-        self._call = call
+        super().__init__(call)
         self._threads = threads
         self._matcher = matcher
         self._on_screen = on_screen
@@ -64,12 +65,6 @@ class TerminalWaitStream:
             self._opened = True
             connection.send_event(ch, "opened", {"from": self._from})
         return False
-
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", "terminal.wait takes no input")
-
-    def receive_end(self) -> None:
-        pass
 
     def detach(self) -> None:
         """It is over, or nobody waits any more."""

@@ -1,25 +1,26 @@
-"""Small output is told at once; of a flood, what has gathered."""
+"""Small output is notified at once; in a flood, notifications are coalesced."""
 
+import asyncio
 import time
 
 import pytest
 
 from runtime.journal.journal import PORTION, Journal
-from runtime.terminal.output_coalescer import TRICKLE, OutputCoalescer
+from runtime.terminal.output_coalescer import INTERVAL, TRICKLE, OutputCoalescer
 from tests.support.runtime import eventually
 
 
-class Told:
-    """A journal whose readers note up to where they were told."""
+class Notified:
+    """A journal, and its end at each notification."""
 
     def __init__(self) -> None:
         self.journal = Journal(1 << 20)
         self.ends: list[int] = []
-        self.teller = OutputCoalescer(self.journal, lambda: self.ends.append(self.journal.end))
+        self.coalescer = OutputCoalescer(self.journal, lambda: self.ends.append(self.journal.end))
 
     def print(self, size: int) -> None:
         self.journal.append(bytes(size))
-        self.teller.output_added()
+        self.coalescer.output_added()
 
 
 @pytest.fixture
@@ -30,37 +31,37 @@ def still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("still")
-async def test_each_echo_is_told_at_once() -> None:
-    told = Told()
+async def test_each_echo_is_notified_at_once() -> None:
+    notified = Notified()
     for _ in range(5):
-        told.print(1)
-    assert told.ends == [1, 2, 3, 4, 5]
+        notified.print(1)
+    assert notified.ends == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.usefixtures("still")
-async def test_the_first_piece_is_told_at_once_and_what_follows_it_together() -> None:
-    told = Told()
+async def test_the_first_piece_is_notified_at_once_and_the_following_ones_together() -> None:
+    notified = Notified()
     for _ in range(5):
-        told.print(4000)
-    assert told.ends == [4000]
-    await eventually(lambda: len(told.ends) == 2)
-    assert told.ends == [4000, 20_000]
+        notified.print(4000)
+    assert notified.ends == [4000]
+    await eventually(lambda: len(notified.ends) == 2)
+    assert notified.ends == [4000, 20_000]
 
 
 @pytest.mark.usefixtures("still")
-async def test_a_portion_does_not_wait() -> None:
-    told = Told()
-    told.print(TRICKLE)
+async def test_a_portion_is_not_delayed() -> None:
+    notified = Notified()
+    notified.print(TRICKLE)
     for _ in range(PORTION // 4096):
-        told.print(4096)
-    assert told.ends == [TRICKLE, TRICKLE + PORTION]
+        notified.print(4096)
+    assert notified.ends == [TRICKLE, TRICKLE + PORTION]
 
 
 @pytest.mark.usefixtures("still")
-async def test_the_end_is_told_with_all_that_waits_and_once() -> None:
-    told = Told()
-    told.print(4000)
-    told.print(4000)
-    told.teller.now()
-    assert told.ends == [4000, 8000]
-    assert told.teller._timer is None
+async def test_a_flush_notifies_of_everything_once() -> None:
+    notified = Notified()
+    notified.print(4000)
+    notified.print(4000)
+    notified.coalescer.flush()
+    await asyncio.sleep(5 * INTERVAL)  # several times as long as a timer would take
+    assert notified.ends == [4000, 8000]

@@ -1,0 +1,89 @@
+"""Sends the same output to several viewers of one connection in one frame.
+
+Viewers that stand at the same offset, and to which nothing but output comes next, share a frame: it is made and copied
+once. So that they stay at the same offsets, each of them stops at multiples of STEP. One viewer alone needs none of
+this; see `runtime.terminal.viewer`.
+"""
+
+from collections.abc import Iterable
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from hawse.wire.frames import SHARED_MAX
+from runtime.terminal.congestion_window import FLOOR, STEP
+
+
+class FanoutViewer(Protocol):
+    """What is needed of a viewer."""
+
+    @property
+    def cursor(self) -> int | None: ...
+
+    @property
+    def in_flight(self) -> int:
+        """Bytes that it was sent and has not given back credit for."""
+        ...
+
+    @property
+    def probed(self) -> bool:
+        """Whether it has waited for long enough to be sent any amount."""
+        ...
+
+    def room(self) -> int:
+        """How many bytes it may be sent now."""
+        ...
+
+    def can_share(self, other: "FanoutViewer") -> bool:
+        """Whether the next thing it will be sent is output, on the same connection and of the same size as `other`."""
+        ...
+
+
+V = TypeVar("V", bound=FanoutViewer)
+
+
+class Share(NamedTuple, Generic[V]):
+    """How many bytes to send now, 0 for none, and the other viewers that they go to as well."""
+
+    size: int
+    peers: list[V]
+
+
+def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, ...]) -> Share[V]:
+    """Decide how much of `size` bytes at the cursor of `viewer` to send, and to whom else.
+
+    Args:
+        viewer: The viewer whose turn it is.
+        viewers: All viewers of the terminal.
+        size: The number of bytes that there are, and that `viewer` may be sent.
+        stops: The offsets where all viewers stop anyway: the end of the output, the next size change.
+    """
+    assert viewer.cursor is not None
+    rooms = _peers(viewer, viewers, min(size, STEP))
+    size = min(size, *rooms.values()) if rooms else size
+    if not viewer.probed and viewer.cursor + size not in stops:
+        size = _aligned(viewer.cursor, size, viewer.in_flight)
+    return Share(size, list(rooms))
+
+
+def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
+    """The other viewers at the same offset that can be sent at least `least` bytes, with how many that are."""
+    found: dict[V, int] = {}
+    for other in viewers:
+        if other.cursor == viewer.cursor and other is not viewer and other.can_share(viewer):
+            room = other.room()
+            if room >= least:
+                found[other] = room
+                if len(found) == SHARED_MAX - 1:
+                    break
+    return found
+
+
+def _aligned(cursor: int, size: int, in_flight: int) -> int:
+    """Shorten `size` so that it ends at a multiple of STEP.
+
+    Returns 0 if nothing is left and a step of the reader's credit is in flight: it grants when it has received that.
+    If it wants more for that, it gets more after PROBE seconds.
+    """
+    aligned = size - (cursor + size) % STEP
+    if aligned > 0:
+        return aligned
+    return 0 if in_flight >= FLOOR else size
