@@ -1,4 +1,4 @@
-"""`file.archive`: a directory, or a file, as an archive that is made while it is sent."""
+"""`file.archive`: send a directory or a file as an archive, which is made while it is sent."""
 
 import os
 import stat
@@ -19,7 +19,10 @@ BLOCK = 256 << 10  # bytes read at a time
 
 
 def archive(place: RootedPath, params: FileArchive) -> Work:
-    """What cannot be read is left out, or filled with zeros, and counted."""
+    """Yield an event `opened` and the bytes of the archive.
+
+    A file that cannot be read is left out, one that becomes shorter is filled with zeros; both are counted.
+    """
     wanted = filter_of(params.include, params.exclude)
     name = os.path.basename(place.path) or "root"
     job = _Job(params)
@@ -46,7 +49,7 @@ def archive(place: RootedPath, params: FileArchive) -> Work:
 
 
 class _Job:
-    """One archive, and what it counts."""
+    """One archive and its counters."""
 
     def __init__(self, params: FileArchive) -> None:
         self._packer = packer(params.format)
@@ -55,7 +58,7 @@ class _Job:
 
     @property
     def due(self) -> bool:
-        """Enough has come out, or time has gone by."""
+        """Whether there is a block to send, or the step has taken long enough."""
         return self._packer.pending >= BLOCK or self._turns.due()
 
     def take(self) -> bytes:
@@ -98,7 +101,7 @@ class _Job:
             os.close(fd)
 
     def _content(self, fd: int, size: int) -> Generator[bytes, None, None]:
-        """Exactly `size` bytes, as the entry has said: what a file has lost meanwhile is zeros."""
+        """Add exactly `size` bytes, as the entry declares; a file that has become shorter is filled with zeros."""
         left, whole = size, True
         while left:
             data = b""

@@ -1,4 +1,4 @@
-"""Archives as they are made, piece by piece: tar, tar.gz, zip. Nothing of them is kept but the list that ends a zip."""
+"""Write archives piece by piece: tar, tar.gz, zip. Only the directory at the end of a zip is kept in memory."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from typing import IO, Protocol
 from hawse.api.files import ArchiveFormat
 from hawse.wire import HawseError
 
-ZIP_LIMIT = 100_000  # entries: of each one a zip repeats the name at its end
+ZIP_LIMIT = 100_000  # entries: the directory at the end of a zip repeats each name
 _TAR_TYPES = {
     stat.S_IFREG: tarfile.REGTYPE,
     stat.S_IFDIR: tarfile.DIRTYPE,
@@ -19,33 +19,33 @@ _TAR_TYPES = {
     stat.S_IFIFO: tarfile.FIFOTYPE,
 }
 _GZIP = 16 + zlib.MAX_WBITS
-_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970 that a zip can tell: 1980 to 2107
+_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970: the times that a zip can store, 1980 to 2107
 
 
 class ArchiveWriter(Protocol):
-    """Entries go in, one after another, and bytes come out by `take`."""
+    """Takes entries, one after another; `take` returns the bytes of the archive so far."""
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
-        """An entry; False if this format has none of its kind. A regular file has `status.st_size` bytes, exactly."""
+        """Begin an entry; False if the format cannot store its type. A regular file has `status.st_size` bytes."""
         ...
 
     def content(self, data: bytes) -> None: ...
 
     def end(self) -> None:
-        """The entry is complete."""
+        """End the entry."""
         ...
 
     def finish(self) -> None:
-        """There are no more entries."""
+        """End the archive."""
         ...
 
     def take(self) -> bytes:
-        """What has come out since the last time."""
+        """Return the bytes since the last call."""
         ...
 
     @property
     def pending(self) -> int:
-        """How many bytes that would be."""
+        """The number of bytes that `take` would return."""
         ...
 
 
@@ -54,13 +54,13 @@ def packer(format_: ArchiveFormat) -> ArchiveWriter:
 
 
 class TarWriter:
-    """GNU tar: names and targets are any bytes of any length, sizes have no limit."""
+    """GNU tar: names and targets may be any bytes of any length, and sizes are not limited."""
 
     def __init__(self, *, compressed: bool) -> None:
         self._gzip = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if compressed else None
         self._out = bytearray()
-        self._size = 0  # of all before compression
-        self._entry = 0  # of the content of this one
+        self._size = 0  # bytes of the archive before compression
+        self._entry = 0  # bytes of the content of the current entry
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
         kind = _TAR_TYPES.get(stat.S_IFMT(status.st_mode))
@@ -104,7 +104,7 @@ class TarWriter:
 
 
 class ZipWriter:
-    """Deflated, in UTF-8: of a name that is none, the bytes that are no text stand as %XX."""
+    """Deflated, with names in UTF-8; bytes of a name that are not valid UTF-8 are written as %XX."""
 
     def __init__(self) -> None:
         self._sink = _Sink()
@@ -114,7 +114,7 @@ class ZipWriter:
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
         mode = status.st_mode
         if len(self._zip.filelist) >= ZIP_LIMIT:
-            raise HawseError("too_large", f"a zip of more than {ZIP_LIMIT} entries: make it a tar", admitted="yes")
+            raise HawseError("too_large", f"a zip has at most {ZIP_LIMIT} entries; use `format` tar", admitted="yes")
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
             return False
         date = time.gmtime(min(max(status.st_mtime, _EARLIEST), _LATEST))[:6]
@@ -149,7 +149,7 @@ class ZipWriter:
 
 
 class _Sink:
-    """A file that can only be written to."""
+    """A file object that can only be written to."""
 
     def __init__(self) -> None:
         self.out = bytearray()

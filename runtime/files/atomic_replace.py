@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all: written beside its place, and put there in one step."""
+"""Replaces a file as a whole: it is written beside its target and renamed in one step."""
 
 import ctypes
 import errno
@@ -10,18 +10,18 @@ from contextlib import suppress
 from hawse.wire import HawseError
 from runtime.files.rooted_path import RootedPath
 
-MARK = ".hawse-"  # names of what is not yet whole begin with it
-_LINKS_LIMIT = 40  # of symlinks to symlinks, as the kernel has it
+MARK = ".hawse-"  # the prefix of temporary names
+_LINKS_LIMIT = 40  # symlinks in a row, as in the kernel
 _RENAME_NOREPLACE = 1
-_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system, or the kernel, does not know renameat2
+_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel does not support renameat2
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class AtomicReplacement:
-    """Open for writing from the start; `commit` or `discard` ends it. All of it is for threads."""
+    """A temporary file, open for writing; `commit` or `discard` ends it. For threads: all methods block."""
 
     def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
-        """`place`: that of a regular file, of none, or of a symlink to one, which stays. Raises what is in the way."""
+        """Create the temporary file. `place` must be a regular file, a symlink to one (which stays), or not exist."""
         self._folder, self._name, self._old = _target(place, parents)
         self._temporary = temporary_name()
         try:
@@ -32,7 +32,7 @@ class AtomicReplacement:
             raise
 
     def commit(self, mode: int | None = None) -> os.stat_result:
-        """Take the place. It gets `mode`, or keeps that of the old file, and its owner where that is allowed."""
+        """Replace the target. It gets `mode` or the old file's mode, and the old owner where that is allowed."""
         if self._old is not None:
             with suppress(PermissionError):
                 os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
@@ -45,7 +45,7 @@ class AtomicReplacement:
         return status
 
     def discard(self) -> None:
-        """The old file stays. Raises `OSError` if the new one cannot be removed."""
+        """Remove the temporary file; the old file stays. Raises `OSError` if it cannot be removed."""
         try:
             os.unlink(self._temporary, dir_fd=self._folder)
         finally:
@@ -61,7 +61,7 @@ def temporary_name() -> str:
 
 
 def make_parents(place: RootedPath) -> None:
-    """Make the directories above it that are missing."""
+    """Make the missing parent directories of `place`."""
     missing = []
     head = os.path.dirname(place.path)
     while head not in ("/", *place.roots):
@@ -77,7 +77,7 @@ def make_parents(place: RootedPath) -> None:
 
 
 def rename(source: tuple[int, str], target: tuple[int, str], *, overwrite: bool) -> None:
-    """Rename from one (directory, name) to another. Unless `overwrite`, raises `FileExistsError` if that is taken."""
+    """Rename from one (directory, name) to another. Raises `FileExistsError` if it exists, unless `overwrite`."""
     (from_fd, name), (to_fd, to) = source, target
     if overwrite:
         os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
@@ -89,7 +89,7 @@ def rename(source: tuple[int, str], target: tuple[int, str], *, overwrite: bool)
 
 
 def rename_by_steps(source: tuple[int, str], target: tuple[int, str]) -> None:
-    """The same without renameat2: what takes the place first fails if it is taken, and then only itself is replaced."""
+    """Rename without renameat2: first create the target, which fails if it exists, then replace what was created."""
     (from_fd, name), (to_fd, to) = source, target
     if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
         os.mkdir(to, dir_fd=to_fd)
@@ -118,7 +118,7 @@ def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result 
             if stat.S_ISDIR(status.st_mode):
                 raise HawseError("is_directory", "it is a directory")
             if not stat.S_ISLNK(status.st_mode):
-                raise HawseError("invalid_params", "it is no regular file", details={"path": "$.path"})
+                raise HawseError("invalid_params", "it is not a regular file", details={"path": "$.path"})
             link = os.readlink(name, dir_fd=fd)
         place = place.at(os.path.join(os.path.dirname(place.path), link))
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

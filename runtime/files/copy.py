@@ -1,4 +1,4 @@
-"""`file.copy`, `file.rename`, `file.move`: a copy is made beside its place and put there when it is whole."""
+"""`file.copy`, `file.rename`, `file.move`: a copy is made beside its target and renamed when it is complete."""
 
 import errno
 import os
@@ -20,20 +20,27 @@ from runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
 BLOCK = 8 << 20  # bytes that the kernel copies in one call
 HAND_BLOCK = 1 << 20  # bytes that are read and written where the kernel does not copy
-_ELSEWHERE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)  # copy_file_range cannot
+_ELSEWHERE = (
+    errno.EXDEV,
+    errno.EINVAL,
+    errno.ENOSYS,
+    errno.EOPNOTSUPP,
+    errno.EBADF,
+)  # copy_file_range failed
 
-Spot = tuple[int, str]  # a directory and a name in it
+Spot = tuple[int, str]  # descriptor of a directory, and a name in it
 
 
 def rename_(source: RootedPath, target: RootedPath, params: FileRename | FileMove) -> Nothing:
-    """Raises `conflict` if there is something, `invalid_params` into itself or to another file system."""
+    """Rename. Raises `conflict` if the target exists, `invalid_params` into itself or to another file system."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         try:
             rename((from_fd, name), (to_fd, to), overwrite=params.overwrite)
         except OSError as error:
             if error.errno not in (errno.EINVAL, errno.EXDEV):
                 raise
-            why = "into itself" if error.errno == errno.EINVAL else "to another file system: that is a move"
+            into_itself = error.errno == errno.EINVAL
+            why = "`to` is inside `path`" if into_itself else "`to` is on another file system; use file.move"
             raise HawseError("invalid_params", why, details={"errno": error.errno}) from error
     return Nothing()
 
@@ -56,12 +63,12 @@ def move(source: RootedPath, target: RootedPath, params: FileMove, quota: Quota)
 def copy(
     source: RootedPath, target: RootedPath, params: FileCopy, quota: Quota
 ) -> Generator[None, None, FileCopyResult]:
-    """Raises `is_directory` without `recursive`, `conflict` if there is something at `target`, `no_space`."""
+    """Copy. Raises `is_directory` without `recursive`, `conflict` if `target` exists, `no_space`."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         status = os.stat(name, dir_fd=from_fd, follow_symlinks=False)
         directory = stat.S_ISDIR(status.st_mode)
         if directory and not params.recursive:
-            raise HawseError("is_directory", "it is a directory: only with `recursive`")
+            raise HawseError("is_directory", "it is a directory; `recursive` must be true to copy it")
         overwrite = params.overwrite and not directory
         if not overwrite:
             _check_free(to_fd, to)
@@ -83,7 +90,7 @@ def copy(
 
 
 class _Copier:
-    """Counts as it copies."""
+    """Copies, and counts files, bytes and skipped entries."""
 
     def __init__(self, quota: Quota) -> None:
         self.files = self.bytes = self.skipped = 0
@@ -117,7 +124,7 @@ class _Copier:
             _finish(into[0], status)
 
     def one(self, source: Spot, target: Spot, status: os.stat_result) -> Generator[None, None, bool]:
-        """Whether it is of a kind that can be copied."""
+        """Copy one entry; return whether it is of a type that can be copied."""
         (from_fd, name), (to_fd, to) = source, target
         if stat.S_ISLNK(status.st_mode):
             os.symlink(os.readlink(name, dir_fd=from_fd), to, dir_fd=to_fd)
@@ -208,7 +215,7 @@ def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
 
 
 def _check_free(folder: int, name: str) -> None:
-    """Before the work; `rename` sees to it in the end."""
+    """Raise `FileExistsError` early; `rename` checks again at the end."""
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -231,7 +238,7 @@ def _close_all(fds: list[int]) -> None:
 
 
 def _finish(fd: int, status: os.stat_result) -> None:
-    """Owner where that is allowed, mode, times. Who is not the owner's does not get the owner's rights."""
+    """Set the owner where that is allowed, the mode and the times. Without the owner, no setuid or setgid bits."""
     mode = stat.S_IMODE(status.st_mode)
     try:
         os.fchown(fd, status.st_uid, status.st_gid)

@@ -1,4 +1,4 @@
-"""`file.delete`: what is at a place, and with `recursive` all in it. By descriptors, as `shutil.rmtree` does."""
+"""`file.delete`: delete a file or, with `recursive`, a directory, by descriptors as `shutil.rmtree` does."""
 
 import os
 import stat
@@ -12,32 +12,32 @@ from runtime.files.listing import DIRECTORY
 from runtime.files.rooted_path import RootedPath
 from runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkError, walk
 
-LIMIT = 2 * DEPTH_LIMIT  # more than what any other method goes down, so that what they made can be deleted
+LIMIT = 2 * DEPTH_LIMIT  # levels: more than other methods enter, so that all they make can be deleted
 
 Steps = Generator[None, None, FileDeleteResult]
 
 
 def delete(place: RootedPath, params: FileDelete) -> Steps:
-    """Raises `is_directory` without `recursive`; if something in it cannot be deleted, the error says where."""
+    """Delete `place`. Raises `is_directory` without `recursive`; `details.path` is an entry that cannot be deleted."""
     with place.parent() as (folder, name):
         return (yield from delete_at(folder, name, recursive=params.recursive))
 
 
 def delete_at(folder: int, name: str, *, recursive: bool) -> Steps:
-    """The same for a `name` in the directory `folder`."""
+    """The same for the entry `name` of the directory `folder`."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         os.unlink(name, dir_fd=folder)
         return FileDeleteResult(deleted=1)
     if not recursive:
-        raise HawseError("is_directory", "it is a directory: only with `recursive`")
+        raise HawseError("is_directory", "it is a directory; `recursive` must be true to delete it")
     deleted = yield from _empty(folder, name)
     os.rmdir(name, dir_fd=folder)
     return FileDeleteResult(deleted=deleted + 1)
 
 
 def _empty(folder: int, name: str) -> Generator[None, None, int]:
-    """Delete all that is in a directory; return how much it was."""
+    """Delete all entries of a directory; return their number."""
     deleted = 0
     turns = Turns()
     top = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)

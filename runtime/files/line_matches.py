@@ -1,4 +1,4 @@
-"""The lines of a file in which a pattern matches, and how they are told."""
+"""The lines of a file in which a pattern matches, and their form in a result."""
 
 import os
 from collections.abc import Generator
@@ -7,16 +7,16 @@ from typing import Any
 from hawse.api.files import SearchMatch
 from hawse.api.paths import to_text
 
-TEXT_LIMIT = 2000  # bytes of a line that are told
-SPANS_LIMIT = 100  # in a line
+TEXT_LIMIT = 2000  # bytes of a line that a result contains
+SPANS_LIMIT = 100  # spans of a line that a result contains
 BLOCK = 256 << 10  # bytes read at a time
-LINE_LIMIT = 1 << 20  # bytes that are looked at as one line
+LINE_LIMIT = 1 << 20  # bytes after which a line is cut for matching
 
-Line = tuple[int, bytes, list[tuple[int, int]]]  # its number, what it is, where in it the pattern matches
+Line = tuple[int, bytes, list[tuple[int, int]]]  # number, text, spans of the matches in bytes
 
 
-def told(path: str, line: Line) -> SearchMatch:
-    """A line as it is told: cut, and its spans in characters. `path` as Python has it."""
+def search_match(path: str, line: Line) -> SearchMatch:
+    """Return a line as a result: cut, with spans in characters. `path` is a Python file name."""
     number, text, spans = line
     cut = text[:TEXT_LIMIT]
     shown = cut.decode(errors="replace")
@@ -27,7 +27,7 @@ def told(path: str, line: Line) -> SearchMatch:
 
 
 def lines_with(regexp: Any, fd: int) -> Generator[Line | None, None, None]:
-    """The lines of a file in which the pattern matches; None after each block. A binary file (with a NUL) has none."""
+    """Yield the lines of a file in which the pattern matches, and None after each block. A binary file has none."""
     rest, number = b"", 1
     while True:
         data = os.read(fd, BLOCK)
@@ -44,7 +44,7 @@ def lines_with(regexp: Any, fd: int) -> Generator[Line | None, None, None]:
 
 
 def _in_block(regexp: Any, text: bytes, number: int) -> Generator[Line, None, None]:
-    at = 0  # where a line begins, the one of this number
+    at = 0  # the offset at which line `number` begins
     while at < len(text) and (match := regexp.search(text, at)) is not None:
         begin = text.rfind(b"\n", at, match.start()) + 1 or at
         if begin >= len(text):

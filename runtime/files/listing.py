@@ -1,4 +1,4 @@
-"""`file.list`: what is in a directory, in batches."""
+"""`file.list`: list a directory in batches."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from runtime.files.stat import entry
 from runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
 from runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters of an event: also where each takes six bytes it fits into a control message
-OVERHEAD = 150  # of an entry without its path
+BATCH = 64 << 10  # characters of an event: with six bytes each, they still fit into a control message
+OVERHEAD = 150  # characters of an encoded entry without its path
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 
 
 def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> Filter:
-    """Raises `invalid_params`."""
+    """Return the filter for lists of globs. Raises `invalid_params` for a glob that is not valid."""
     try:
         return Filter([from_text(glob) for glob in include or ()], [from_text(glob) for glob in exclude or ()])
     except ValueError as error:
@@ -27,19 +27,19 @@ def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> F
 
 
 def failed(trouble: WalkError) -> StreamEvent:
-    """The event that says so."""
+    """Return the event that reports an entry which could not be read."""
     return StreamEvent(
         "failed", FileFailure(path=to_text(trouble.path), code=trouble.error.code, message=trouble.error.message)
     )
 
 
 def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
-    """Which entries a walk looks at, for `walk`."""
+    """Return the argument `enters` of `walk` for a filter."""
     return lambda names: (hidden or not names[-1].startswith(".")) and not filter_.excludes(names)
 
 
 def listing(place: RootedPath, params: FileList) -> Work:
-    """Told entry by entry as the disk has them, so that a directory of any size costs the same memory."""
+    """Yield the entries in the order of the disk, so that a directory of any size needs the same memory."""
     wanted = filter_of(params.include, params.exclude)
     depth = params.depth if params.recursive else 1
     batch = _Batch()
@@ -53,10 +53,10 @@ def listing(place: RootedPath, params: FileList) -> Work:
                     failures += 1
                     yield failed(item)
                 elif isinstance(item, WalkEntry) and wanted.wants(item.names):
-                    told = _entry(item)
-                    if not batch.fits(told):
+                    listed = _entry(item)
+                    if not batch.fits(listed):
                         yield batch.take()
-                    batch.add(told)
+                    batch.add(listed)
                     count += 1
                 if turns.due():
                     yield batch.take()
@@ -67,31 +67,31 @@ def listing(place: RootedPath, params: FileList) -> Work:
 
 
 class _Batch:
-    """Entries that are told together."""
+    """Entries that are sent in one event."""
 
     def __init__(self) -> None:
         self._entries: list[FileEntry] = []
         self._size = 0
 
-    def fits(self, told: FileEntry) -> bool:
-        return not self._entries or self._size + _size(told) <= BATCH
+    def fits(self, listed: FileEntry) -> bool:
+        return not self._entries or self._size + _size(listed) <= BATCH
 
-    def add(self, told: FileEntry) -> None:
-        self._entries.append(told)
-        self._size += _size(told)
+    def add(self, listed: FileEntry) -> None:
+        self._entries.append(listed)
+        self._size += _size(listed)
 
     def take(self) -> StreamEvent | None:
         entries, self._entries, self._size = self._entries, [], 0
         return StreamEvent("entries", FileEntries(entries=entries)) if entries else None
 
 
-def _size(told: FileEntry) -> int:
-    return len(told.path) + len(told.target or "") + OVERHEAD
+def _size(listed: FileEntry) -> int:
+    return len(listed.path) + len(listed.target or "") + OVERHEAD
 
 
 def _entry(found: WalkEntry) -> FileEntry:
     try:
         target = found.target()
-    except OSError:  # it was one when it was looked at
+    except OSError:  # it was a symlink when its state was read
         target = None
     return entry(found.path, found.status, target)

@@ -1,4 +1,4 @@
-"""The `file.*` methods (docs/wire.md section 9): which work each of them is, and where it may work."""
+"""The `file.*` methods (docs/wire.md section 9)."""
 
 import os
 
@@ -25,7 +25,7 @@ from runtime.rpc.generator_stream import GeneratorStream, Work
 
 
 class FileMethods:
-    """The methods, and what they share."""
+    """The methods, with the threads, the quota and the uploads that they share."""
 
     def __init__(
         self,
@@ -37,8 +37,17 @@ class FileMethods:
         root: str | None = None,
         quota: int | None = None,
     ) -> None:
-        """`root`: what nothing here leaves. `quota`: bytes that may be in it, or in the workspace."""
-        self._beneath = PathResolver(environment, root)
+        """Create the methods.
+
+        Args:
+            environment: Knows the workspace, in which relative paths begin.
+            disk: The threads in which files are accessed.
+            tasks: Owns the work.
+            outcomes: The outcomes of keyed uploads.
+            root: The directory to which all calls are confined; None: anywhere.
+            quota: Bytes that may be in the root, or in the workspace; None: no limit.
+        """
+        self._resolver = PathResolver(environment, root)
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
@@ -88,10 +97,10 @@ class FileMethods:
         return await self._disk.finish(copy(*self._two(params), params, self._quota))
 
     def _place(self, params: api.FileTarget) -> RootedPath:
-        return self._beneath.place(params.path, params.root)
+        return self._resolver.place(params.path, params.root)
 
     def _two(self, params: api.FileRename | api.FileMove | api.FileCopy) -> tuple[RootedPath, RootedPath]:
-        return self._place(params), self._beneath.place(params.to, params.root)
+        return self._place(params), self._resolver.place(params.to, params.root)
 
     def _serve(self, call: RuntimeCall, work: Work, offset: int = 0) -> None:
         call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
@@ -112,7 +121,7 @@ class FileMethods:
 
 
 def look(place: RootedPath, follow: bool) -> tuple[os.stat_result, str | None]:
-    """What is there, and the target of a symlink. Nothing is opened for reading: a FIFO or a device is not touched."""
+    """Return the state of a file, and the target of a symlink. It opens with O_PATH only: a FIFO is not affected."""
     fd = place.open(os.O_PATH | (0 if follow else os.O_NOFOLLOW))
     try:
         status = os.fstat(fd)
@@ -123,8 +132,8 @@ def look(place: RootedPath, follow: bool) -> tuple[os.stat_result, str | None]:
 
 def stat_(place: RootedPath, params: api.FileStat) -> api.FileStatResult:
     status, target = look(place, params.follow)
-    told = None if target is None else to_text(target)
-    return api.FileStatResult(path=params.path, version=version_of(status), target=told, **fields(status))
+    text = None if target is None else to_text(target)
+    return api.FileStatResult(path=params.path, version=version_of(status), target=text, **fields(status))
 
 
 def exists(place: RootedPath, params: api.FileExists) -> api.FileExistsResult:
@@ -152,14 +161,14 @@ def mkdir(place: RootedPath, params: api.FileMkdir) -> api.FileMkdirResult:
 def chmod(place: RootedPath, params: api.FileChmod) -> Nothing:
     fd = place.open(os.O_PATH)
     try:
-        os.chmod(f"/proc/self/fd/{fd}", params.mode)  # the one way for what may not be opened (open(2), O_PATH)
+        os.chmod(f"/proc/self/fd/{fd}", params.mode)  # the way that works without read permission (open(2), O_PATH)
     finally:
         os.close(fd)
     return Nothing()
 
 
 def _chmod_directory(fd: int, name: str, mode: int) -> None:
-    """Set the bits of a directory that was just made, and of nothing that has taken its place."""
+    """Set the mode of a directory that was just made, and never that of a symlink that has replaced it."""
     made = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
     try:
         os.fchmod(made, mode)

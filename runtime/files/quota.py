@@ -1,7 +1,7 @@
-"""How much the file methods may add: `--quota BYTES` for all that is in a directory (docs/decisions/0034).
+"""Limits how many bytes the file methods may add to a directory: `--quota BYTES` (docs/decisions/0034).
 
-It is counted when it is first needed, and again when it seems used up. What programs write in between is not seen:
-against them only a file system of its own helps.
+The bytes are counted when the count is first needed, and again when the quota seems used up. It does not limit what
+programs write: only a file system of a fixed size does.
 """
 
 import os
@@ -14,10 +14,10 @@ RECOUNT = 1.0  # seconds between two counts
 
 
 class Quota:
-    """Used in threads."""
+    """A thread-safe counter of the bytes in a directory."""
 
     def __init__(self, folder: str, limit: int | None = None) -> None:
-        """`limit`: bytes, None for none."""
+        """`limit`: bytes; None: no limit."""
         self._folder = folder
         self._limit = limit
         self._used: int | None = None
@@ -25,7 +25,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
-        """`size` bytes are about to be written (below 0: were deleted). Raises `no_space`."""
+        """Count `size` bytes that will be written; a negative size was deleted. Raises `no_space`."""
         if self._limit is None:
             return
         with self._lock:
@@ -38,12 +38,12 @@ class Quota:
 
 
 def _count(folder: str) -> int:
-    """The sizes of all files in it."""
+    """Return the sum of the sizes of all files in a directory."""
     used = 0
     for _, _, files, fd in os.fwalk(folder):
         for name in files:
             try:
                 used += os.stat(name, dir_fd=fd, follow_symlinks=False).st_size
             except OSError:
-                pass  # it is gone
+                pass  # it was removed meanwhile
     return used

@@ -1,7 +1,7 @@
-"""Opens what a path names: anywhere, or beneath a root that nothing leaves: no `..`, no symlink, no race.
+"""Opens paths, either anywhere or under a root that neither `..`, a symlink nor a race can leave.
 
-All file methods open here, and go on with descriptors. The kernel keeps them beneath the root (openat2(2),
-RESOLVE_BENEATH); where it cannot, no symlink is followed at all (docs/decisions/0034).
+All file methods open their paths here and then use descriptors only. The kernel confines the resolution to the root
+(openat2(2), RESOLVE_BENEATH); where it cannot, symlinks are not followed at all (docs/decisions/0034).
 """
 
 import ctypes
@@ -15,10 +15,10 @@ from itertools import pairwise
 from hawse.wire import HawseError
 from runtime.posix.environment import Environment
 
-_OPENAT2 = 437  # on every architecture
+_OPENAT2 = 437  # the system call number, the same on all architectures
 _RESOLVE_NO_MAGICLINKS = 0x02
 _RESOLVE_BENEATH = 0x08
-_TRIES = 100  # the kernel says EAGAIN if something is renamed while it looks
+_TRIES = 100  # attempts: the kernel returns EAGAIN if a directory is renamed during the resolution
 _UNSUPPORTED = (errno.ENOSYS, errno.EPERM, errno.E2BIG)  # EPERM: an old seccomp profile
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -30,14 +30,14 @@ class _How(ctypes.Structure):
 
 @dataclass(frozen=True)
 class RootedPath:
-    """A path that is yet to be opened, and the roots it has to stay beneath, the outermost first."""
+    """A path that has not been opened yet, and the roots under which it has to stay, the outermost first."""
 
     path: str  # absolute
     roots: tuple[str, ...] = ()
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open it. Raises `OSError`, and `permission_denied` if that leaves a root."""
-        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 is strict
+        """Open the path. Raises `OSError`, or `permission_denied` if it leaves a root."""
+        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 refuses flags that have no effect
         if not self.roots:
             return os.open(self.path, flags, mode)
         with _opened(self.roots) as root:
@@ -45,7 +45,7 @@ class RootedPath:
 
     @contextmanager
     def parent(self) -> Iterator[tuple[int, str]]:
-        """The directory it is in, open (O_PATH), and its name there, which may be that of a symlink or of nothing."""
+        """Return a descriptor (O_PATH) of the parent directory, and the name in it, which need not exist."""
         head, name = os.path.split(self.path)
         if name in ("", ".", "..") or self.path in self.roots:
             raise HawseError("permission_denied", f"{self.path} cannot be replaced")
@@ -56,19 +56,19 @@ class RootedPath:
             os.close(fd)
 
     def at(self, path: str) -> "RootedPath":
-        """Another path within the same roots."""
+        """Return another path under the same roots."""
         return RootedPath(path, self.roots)
 
 
 class PathResolver:
-    """Where the file methods of a runtime may work. `root`: the directory none of them leaves."""
+    """Resolves the paths of calls. `root`: the directory to which all calls are confined; None: anywhere."""
 
     def __init__(self, environment: Environment, root: str | None = None) -> None:
         self._environment = environment
         self._roots = () if root is None else (os.path.abspath(root),)
 
     def place(self, path: str, root: str | None = None) -> RootedPath:
-        """The place that a call's `path` and `root` name. Does not touch the disk. Raises `invalid_params`."""
+        """Return the path of a call with `path` and `root`, without using the disk. Raises `invalid_params`."""
         path, roots = self._environment.path(path, root), self._roots
         if root is not None:
             roots = (*roots, self._environment.path(root))
@@ -78,7 +78,7 @@ class PathResolver:
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """Open the relative `path` beneath the directory `root`. Raises `OSError`, `permission_denied` if it leaves it."""
+    """Open the relative `path` under the directory `root`. Raises `OSError`, or `permission_denied` if it leaves it."""
     try:
         return _openat2(root, path, flags, mode)
     except OSError as error:
@@ -90,7 +90,7 @@ def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """The same without the kernel's help: step by step, and a symlink on the way is `permission_denied`."""
+    """The same without openat2: one component at a time; a symlink on the way is `permission_denied`."""
     *above, name = path.split("/")
     if ".." in (*above, name):
         raise HawseError("permission_denied", "the path leaves its root")
@@ -108,7 +108,7 @@ def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _no_symlink(fd: int, name: str) -> None:
-    """Say well what O_NOFOLLOW would say badly; it is what counts."""
+    """Raise a clear error for a symlink. O_NOFOLLOW is what protects; its own error is misleading."""
     try:
         os.readlink(name, dir_fd=fd)
     except OSError:
@@ -131,7 +131,7 @@ def _openat2(root: int, path: str, flags: int, mode: int) -> int:
 
 @contextmanager
 def _opened(roots: tuple[str, ...]) -> Iterator[int]:
-    """The innermost root, each opened beneath the one around it."""
+    """Open the innermost root, each root under the one around it."""
     fd = os.open(roots[0], _DIRECTORY)
     try:
         for outer, inner in pairwise(roots):
@@ -143,7 +143,7 @@ def _opened(roots: tuple[str, ...]) -> Iterator[int]:
 
 
 def _within(root: str, path: str) -> str:
-    """`path` as seen from `root`. What is elsewhere by its name already is not opened at all."""
+    """Return `path` relative to `root`. Raises `permission_denied` for a path whose text already leaves the root."""
     if path == root:
         return "."
     prefix = root.rstrip("/") + "/"

@@ -11,7 +11,7 @@ from hawse.api.paths import to_text
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 from runtime.core.output_matcher import compile_pattern
-from runtime.files.line_matches import lines_with, told
+from runtime.files.line_matches import lines_with, search_match
 from runtime.files.listing import DIRECTORY, entering, failed, filter_of
 from runtime.files.read import open_regular
 from runtime.files.rooted_path import RootedPath
@@ -104,7 +104,7 @@ def _search_file(path: str, open_: Callable[[int], int], regexp: Any, *, fatal: 
         return
     try:
         for line in lines_with(regexp, fd):
-            yield None if line is None else told(path, line)
+            yield None if line is None else search_match(path, line)
     except OSError as error:
         yield WalkError(tuple(path.split("/")), from_oserror(error))
     finally:

@@ -1,4 +1,4 @@
-"""What a file is, as the wire says it."""
+"""The state of a file in the form of the protocol."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ _TYPES: tuple[tuple[Any, FileType], ...] = (
 
 
 def version_of(status: os.stat_result) -> str:
-    """Names a file's content: it changes whenever the file is written or replaced."""
+    """Return a string that changes whenever the file is written or replaced."""
     return f"{status.st_dev:x}-{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
@@ -26,12 +26,12 @@ def type_of(status: os.stat_result) -> FileType:
 
 
 def entry(path: str, status: os.stat_result, target: str | None = None) -> FileEntry:
-    """An entry of a listing. `path` and `target` as Python has them."""
+    """Return an entry of a listing. `path` and `target` are Python file names."""
     return FileEntry(path=to_text(path), target=None if target is None else to_text(target), **fields(status))
 
 
 def fields(status: os.stat_result) -> dict[str, Any]:
-    """What an entry says beside its path."""
+    """Return the fields of an entry without its path."""
     return {
         "type": type_of(status),
         "size": status.st_size,

@@ -1,6 +1,6 @@
-"""Goes through a tree by descriptors: whatever is moved meanwhile, it does not leave the tree, and follows no symlink.
+"""Walks a tree by descriptors, so that it does not leave the tree when directories are moved. It follows no symlink.
 
-It holds two descriptors for each level and nothing for each entry, so a directory of any size costs the same.
+It holds two descriptors for each level and no memory for each entry, so the size of a directory does not matter.
 """
 
 import os
@@ -12,17 +12,17 @@ from typing import NamedTuple
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 
-DEPTH_LIMIT = 128  # directories within each other that are entered: each costs two descriptors
+DEPTH_LIMIT = 128  # levels of directories that are entered: each needs two descriptors
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-Names = tuple[str, ...]  # the way from the top, as Python has names
+Names = tuple[str, ...]  # the path from the top, as Python file names
 
 
 class WalkEntry(NamedTuple):
-    """An entry. A directory is told before what is in it."""
+    """An entry. A directory comes before its entries."""
 
     names: Names
-    folder: int  # the directory it is in; open until the walk goes on
+    folder: int  # descriptor of its directory, open until the next step of the walk
     status: os.stat_result
 
     @property
@@ -34,12 +34,12 @@ class WalkEntry(NamedTuple):
         return stat.S_ISDIR(self.status.st_mode)
 
     def target(self) -> str | None:
-        """What it points to, if it is a symlink. Raises `OSError` if it no longer is."""
+        """Return the target of a symlink, else None. Raises `OSError` if it was replaced."""
         return os.readlink(self.names[-1], dir_fd=self.folder) if stat.S_ISLNK(self.status.st_mode) else None
 
 
 class Leave(NamedTuple):
-    """All in this directory was told. `folder`: the one it is in."""
+    """All entries of this directory have come. `folder`: descriptor of its parent."""
 
     names: Names
     folder: int
@@ -47,7 +47,7 @@ class Leave(NamedTuple):
 
 
 class WalkError(NamedTuple):
-    """What could not be looked at. Of a directory that was told, no `Leave` follows."""
+    """An entry that could not be read. If it is a directory that has come, no `Leave` follows."""
 
     names: Names
     error: HawseError
@@ -69,7 +69,7 @@ class _Level(NamedTuple):
 
 
 class Turns:
-    """When a step has been long enough, so that others get their turn."""
+    """Says when a step has taken long enough, so that other work of the thread pool gets a turn."""
 
     LENGTH = 0.05  # seconds
 
@@ -92,10 +92,17 @@ def walk(
     enters: Callable[[Names], bool] = lambda names: True,
     skip: tuple[int, int] | None = None,
 ) -> Generator[WalkEntry | Leave | WalkError | None, None, None]:
-    """All in the directory `top`, at most `depth` levels. To be closed if it is not read to its end.
+    """Yield the entries of a tree. Close the generator if it is not read to its end.
 
-    `enters` says what is looked at; the rest, with all in it, is passed over, and stands as None. So is `skip`, the
-    device and inode of a directory. Raises `OSError` if `top` cannot be read.
+    Args:
+        top: Descriptor of the directory, which stays open.
+        depth: The number of levels; None: all.
+        limit: The number of levels after which a directory is a `WalkError` with `too_large`.
+        enters: Whether an entry is read; None is yielded for any other, and its entries are passed over.
+        skip: The device and inode of a directory that is passed over.
+
+    Raises:
+        OSError: `top` cannot be read.
     """
     levels = [_level(os.open(".", _FLAGS, dir_fd=top), (), None)]
     try:
@@ -103,7 +110,7 @@ def walk(
             level = levels[-1]
             try:
                 entry = next(level.entries, None)
-            except OSError as error:  # gone, or broken
+            except OSError as error:  # the directory was removed, or the disk is broken
                 if len(levels) == 1:
                     raise
                 levels.pop().close()
@@ -130,7 +137,7 @@ def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry 
     try:
         status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return None  # it has just gone
+        return None  # it was removed meanwhile
     except OSError as error:
         return WalkError(names, from_oserror(error))
     return None if (status.st_dev, status.st_ino) == skip else WalkEntry(names, folder, status)
@@ -138,7 +145,7 @@ def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry 
 
 def _enter(levels: list[_Level], found: WalkEntry, limit: int) -> WalkError | None:
     if len(levels) > limit:
-        return WalkError(found.names, HawseError("too_large", f"more than {limit} directories within each other"))
+        return WalkError(found.names, HawseError("too_large", f"more than {limit} levels of directories"))
     try:
         fd = os.open(found.names[-1], _FLAGS, dir_fd=found.folder)
         levels.append(_level(fd, found.names, found.status))

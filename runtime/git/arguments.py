@@ -1,4 +1,4 @@
-"""What may reach git's command line: no name that is an option, no URL that runs a program, no secret."""
+"""Check git's arguments: a name must not be an option, a URL must not run a program or contain a secret."""
 
 import re
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/
 
 
 class CloneSource(NamedTuple):
-    """A URL without secrets, and those that were in it."""
+    """A URL without credentials, and the credentials that were in it."""
 
     url: str
     credentials: GitCredentials | None
@@ -61,7 +61,7 @@ def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def scope(url: str) -> str:
-    """For whom credentials are: scheme, host and port. Raises `invalid_params` if it is no web address."""
+    """Return scheme, host and port of a URL, for credentials. Raises `invalid_params` if it is not an http(s) URL."""
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2]
     if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
@@ -76,7 +76,7 @@ def checked(credentials: GitCredentials | None) -> GitCredentials | None:
 
 
 def directory_of(url: str) -> str:
-    """The name that a clone gets: the last part of the URL. Raises `invalid_params` if it has none."""
+    """Return the default name of a clone, the last part of the URL. Raises `invalid_params` if there is none."""
     name = re.split(r"[/:]", url.rstrip("/").removesuffix("/.git"))[-1].removesuffix(".git")
     if name in ("", ".", "..") or name.startswith("-"):
         raise _invalid("the URL gives no name: say `path`", "$.path")
@@ -97,7 +97,7 @@ def remote(name: str) -> str:
 
 
 def revision(text: str, field: str) -> str:
-    """Anything that names a commit, as long as it is no option."""
+    """Check the name of a commit, which must not look like an option."""
     if text.startswith("-") or _CONTROL.search(text):
         raise _invalid(f"{text!r} is no revision", field)
     return text

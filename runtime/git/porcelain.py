@@ -1,4 +1,4 @@
-"""What git prints for programs to read, as values. Pure."""
+"""Parse the output of git that is made for programs. Pure."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-"""Runs git: its environment, its credentials, its time, and the end of its whole tree.
+"""Runs git: its environment, credentials and timeout, and the end of its process tree.
 
-Credentials go by a descriptor of memory that has no name (docs/decisions/0036).
+Git reads credentials from a memory file without a name (docs/decisions/0036).
 """
 
 import asyncio
@@ -20,32 +20,32 @@ from runtime.posix.fd_streams import FdReader, FdWriter
 from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
-RUNNING_LIMIT = 64  # gits at a time
-LOCAL_TIMEOUT = 120.0  # seconds for what needs no network
+RUNNING_LIMIT = 64  # git commands at a time
+LOCAL_TIMEOUT = 120.0  # seconds for commands that use no network
 OUTPUT_LIMIT = 8 << 20  # bytes of stdout that are kept
-STDERR_LIMIT = 64 << 10  # bytes of stderr that are kept: the last ones
+STDERR_LIMIT = 64 << 10  # bytes at the end of stderr that are kept
 GRACE = 2.0  # seconds from TERM to KILL
-LAST_WORDS = 1 << 20  # bytes read after git's end: the most a pipe holds
+DRAIN_LIMIT = 1 << 20  # bytes read after git has ended: the capacity of a pipe
 
 _KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
 _ENV = {
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",  # nobody is there to ask
+    "GIT_ASKPASS": "",  # there is no terminal to ask on
     "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # of remotes and of what they redirect to as well
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also for redirects
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_EDITOR": ":",
     "GIT_MERGE_AUTOEDIT": "no",
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
-    "LANGUAGE": "C",  # its words are read
+    "LANGUAGE": "C",  # its messages are parsed
 }
 _CONFIG = (
     ("color.ui", "false"),
     ("core.quotePath", "false"),
-    ("core.fsmonitor", "false"),  # a program, or a daemon that stays
-    ("gc.auto", "0"),  # it would go on in the background
+    ("core.fsmonitor", "false"),  # it starts a program, or a daemon that does not end
+    ("gc.auto", "0"),  # it would continue in the background
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # bytes in a second, for
     ("http.lowSpeedTime", "60"),  # so many seconds: nothing comes any more
@@ -57,7 +57,7 @@ _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
 class GitResult(NamedTuple):
-    """A git that has ended. `truncated`: it had more to say than was asked for, and was ended for that."""
+    """The result of a git command. `truncated`: it printed more than the limit, and was ended for that."""
 
     code: int | None
     stdout: bytes
@@ -66,18 +66,18 @@ class GitResult(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Credentials, and for whom: scheme, host and port."""
+    """Credentials, and the scheme, host and port for which they are."""
 
     scope: str
     credentials: GitCredentials
 
 
 class GitOutput:
-    """What is kept of stdout: the first `limit` bytes."""
+    """Keeps the first `limit` bytes of stdout."""
 
     def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
         self.data = bytearray()
-        self.full = False  # there was more
+        self.full = False  # more than `limit` bytes came
         self._limit = limit
         self._on_full = on_full
 
@@ -90,7 +90,7 @@ class GitOutput:
 
 
 class Running:
-    """One git. Whoever started it calls `close`."""
+    """One git command. Its caller has to call `close`."""
 
     def __init__(
         self,
@@ -106,27 +106,27 @@ class Running:
     ) -> None:
         """`enough` is set when it has ended."""
         self.exit: Exit | None = None
-        self.stopped: HawseError | None = None  # why we ended it
+        self.stopped: HawseError | None = None  # the reason for which it was ended from outside
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
         self._enough = enough
-        self._inlets = [FdReader(pipes.stdout, on_stdout, _nothing, _nothing)]
-        self._inlets.append(FdReader(pipes.stderr, on_stderr, _nothing, _nothing))
+        self._inlets = [FdReader(pipes.stdout, on_stdout, _ignore, _ignore)]
+        self._inlets.append(FdReader(pipes.stderr, on_stderr, _ignore, _ignore))
         self._stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
         if self._stdin is not None:
             self._stdin.write(stdin or b"")
             self._stdin.end()
 
     async def kill(self, trees: ProcessTrees) -> None:
-        """End the whole tree; return when nothing is left of it."""
+        """End the process tree; return when no process of it is left."""
         if self.exit is None:
             await trees.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
 
     def close(self) -> None:
-        """It has ended: take its last words."""
+        """Read what is left in the pipes of a command that has ended, and close them."""
         for inlet in self._inlets:
-            inlet.drain(LAST_WORDS)
+            inlet.drain(DRAIN_LIMIT)
             inlet.close()
         if self._stdin is not None:
             self._stdin.close()
@@ -137,7 +137,7 @@ class Running:
 
 
 class Git:
-    """Starts gits, and ends those that run when the runtime does."""
+    """Runs git commands, and ends them when the runtime ends."""
 
     def __init__(self, environment: Environment, trees: ProcessTrees) -> None:
         self.environment = environment
@@ -150,8 +150,8 @@ class Git:
         await asyncio.gather(*(self.stop(running) for running in list(self._running)), return_exceptions=True)
 
     async def stop(self, running: Running) -> None:
-        """End one from outside; whoever waits for it gets `cancelled`."""
-        running.stopped = running.stopped or HawseError("cancelled", "git was ended", admitted="yes")
+        """End a command from outside: its `run` raises `cancelled`."""
+        running.stopped = running.stopped or HawseError("cancelled", "the git command was ended", admitted="yes")
         await running.kill(self._trees)
 
     async def run(
@@ -173,12 +173,12 @@ class Git:
         code that is not one of `accept`.
         """
         if self._closed or len(self._running) >= RUNNING_LIMIT:
-            raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} gits are running")
+            raise HawseError("limit_exceeded", f"limit reached: {RUNNING_LIMIT} git commands are running")
         secret = None if access is None else _memory(access.credentials)
         enough = asyncio.Event()
         output, errors = GitOutput(limit, enough.set), bytearray()
 
-        def hear(data: bytes) -> None:
+        def receive_stderr(data: bytes) -> None:
             errors.extend(data)
             del errors[:-STDERR_LIMIT]
             if on_stderr is not None:
@@ -192,7 +192,7 @@ class Git:
                 stdin=stdin,
                 extra=secret,
                 on_stdout=output.append,
-                on_stderr=hear,
+                on_stderr=receive_stderr,
                 enough=enough,
             )
             try:
@@ -210,7 +210,7 @@ class Git:
                     del self._running[running]
         finally:
             if secret is not None:
-                os.ftruncate(secret, 0)  # for whatever git may have left behind
+                os.ftruncate(secret, 0)  # processes that git has left running may still have it open
                 os.close(secret)
         if running.stopped is not None:
             raise running.stopped
@@ -228,7 +228,7 @@ class Git:
 
 def _argv(words: Sequence[str], access: Access | None) -> list[str]:
     config = list(_CONFIG)
-    if access is not None:  # no other helper: one might keep them
+    if access is not None:  # only our helper: another one might store them
         config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
     return ["git", "--no-pager", *(word for name, value in config for word in ("-c", f"{name}={value}")), *words]
 
@@ -244,5 +244,5 @@ def _memory(credentials: GitCredentials) -> int:
     return fd
 
 
-def _nothing() -> None:
+def _ignore() -> None:
     pass

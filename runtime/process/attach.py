@@ -1,4 +1,4 @@
-"""What one caller sees of a process: its two streams from an offset on, its end, and the way to its stdin."""
+"""Serves one reader of a process: its two streams from an offset on, its exit, and its stdin."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -16,7 +16,7 @@ STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.S
 
 
 class ProcessStdin(Protocol):
-    """What takes input, as `Outlet` does."""
+    """Takes input, as `FdWriter` does."""
 
     ended: bool
 
@@ -29,7 +29,7 @@ class ProcessStdin(Protocol):
 
 
 class ReadableProcess(Protocol):
-    """What is read: a process, or a command of a session."""
+    """A process, or a command of a session."""
 
     exit: Exit | None
     inputs: InputOffsets
@@ -82,7 +82,7 @@ class ProcessAttachStream(Generic[R]):
         self._input_id = input_id
         self._hold_id = hold_id
         self._result = result
-        self._exit_event = exit_event  # it has still to be told
+        self._exit_event = exit_event  # it has not been sent yet
         self._stdin_timeout = stdin_timeout
         self._opened = False
         self._turn = 0
@@ -102,7 +102,7 @@ class ProcessAttachStream(Generic[R]):
         ended = self._opened and self._process.exit is not None and all(cursor.at_end for cursor in self._cursors)
         if ended and not self._exit_event:
             cut = any(cursor.cut for cursor in self._cursors)
-            self._call.result(self._result(self._process, cut))  # free, so without a look at the window
+            self._call.result(self._result(self._process, cut))  # a result costs no credit
             return False
         if connection.window(ch) <= 0:
             return False
@@ -148,7 +148,7 @@ class ProcessAttachStream(Generic[R]):
         self._call.wake()
 
     def _open(self, connection: Connection, ch: int) -> None:
-        """Say where reading begins: above `since` where that is no longer kept."""
+        """Send `opened` with the offsets at which reading begins: above `since` where bytes are no longer kept."""
         for cursor in self._cursors:
             cursor.lost()
         out, err = self._cursors
@@ -157,7 +157,7 @@ class ProcessAttachStream(Generic[R]):
         connection.send_event(ch, "opened", self._process.opened(start, applied))
 
     def _send(self, connection: Connection, ch: int, number: int, size: int) -> bool:
-        """Send what comes next of one stream; return whether there was anything at hand."""
+        """Send the next bytes of one stream; return whether there were any."""
         cursor = self._cursors[number]
         if cursor.at_end:
             return False
@@ -173,12 +173,16 @@ class ProcessAttachStream(Generic[R]):
 
 
 def beginning(process: ReadableProcess, since: Since | None) -> StreamOffsets:
-    """Where a reader begins in both streams. Raises `invalid_params` for what has not been printed yet."""
+    """Return the offsets at which a reader begins. Raises `invalid_params` for one beyond the end of the output."""
     offsets = StreamOffsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (
         ("stdout", offsets.stdout, process.stdout),
         ("stderr", offsets.stderr, process.stderr),
     ):
         if offset > stream.end:
-            raise HawseError("invalid_params", f"`since.{name}` is in the future", details=stream.describe())
+            raise HawseError(
+                "invalid_params",
+                f"since.{name} ({offset}) is beyond the end of the output ({stream.end})",
+                details=stream.describe(),
+            )
     return offsets

@@ -1,4 +1,4 @@
-"""One stream of a process's output: the pipe, what is kept of it in memory and on disk, and places in it."""
+"""One output stream of a process: its pipe, the bytes kept in memory and on disk, and cursors on them."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ from runtime.journal.spill import Spill, SpillStore
 from runtime.posix.fd_streams import FdReader
 from runtime.posix.orphaned_pipes import OrphanedPipes
 
-LAST_WORDS = 1 << 20  # bytes read after the program's end: the most a pipe holds
+DRAIN_LIMIT = 1 << 20  # bytes read after the program has ended: the capacity of a pipe
 
 
 class OutputStream:
-    """stdout or stderr. With a `store`, what leaves the journal stays readable on disk."""
+    """stdout or stderr. With a `store`, bytes that leave the journal can still be read from disk."""
 
     def __init__(
         self,
@@ -24,10 +24,12 @@ class OutputStream:
         store: SpillStore | None = None,
         leftovers: OrphanedPipes | None = None,
     ) -> None:
-        """`leftovers`: who goes on reading when the program has ended, and its children have not."""
+        """`leftovers`: drains the pipe if background children outlive the program."""
         self.journal = journal
         self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
-        hold_room = store.limits.each // 2 if store is not None else None  # who comes back finds it on the disk
+        hold_room = (
+            store.limits.each // 2 if store is not None else None
+        )  # a client that resumes reads older bytes from disk
         self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
         if self.spill is not None:
@@ -40,7 +42,7 @@ class OutputStream:
         return self.journal.end
 
     def first_at(self, offset: int) -> int:
-        """The first offset from `offset` on of which the byte is kept."""
+        """Return the first offset from `offset` on whose byte is kept."""
         start = self.journal.start
         if offset >= start or self.spill is None:
             return max(offset, start)
@@ -51,8 +53,8 @@ class OutputStream:
         return KeptRange(start=self.first_at(0), offset=self.end)
 
     def finish(self) -> None:
-        """The program has ended: take what it left, and let go of a pipe that its children may still hold."""
-        self._inlet.drain(LAST_WORDS)
+        """Read what the program has left in the pipe, and close it or hand it to `leftovers`."""
+        self._inlet.drain(DRAIN_LIMIT)
         if not self._inlet.ended and self._leftovers is not None:
             self._leftovers.take(self._inlet.fd)
         self._inlet.close()
@@ -62,7 +64,7 @@ class OutputStream:
         self.journal.seal()
 
     def forget(self) -> None:
-        """Nobody will read it any more."""
+        """Delete the bytes: no reader will come any more."""
         if self.spill is not None:
             self.spill.close()
 
@@ -74,26 +76,26 @@ class OutputStream:
 
 
 class StreamCursor:
-    """A place in a stream, of somebody who reads on from there. `arrived` is called when bytes came from the disk."""
+    """The position of a reader in a stream. `arrived` is called when bytes have been read from disk."""
 
     lossless = True
 
     def __init__(
         self, stream: OutputStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
     ) -> None:
-        """`limit`: the offset at which reading ends; what comes after it holds nobody up."""
+        """`limit`: the offset at which reading ends; bytes after it do not slow the program down."""
         self.stream = stream
-        self.offset = since  # of the next byte to be taken
+        self.offset = since  # offset of the next byte
         self._limit = limit
         self._arrived = arrived
-        self._block = b""  # read from the disk, of which the first byte is at `_block_at`
+        self._block = b""  # bytes from disk; the first has the offset `_block_at`
         self._block_at = 0
         self._fetching = False
         self._closed = False
 
     @property
     def cursor(self) -> int | None:
-        """What the pacer sees. Who reads old output from the disk holds nobody up, unless it is about to be outrun."""
+        """The offset for backpressure. A reader of the disk slows the program only before it is overwritten."""
         if self.full:
             return self.stream.end
         spill = self.stream.spill
@@ -103,7 +105,7 @@ class StreamCursor:
 
     @property
     def full(self) -> bool:
-        """It has as much as it wants, and there is more."""
+        """Whether it has reached its limit, and there are more bytes."""
         return self._limit is not None and self.offset >= self._limit
 
     @property
@@ -112,11 +114,11 @@ class StreamCursor:
 
     @property
     def cut(self) -> bool:
-        """There was more than it wanted."""
+        """Whether there were more bytes than its limit."""
         return self._limit is not None and self.stream.end > self._limit
 
     def lost(self) -> bool:
-        """Go over what is no longer kept and still wanted; return whether there was any."""
+        """Skip bytes that are no longer kept; return whether there were any."""
         if self.full:
             return False
         first = self.stream.first_at(self.offset)
@@ -125,7 +127,7 @@ class StreamCursor:
         return lost
 
     def look(self, size: int) -> bytes | memoryview:
-        """Up to `size` bytes from here, valid until more output comes; none if they are still to come from disk."""
+        """Return up to `size` bytes, valid until more output comes; none while they are being read from disk."""
         if self._limit is not None:
             size = min(size, self._limit - self.offset)
         if self.offset >= self.stream.journal.start:
@@ -140,7 +142,7 @@ class StreamCursor:
         return b""
 
     def take(self, size: int) -> None:
-        """Go on over bytes that were looked at."""
+        """Advance by `size` bytes."""
         self.offset += size
         self.stream.pacer.update()
 

@@ -1,12 +1,12 @@
-"""Whether something answers at a port of this machine: a bounded look, made again until it does."""
+"""Waits until a local port accepts connections: one attempt with a time limit after another."""
 
 import asyncio
 import contextlib
 
 HOSTS = ("127.0.0.1", "::1")  # a server may listen on one of them only
-PATIENCE = 2.0  # seconds that one look may take
+ATTEMPT_TIMEOUT = 2.0  # seconds for one attempt
 LINE_LIMIT = 4096  # bytes of a status line
-PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between looks; the last one is repeated
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last one is repeated
 
 
 async def until_open(port: int, path: str | None, status: tuple[int, int]) -> int | None:
@@ -15,7 +15,7 @@ async def until_open(port: int, path: str | None, status: tuple[int, int]) -> in
     while True:
         for host in HOSTS:
             with contextlib.suppress(OSError, TimeoutError, ValueError):
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(ATTEMPT_TIMEOUT):
                     answer = await _look(host, port, path)
                 if path is None or (answer is not None and status[0] <= answer <= status[1]):
                     return answer
@@ -24,7 +24,7 @@ async def until_open(port: int, path: str | None, status: tuple[int, int]) -> in
 
 
 async def _look(host: str, port: int, path: str | None) -> int | None:
-    """The status of the answer, None without `path`. Raises `OSError` if nobody listens, `ValueError` for no HTTP."""
+    """Return the status of the response, None without `path`. Raises `OSError`, or `ValueError` if it is not HTTP."""
     reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
     try:
         if path is None:

@@ -1,4 +1,4 @@
-"""A process: a program on pipes, and what is kept of its two streams."""
+"""A process: a program on pipes, and its two output streams."""
 
 import asyncio
 import secrets
@@ -28,11 +28,11 @@ from runtime.process.output_stream import OutputStream
 
 TIMED_OUT = 124  # the exit code of timeout(1)
 KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
-SHRUNK = 4096  # bytes of each stream that are kept of an old exec's output
+SHRUNK = 4096  # bytes of each stream that are kept of an old command
 
 
 class ProcessContext(NamedTuple):
-    """What the processes of a runtime have in common."""
+    """The objects that all processes of a runtime share."""
 
     tasks: Tasks
     journal: Callable[[], Journal]
@@ -42,13 +42,13 @@ class ProcessContext(NamedTuple):
 
 
 class ProcessSubscriber(Protocol):
-    """Whoever wants to know of output and of the end."""
+    """A reader that is woken by new output and by the end."""
 
     def wake(self) -> None: ...
 
 
 class Process:
-    """One started program, from its start until it is forgotten."""
+    """One program, from its start until its output is dropped."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Process:
         self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
-        self._ours_to_kill = False  # we sent it SIGKILL, or may have
+        self._ours_to_kill = False  # a SIGKILL may be ours, and then it is not the kernel's for want of memory
         self._kills = ground.oom.kills()
         journals = ground.journal(), ground.journal()
         self.writers = InputStreams()
@@ -109,7 +109,7 @@ class Process:
         )
 
     def opened(self, start: StreamOffsets, input_offset: int) -> ProcessOpened:
-        """What a reader is told that begins at `start`."""
+        """Return the event `opened` for a reader that begins at `start`."""
         return ProcessOpened(**structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
@@ -117,7 +117,7 @@ class Process:
         self._child.signal_group(signum)
 
     async def end(self, signum: int, grace: float) -> None:
-        """`signum` to the whole tree, KILL after `grace` seconds; return when nothing is left of it.
+        """Send `signum` to the whole tree, KILL after `grace` seconds; return when no process of it is left.
 
         Also when it has ended by itself, for what it left behind.
         """
@@ -125,12 +125,12 @@ class Process:
         await self._ground.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
 
     def shrink(self) -> None:
-        """Keep little of the output: it ended long ago."""
+        """Keep the last SHRUNK bytes of each stream only."""
         for stream in (self.stdout, self.stderr):
             stream.journal.limit(SHRUNK)
 
     def forget(self) -> None:
-        """Nobody can ask for it any more."""
+        """Delete the output: the process can no longer be found."""
         for stream in (self.stdout, self.stderr):
             stream.forget()
 

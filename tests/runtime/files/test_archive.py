@@ -98,7 +98,7 @@ def test_a_file_that_shrinks_meanwhile_is_filled_and_counted(tmp_path: Path) -> 
         assert tar.getmember("f").size == 2_000_000
 
 
-async def test_cancel_stops_it_and_leaves_nothing(served: Served) -> None:
+async def test_cancel_stops_an_archive_and_leaves_no_descriptor_open(served: Served) -> None:
     (served.workspace / "big").write_bytes(os.urandom(3_000_000))
     before = served.runtime.info()["open_fds"]
     async with served.client(window=100_000) as client:

@@ -37,7 +37,7 @@ def test_it_keeps_mode_and_owner(tmp_path: Path) -> None:
     assert (status.st_uid, status.st_gid) == owner
 
 
-def test_what_is_discarded_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_a_discarded_replacement_leaves_the_old_file_only(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("old")
     file = AtomicReplacement(place(tmp_path / "f"))
     os.write(file.fd, b"new")

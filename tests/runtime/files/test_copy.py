@@ -91,7 +91,7 @@ def test_holes_stay_holes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kerne
     assert sorted(os.listdir(tmp_path)) == ["copy", "sparse"]
 
 
-async def test_a_cancelled_copy_stops_and_leaves_nothing(
+async def test_a_cancelled_copy_stops_and_removes_its_temporary_file(
     client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = iter(lambda: True, False)
@@ -104,7 +104,7 @@ async def test_a_cancelled_copy_stops_and_leaves_nothing(
     await eventually(lambda: os.listdir(served.workspace) == ["f"])
 
 
-def test_what_has_no_size_is_copied_with_its_content(tmp_path: Path) -> None:
+def test_a_file_without_a_size_is_copied_with_its_content(tmp_path: Path) -> None:
     copied(Path("/proc/self/status"), tmp_path / "status")
     assert b"Pid:" in (tmp_path / "status").read_bytes()
 
@@ -120,7 +120,7 @@ def test_a_directory_is_copied_into_itself_once(tmp_path: Path) -> None:
     ]
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_copy_that_fails_leaves_no_file_behind(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d/f").write_bytes(bytes(1000))
     os.makedirs(tmp_path / "deep" / "/".join("x" * 140))
@@ -128,12 +128,12 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         with pytest.raises(HawseError) as caught:
             copied(tmp_path / "d", tmp_path / "t", quota=1500)
         assert caught.value.code == "no_space"
-        with pytest.raises(HawseError, match="within each other"):
+        with pytest.raises(HawseError, match="levels of directories"):
             copied(tmp_path / "deep", tmp_path / "t")
     assert sorted(os.listdir(tmp_path)) == ["d", "deep"]
 
 
-async def test_what_is_there_is_not_replaced_unless_asked(client: Client, served: Served) -> None:
+async def test_an_existing_target_is_replaced_only_with_overwrite(client: Client, served: Served) -> None:
     for name in ("f", "g"):
         (served.workspace / name).write_text(name)
     (served.workspace / "d/e").mkdir(parents=True)
@@ -156,7 +156,7 @@ async def test_what_is_there_is_not_replaced_unless_asked(client: Client, served
     assert sorted(os.listdir(served.workspace)) == ["d", "empty", "g"]
 
 
-async def test_a_move_crosses_file_systems_and_a_rename_says_that_it_cannot(
+async def test_a_move_crosses_file_systems_and_a_rename_is_refused(
     client: Client, served: Served, elsewhere: Path
 ) -> None:
     (served.workspace / "d").mkdir()

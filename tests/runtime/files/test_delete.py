@@ -24,7 +24,7 @@ def deleted(path: Path, *, recursive: bool = True) -> Any:
 
 @given(trees)
 @settings(deadline=None, max_examples=50)
-def test_every_tree_goes_whole_and_nothing_beside_it(tree: Any) -> None:
+def test_a_tree_is_deleted_completely_and_its_siblings_stay(tree: Any) -> None:
     with tempfile.TemporaryDirectory() as folder, no_fd_leaked():
         plant(Path(folder, "t"), tree)
         Path(folder, "other").write_text("")
@@ -55,14 +55,14 @@ def test_symlinks_are_removed_and_not_followed(tmp_path: Path) -> None:
     assert (tmp_path / "out/f").exists()
 
 
-def test_what_is_in_the_way_is_told(tmp_path: Path) -> None:
+def test_the_error_names_the_entry_that_cannot_be_deleted(tmp_path: Path) -> None:
     os.makedirs(tmp_path / "d" / "/".join("x" * 300))
-    with pytest.raises(HawseError, match="directories within") as caught:
+    with pytest.raises(HawseError, match="levels of directories") as caught:
         deleted(tmp_path / "d")
     assert caught.value.details["path"].count("/") == 256
 
 
-def test_a_directory_swapped_with_a_symlink_meanwhile_costs_nothing_outside(tmp_path: Path) -> None:
+def test_a_directory_replaced_by_a_symlink_meanwhile_deletes_no_file_outside(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     for number in range(50):
         (tmp_path / f"out/{number}").write_text("")

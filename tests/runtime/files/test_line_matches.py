@@ -1,4 +1,4 @@
-"""Lines that match: numbers and places, whatever the file is cut into."""
+"""Lines that match have their numbers and spans, into whatever blocks the file is read."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from runtime.core.output_matcher import compile_pattern
 from runtime.files import line_matches as matches
-from runtime.files.line_matches import lines_with, told
+from runtime.files.line_matches import lines_with, search_match
 
 
 def found(data: bytes, pattern: str) -> Iterator[tuple[int, bytes, list[tuple[int, int]]]]:
@@ -29,7 +29,7 @@ patterns = st.sampled_from(["a", "^b", "a$", "b+", "x*", r"\s+a", "(a\n)?b"])
 
 @given(st.lists(st.text(alphabet="ab \r", max_size=6)), patterns)
 @settings(deadline=None, max_examples=100)
-def test_it_finds_what_a_look_at_each_line_finds(lines: list[str], pattern: str) -> None:
+def test_it_finds_the_same_as_a_search_of_each_line(lines: list[str], pattern: str) -> None:
     data = "\n".join(lines).encode()
     regexp = compile_pattern(pattern)
     texts = data.split(b"\n") if data else []
@@ -44,7 +44,7 @@ def test_it_finds_what_a_look_at_each_line_finds(lines: list[str], pattern: str)
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-def test_blocks_do_not_show(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_has_no_effect(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"".join(b"line %d\n" % number for number in range(100))
     monkeypatch.setattr(matches, "BLOCK", block)
     lines = list(found(data, "[0-9]7"))
@@ -64,9 +64,9 @@ def test_a_binary_file_has_no_lines() -> None:
     assert list(found(b"a\n\0a\n", "a")) == []
 
 
-def test_a_line_is_told_in_characters_and_cut() -> None:
-    match = told("d/f", (3, "wörld x".encode() + b"\xff x", [(7, 8), (10, 11)]))
+def test_a_result_has_spans_in_characters_and_is_cut() -> None:
+    match = search_match("d/f", (3, "wörld x".encode() + b"\xff x", [(7, 8), (10, 11)]))
     assert (match.path, match.line, match.text, match.spans) == ("d/f", 3, "wörld x� x", [(6, 7), (9, 10)])
-    long = told("f", (1, b"a" * 5000, [(n, n + 1) for n in range(5000)]))
+    long = search_match("f", (1, b"a" * 5000, [(n, n + 1) for n in range(5000)]))
     assert long.truncated
     assert (len(long.text or ""), len(long.spans)) == (2000, 100)

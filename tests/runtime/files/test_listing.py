@@ -64,7 +64,9 @@ async def test_filters(client: Client, served: Served) -> None:
         assert (await client.refused("file.list", path=".", include=[glob])).code == "invalid_params"
 
 
-async def test_what_cannot_be_entered_is_told_and_the_rest_goes_on(client: Client, served: Served) -> None:
+async def test_a_directory_that_cannot_be_entered_is_reported_and_the_listing_continues(
+    client: Client, served: Served
+) -> None:
     os.makedirs(served.workspace / "/".join(["deep"] * 140))
     (served.workspace / "z").write_text("")
     call = client.call("file.list", {"path": ".", "recursive": True})
@@ -74,7 +76,7 @@ async def test_what_cannot_be_entered_is_told_and_the_rest_goes_on(client: Clien
     assert result == {"entries": 130, "failed": 1}
 
 
-async def test_what_is_no_directory_is_a_typed_error(client: Client, served: Served) -> None:
+async def test_a_path_that_is_not_a_directory_is_a_typed_error(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("")
     os.mkfifo(served.workspace / "fifo")
     for path, code in (("f", "not_directory"), ("fifo", "not_directory"), ("none", "not_found")):
@@ -101,7 +103,7 @@ def test_100_000_entries_cost_no_more_than_a_batch(tmp_path: Path) -> None:
     assert peak < 16 * BATCH
 
 
-async def test_a_client_that_does_not_read_or_vanishes_leaves_nothing(served: Served) -> None:
+async def test_a_client_that_does_not_read_or_disconnects_leaves_no_descriptor_open(served: Served) -> None:
     for number in range(3000):
         os.mknod(served.workspace / f"{number:06}")
     before = served.runtime.info()["open_fds"]

@@ -42,7 +42,7 @@ def temporaries(served: Served) -> list[Path]:
         ("file.write", {"path": "/proc/nothing/x", "input": "i"}, "not_found"),
     ],
 )
-async def test_what_cannot_be_done_is_a_typed_error(
+async def test_an_invalid_call_is_a_typed_error(
     client: Client, served: Served, method: str, params: dict[str, Any], code: str
 ) -> None:
     (served.workspace / "folder").mkdir()
@@ -58,7 +58,7 @@ async def test_what_cannot_be_done_is_a_typed_error(
     await client.info()
 
 
-async def test_stat_says_what_it_is(client: Client, served: Served) -> None:
+async def test_stat_describes_each_type_of_file(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("hello")
     (served.workspace / "d").mkdir()
     assert (await client.ask("file.stat", path="f")) | {"mtime": 0, "version": ""} == {
@@ -76,7 +76,7 @@ async def test_stat_says_what_it_is(client: Client, served: Served) -> None:
     assert (await client.ask("file.stat", path="/dev/null"))["type"] == "device"
 
 
-async def test_a_symlink_is_described_or_what_it_leads_to(client: Client, served: Served) -> None:
+async def test_a_symlink_or_its_target_is_described(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("hello")
     (served.workspace / "link").symlink_to("f")
     (served.workspace / "nowhere").symlink_to("nothing")
@@ -87,7 +87,7 @@ async def test_a_symlink_is_described_or_what_it_leads_to(client: Client, served
     assert (await client.ask("file.stat", path="nowhere", follow=False))["target"] == "nothing"
 
 
-async def test_what_exists_is_told_and_what_does_not_is_no_error(client: Client, served: Served) -> None:
+async def test_exists_returns_false_for_a_missing_file_without_an_error(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("x")
     (served.workspace / "loose").symlink_to("nothing")
     os.mkfifo(served.workspace / "fifo")
@@ -143,9 +143,7 @@ async def test_a_viewer_gets_none_of_it(client: Client, served: Served) -> None:
         assert refusal.code == "forbidden"
 
 
-async def test_a_root_of_a_call_is_where_relative_paths_begin_and_nothing_leaves_it(
-    client: Client, served: Served
-) -> None:
+async def test_relative_paths_begin_at_the_root_of_the_call_and_cannot_leave_it(client: Client, served: Served) -> None:
     (served.workspace / "jail").mkdir()
     (served.workspace / "jail/f").write_text("x")
     (served.workspace / "secret").write_text("s")

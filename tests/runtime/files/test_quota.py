@@ -10,11 +10,11 @@ from runtime.files.quota import Quota
 from tests.support.runtime import Served
 
 
-def test_without_a_limit_nothing_is_counted() -> None:
+def test_without_a_limit_the_directory_is_not_counted() -> None:
     Quota("/nowhere").add(10**15)
 
 
-def test_what_is_there_counts_and_what_is_added(tmp_path: Path) -> None:
+def test_existing_and_added_bytes_count(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d/f").write_bytes(bytes(600))
     (tmp_path / "link").symlink_to("d/f")
@@ -28,7 +28,7 @@ def test_what_is_there_counts_and_what_is_added(tmp_path: Path) -> None:
     few.add(1)
 
 
-def test_what_was_deleted_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleted_bytes_no_longer_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quota, "RECOUNT", -1.0)
     (tmp_path / "f").write_bytes(bytes(600))
     few = Quota(str(tmp_path), 1000)
@@ -37,7 +37,7 @@ def test_what_was_deleted_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     few.add(900)
 
 
-async def test_an_upload_beyond_it_is_no_space_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_an_upload_beyond_the_quota_is_no_space_and_leaves_no_file_behind(tmp_path: Path) -> None:
     async with Served(tmp_path, quota=100_000) as served, served.client() as client:
         (served.workspace / "f").write_text("old")
         call = client.call("file.write", {"path": "f", "input": "i"})

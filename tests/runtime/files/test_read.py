@@ -100,7 +100,7 @@ async def test_a_file_that_is_cut_short_meanwhile_is_a_conflict(client: Client, 
     assert (await call.refusal()).code == "conflict"
 
 
-async def test_what_is_not_allowed_is_a_typed_error(client: Client) -> None:
+async def test_an_invalid_read_is_a_typed_error(client: Client) -> None:
     write_only = "/proc/sys/vm/compact_memory"  # that even root may not read
     assert (await client.refused("file.read", path=write_only)).code == "permission_denied"
 
@@ -112,7 +112,7 @@ async def test_reading_takes_no_input(client: Client, served: Served) -> None:
     assert (await call.refusal()).code == "protocol_error"
 
 
-async def test_what_has_no_size_is_read_to_its_end(client: Client) -> None:
+async def test_a_file_without_a_size_is_read_to_its_end(client: Client) -> None:
     content, result = await read(client, path="/proc/self/status")
     assert b"Threads:" in content
     assert result["bytes"] == len(content)

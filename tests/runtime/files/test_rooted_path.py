@@ -51,14 +51,14 @@ def content(fd: int) -> bytes:
 
 @pytest.mark.parametrize("open_", [open_beneath, open_plain])
 @pytest.mark.parametrize("path", ["up/f", "absolute", "sneaky", "../secret", "d/../../secret", "proc/etc/passwd", "up"])
-def test_what_leaves_the_root_is_refused(tree: Path, open_: Open, path: str) -> None:
+def test_a_path_that_leaves_the_root_is_refused(tree: Path, open_: Open, path: str) -> None:
     with opened(tree) as root, pytest.raises(HawseError) as caught:
         open_(root, path, os.O_RDONLY)
     assert caught.value.code == "permission_denied"
 
 
 @pytest.mark.parametrize("open_", [open_beneath, open_plain])
-def test_what_is_beneath_opens(tree: Path, open_: Open) -> None:
+def test_a_path_under_the_root_is_opened(tree: Path, open_: Open) -> None:
     with opened(tree) as root:
         assert content(open_(root, "d/f", os.O_RDONLY)) == b"inside"
         os.close(open_(root, ".", os.O_PATH | os.O_DIRECTORY))
@@ -80,7 +80,7 @@ def test_a_symlink_within_is_followed_where_the_kernel_helps(tree: Path) -> None
 
 
 @pytest.mark.parametrize("open_", [open_beneath, open_plain])
-def test_a_directory_swapped_with_a_symlink_meanwhile_lets_nobody_out(tree: Path, open_: Open) -> None:
+def test_a_directory_replaced_by_a_symlink_meanwhile_does_not_lead_outside(tree: Path, open_: Open) -> None:
     """The way in is now a directory, now a symlink to the outside, as fast as that can be done."""
     stop = threading.Event()
     (tree / "way").mkdir()

@@ -28,6 +28,6 @@ def test_a_version_changes_with_the_content(tmp_path: Path) -> None:
     assert version_of(file.stat()) != before
 
 
-def test_an_entry_says_names_as_they_travel(tmp_path: Path) -> None:
+def test_the_names_of_an_entry_are_escaped_for_the_protocol(tmp_path: Path) -> None:
     told = entry(os.fsdecode(b"\xff"), tmp_path.lstat(), os.fsdecode(b"\xfe"))
     assert (told.path, told.target, told.type) == ("\0ff", "\0fe", "directory")

@@ -23,7 +23,7 @@ def walked(folder: Path, **options):
 
 @given(trees)
 @settings(deadline=None, max_examples=50)
-def test_it_finds_what_is_there(tree) -> None:
+def test_a_walk_finds_all_entries(tree) -> None:
     with tempfile.TemporaryDirectory() as folder, no_fd_leaked():
         top = Path(folder, "t")
         plant(top, tree)
@@ -34,7 +34,7 @@ def test_it_finds_what_is_there(tree) -> None:
         assert sorted(left) == sorted(item.names for item in items if isinstance(item, WalkEntry) and item.is_directory)
 
 
-def test_symlinks_are_told_and_not_followed(tmp_path: Path) -> None:
+def test_symlinks_are_returned_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(".")
     (tmp_path / "d").mkdir()
     (tmp_path / "d/up").symlink_to("..")
@@ -44,7 +44,7 @@ def test_symlinks_are_told_and_not_followed(tmp_path: Path) -> None:
     assert targets == {"loop": ".", "d": None, "d/up": ".."}
 
 
-def test_what_is_not_entered_is_passed_over(tmp_path: Path) -> None:
+def test_entries_that_are_not_entered_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     (tmp_path / "x/y").mkdir(parents=True)
     status = (tmp_path / "x").stat()
@@ -58,7 +58,7 @@ def test_what_is_not_entered_is_passed_over(tmp_path: Path) -> None:
     assert sorted(paths) == ["a", "a/b", "a/b/c"]
 
 
-def test_a_tree_that_is_too_deep_is_told_where_it_is(tmp_path: Path) -> None:
+def test_the_error_for_a_tree_that_is_too_deep_has_its_path(tmp_path: Path) -> None:
     os.makedirs(tmp_path / "/".join("d" * (DEPTH_LIMIT + 2)))
     with no_fd_leaked():
         troubles = [item for item in walked(tmp_path) if isinstance(item, WalkError)]
@@ -79,7 +79,7 @@ def test_a_directory_that_became_a_symlink_is_not_entered(tmp_path: Path) -> Non
     assert [type(item) for item in rest] == [WalkError]
 
 
-def test_a_walk_that_is_left_holds_nothing(tmp_path: Path) -> None:
+def test_a_walk_that_is_closed_early_leaves_no_descriptor_open(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     with no_fd_leaked():
         top = os.open(tmp_path, os.O_RDONLY)

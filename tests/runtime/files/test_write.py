@@ -73,7 +73,7 @@ async def test_a_name_of_legal_length_can_be_written(client: Client, served: Ser
     assert (served.workspace / ("n" * 255)).exists()
 
 
-async def test_a_full_disk_is_a_typed_error_and_leaves_nothing(
+async def test_a_full_disk_is_a_typed_error_and_leaves_no_temporary_file(
     client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(self: uploads.Upload, parts: list[bytes]) -> None:
@@ -87,7 +87,7 @@ async def test_a_full_disk_is_a_typed_error_and_leaves_nothing(
     assert temporaries(served) == []
 
 
-async def test_an_upload_without_a_key_that_is_cut_or_cancelled_leaves_nothing(served: Served) -> None:
+async def test_an_upload_without_a_key_that_is_cut_or_cancelled_leaves_no_file_behind(served: Served) -> None:
     async with served.client() as client:
         cancelled, cut = (client.call("file.write", {"path": name, "input": "i"}) for name in ("a", "b"))
         for call in (cancelled, cut):
@@ -163,9 +163,7 @@ async def test_an_upload_with_too_much_waiting_for_the_disk_is_not_resumed(
     assert (await old.result())["bytes"] == 2000
 
 
-async def test_a_repeat_takes_the_upload_from_a_line_that_is_not_known_to_be_cut(
-    client: Client, served: Served
-) -> None:
+async def test_a_repeat_takes_the_upload_from_a_call_that_is_still_open(client: Client, served: Served) -> None:
     params = {"path": "f", "input": "i"}
     old = client.call("file.write", params, key="k")
     await old.type(b"abc")
@@ -178,7 +176,7 @@ async def test_a_repeat_takes_the_upload_from_a_line_that_is_not_known_to_be_cut
     assert (served.workspace / "f").read_bytes() == b"abcdef"
 
 
-async def test_a_keyed_upload_nobody_comes_back_for_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_keyed_upload_that_is_not_resumed_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "RESUME_TIMEOUT", 0.05)
     async with served.client() as client:
         call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
@@ -190,7 +188,7 @@ async def test_a_keyed_upload_nobody_comes_back_for_is_dropped(served: Served, m
         assert error.code == "cancelled"
 
 
-async def test_an_ended_upload_is_finished_although_its_line_is_cut(served: Served) -> None:
+async def test_an_ended_upload_is_finished_although_its_connection_is_lost(served: Served) -> None:
     async with served.client() as client:
         call = client.call("file.write", {"path": "f", "input": "i"})
         await call.type(DATA)
@@ -250,7 +248,7 @@ async def test_a_name_that_no_file_can_have_is_an_invalid_parameter(client: Clie
     assert (await client.refused("file.stat", {"path": path})).code in ("invalid_params", "not_found")
 
 
-async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
+async def test_a_temporary_file_that_cannot_be_removed_is_logged_only(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def denied(path: str, *, dir_fd: int) -> None:
@@ -266,7 +264,7 @@ async def test_a_temporary_file_that_cannot_be_removed_hurts_nobody(
     await client.info()
 
 
-async def test_a_file_beyond_what_the_system_allows_is_a_typed_error_and_leaves_nothing(
+async def test_a_file_above_the_size_limit_of_the_system_is_a_typed_error_and_leaves_no_file_behind(
     client: Client, served: Served
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -23,7 +23,7 @@ async def test_a_flood_is_held_back_by_its_reader_and_arrives_whole(client: Clie
     assert run.value["stdout"] == len(NUMBERS)
 
 
-async def test_what_the_journal_lost_is_declared(
+async def test_bytes_that_the_journal_lost_are_declared(
     served: Served, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served.runtime._journals._each = 1 << 20
@@ -67,7 +67,7 @@ async def test_an_attached_reader_resumes_each_stream_at_its_offset(client: Clie
     assert third.output == b"abc\ngo\n", "an ended one can still be read"
 
 
-async def test_input_is_applied_once_whoever_resends_it(client: Client) -> None:
+async def test_input_that_is_sent_again_is_applied_once(client: Client) -> None:
     await client.ask("process.start", id="p", command="exec cat", stdin=True)
     first = client.call("process.attach", {"id": "p", "input": "i"})
     await first.event("opened")
@@ -105,7 +105,7 @@ async def test_input_that_is_not_allowed_ends_its_call_with_what_is_applied(clie
     await reader.result()
 
 
-async def test_who_only_looks_cannot_end_the_stdin(client: Client) -> None:
+async def test_a_reader_without_input_cannot_end_stdin(client: Client) -> None:
     await client.ask("process.start", id="p", command="exec cat", stdin=True)
     looks = client.call("process.attach", {"id": "p"})
     looks.end()
@@ -139,7 +139,7 @@ async def test_input_is_bounded_when_a_program_does_not_read(served: Served) -> 
         assert applied <= (1 << 20) + (1 << 17)
 
 
-async def test_of_a_stream_that_is_bounded_no_more_is_sent_and_it_is_said(client: Client) -> None:
+async def test_output_beyond_max_output_is_not_sent_and_the_result_is_truncated(client: Client) -> None:
     """The rest holds nobody up, not even where nothing is granted, and the offsets tell how much there was."""
     script = "head -c 300 /dev/zero; head -c 100 /dev/zero >&2; head -c 30000000 /dev/zero"
     run = client.call("exec", {"command": script, "max_output": 200}, generous=False, window=2000)
@@ -180,7 +180,7 @@ async def test_old_output_is_read_from_the_disk_without_a_seam(served: Served, c
     assert bytes(part.output) == NUMBERS[1_234_567:]
 
 
-async def test_who_reads_old_output_does_not_hold_the_program_up(served: Served, client: Client) -> None:
+async def test_a_reader_of_old_output_does_not_slow_the_program_down(served: Served, client: Client) -> None:
     served.runtime._journals._each = 1 << 20
     script = f"{PRINT_NUMBERS}; sys.stdin.read(1); sys.stdout.buffer.write(b'x' * 3_000_000)"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", script], stdin=True)

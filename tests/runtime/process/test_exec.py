@@ -88,7 +88,7 @@ async def test_a_place_is_given_up_in_the_end(served: Served, monkeypatch: pytes
         assert (await again.result())["stdout"] == 30_000_000
 
 
-async def test_an_exec_without_a_key_whose_caller_is_gone_ends_by_itself(served: Served) -> None:
+async def test_a_command_without_a_key_gets_eof_when_its_call_closes(served: Served) -> None:
     async with served.client() as client:
         reads = client.execute("cat >/dev/null; echo done > done", stdin=True, input="i")
         prints = client.execute("head -c 30000000 /dev/zero; echo done > printed", generous=False)
@@ -137,7 +137,7 @@ async def test_a_reader_that_is_slow_loses_nothing_when_many_others_start(client
         await call.result()
 
 
-async def test_what_has_ended_takes_no_room_from_what_is_to_run(client: Client, served: Served) -> None:
+async def test_ended_commands_take_no_room_from_new_ones(client: Client, served: Served) -> None:
     served.runtime._journals._total = 8 * LEAST_CAPACITY
     for number in range(20):
         assert (await client.execute("echo hi", key=f"k{number}").result())["code"] == 0

@@ -56,14 +56,14 @@ async def test_a_running_id_is_a_conflict_and_an_ended_one_is_replaced(client: C
         ("process.kill", {"id": "nobody", "grace": -1}, "invalid_params"),
     ],
 )
-async def test_what_cannot_be_done_is_a_typed_error_and_nothing_is_started(
+async def test_an_invalid_call_is_a_typed_error_and_starts_no_process(
     client: Client, method: str, params: dict[str, Any], code: str
 ) -> None:
     assert (await client.refused(method, params)).code == code
     assert (await client.info())["processes"] == 0
 
 
-async def test_a_kill_answers_when_nothing_is_left(client: Client, tmp_path: Path) -> None:
+async def test_a_kill_answers_when_no_process_of_the_tree_is_left(client: Client, tmp_path: Path) -> None:
     script = (
         f"setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
         f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & while :; do sleep 60; done"

@@ -77,7 +77,9 @@ async def test_a_cursor_goes_from_disk_to_memory_without_a_seam(store: SpillStor
     printed.close()
 
 
-async def test_who_is_on_the_disk_holds_nobody_up_until_it_is_about_to_be_outrun(store: SpillStore) -> None:
+async def test_a_reader_of_the_disk_does_not_slow_the_program_until_its_bytes_would_be_overwritten(
+    store: SpillStore,
+) -> None:
     printed = Printed(store)
     await printed.print(DATA[:300_000])
     old = StreamCursor(printed.stream, 0, lambda: None)
@@ -92,7 +94,7 @@ async def test_who_is_on_the_disk_holds_nobody_up_until_it_is_about_to_be_outrun
     printed.close()
 
 
-async def test_without_a_disk_what_the_ring_lost_is_lost() -> None:
+async def test_without_a_disk_bytes_that_leave_the_ring_are_lost() -> None:
     printed = Printed(None)
     await printed.print(DATA)
     cursor = StreamCursor(printed.stream, 0, lambda: None)
@@ -102,7 +104,7 @@ async def test_without_a_disk_what_the_ring_lost_is_lost() -> None:
     printed.close()
 
 
-async def test_a_bounded_cursor_stops_and_holds_nobody_up() -> None:
+async def test_a_cursor_with_a_limit_stops_and_does_not_slow_the_program() -> None:
     printed = Printed(None)
     await printed.print(DATA[:1000])
     cursor = StreamCursor(printed.stream, 0, lambda: None, limit=300)
@@ -132,7 +134,7 @@ async def test_a_closed_cursor_is_not_called_when_the_disk_answers(store: SpillS
     printed.close()
 
 
-async def test_what_is_forgotten_while_the_disk_is_slow_is_in_nobodys_way(store: SpillStore) -> None:
+async def test_a_stream_that_is_dropped_while_the_disk_is_slow_does_not_block_others(store: SpillStore) -> None:
     pool, slow = JournalPool(), threading.Event()
     store.run(lambda: slow.wait(20))
     try:

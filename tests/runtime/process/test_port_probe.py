@@ -48,8 +48,8 @@ async def test_http_has_to_answer_with_a_status_in_the_range() -> None:
     assert asked[0].startswith(b"GET /health?a=b HTTP/1.1\r\n")
 
 
-async def test_who_never_answers_or_never_ends_its_line_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "PATIENCE", 0.05)
+async def test_a_server_that_does_not_answer_or_end_its_line_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "ATTEMPT_TIMEOUT", 0.05)
     seen = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -54,7 +54,7 @@ async def test_a_big_stdin_reaches_a_slow_reader_whole(client: Client) -> None:
     assert bytes(run.output).decode().strip() == hashlib.sha256(data).hexdigest()
 
 
-async def test_what_a_program_does_not_read_of_its_stdin_costs_nothing(client: Client) -> None:
+async def test_a_call_ends_although_its_program_left_input_unread(client: Client) -> None:
     run = client.execute("head -c 1", stdin=True, input="i")
     with pytest.raises(AssertionError, match="closed before"):
         while True:
@@ -114,7 +114,7 @@ async def test_a_signal_ends_with_its_name(client: Client) -> None:
     assert (await client.execute("kill -KILL $$").result())["signal"] == "SIGKILL"
 
 
-async def test_signals_reach_the_group_and_an_ended_process_says_so(client: Client) -> None:
+async def test_signals_reach_the_group_and_are_refused_after_the_end(client: Client) -> None:
     script = "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done"
     await client.ask("process.start", id="p", command=script)
     reader = client.call("process.attach", {"id": "p"})
@@ -129,7 +129,7 @@ async def test_signals_reach_the_group_and_an_ended_process_says_so(client: Clie
     assert (await client.refused("process.signal", id="p", signal=0)).code == "invalid_params"
 
 
-async def test_a_kill_reaches_what_a_leader_left_behind_that_went_first(client: Client, tmp_path: Path) -> None:
+async def test_a_kill_reaches_the_processes_that_an_ended_leader_left_running(client: Client, tmp_path: Path) -> None:
     """P2: one ignores TERM in the session, one is a daemon whose parents are all gone, one has no environment."""
     stubborn = f"trap '' TERM; echo $$ > {tmp_path}/near; while :; do sleep 60; done"
     daemon = f"(trap '' TERM; sh -c 'echo $PPID' > {tmp_path}/away; while :; do sleep 60; done) &"
@@ -145,7 +145,7 @@ async def test_a_kill_reaches_what_a_leader_left_behind_that_went_first(client: 
     assert not any(map(alive, pids))
 
 
-async def test_a_runtime_leaves_nothing_behind_of_what_it_ran(tmp_path: Path) -> None:
+async def test_a_runtime_that_ends_leaves_no_process_running(tmp_path: Path) -> None:
     async with Served(tmp_path) as served, served.client() as client:
         run = client.execute("nohup setsid sleep 60 >/dev/null 2>&1 & echo $!")
         await run.result()
