@@ -22,12 +22,18 @@ class InputOffsets:
         """How many bytes of that stream have been applied; 0 for a new one."""
         return self._applied.get(input_id, 0)
 
-    def fresh(self, input_id: str, offset: int, payload: bytes | memoryview) -> bytes | memoryview:
-        """The part of `payload` that was not applied yet. Raises `input_gap` if bytes are missing before it."""
+    def new_part(self, input_id: str, offset: int, payload: bytes | memoryview) -> bytes | memoryview:
+        """Return the part of `payload` that was not applied yet.
+
+        Raises:
+            HawseError: `input_gap` if bytes before `offset` are missing.
+        """
         applied = self.applied(input_id)
         if offset > applied:
             raise HawseError(
-                "input_gap", f"input at {offset}, but {applied} bytes came before", details={"applied": applied}
+                "input_gap",
+                f"input starts at {offset}, beyond the {applied} bytes that were applied",
+                details={"applied": applied},
             )
         return payload[applied - offset :]
 
@@ -50,14 +56,14 @@ class InputStreams:
         self._count += 1
         self.close()
 
-    def left(self, patience: float, end: Callable[[], None]) -> None:
-        """`patience` in seconds."""
+    def left(self, hold: float, end: Callable[[], None]) -> None:
+        """Call `end` in `hold` seconds unless another stream comes."""
         self._count -= 1
         if not self._count:
-            self._timer = asyncio.get_running_loop().call_later(patience, end)
+            self._timer = asyncio.get_running_loop().call_later(hold, end)
 
     def close(self) -> None:
-        """It need not be ended any more."""
+        """Forget the pending end: the stdin is closed, or a stream has come."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

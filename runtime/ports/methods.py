@@ -95,11 +95,11 @@ class PortMethods:
             ]
         )
 
-    def _scan(self, *, afresh: bool = False) -> Seen:
+    def _scan(self, *, anew: bool = False) -> Seen:
         """Who holds which socket is asked when others listen than the last time, and once more: /proc is no snapshot,
         and a program whose parent went while it was read is missing. In a thread."""
         listening = sockets()
-        if afresh or listening != self._seen.listening or not self._seen.settled:
+        if anew or listening != self._seen.listening or not self._seen.settled:
             settled = listening == self._seen.listening
             self._seen = Seen(listening, owners(self._processes.read(), self._runtime), settled)
         return self._seen
@@ -173,7 +173,7 @@ class PortMethods:
         seen = Seen(sockets(), self._seen.ours, True)
         there = [socket for socket in seen.listening if socket.port == port]
         if not all(socket.inode in seen.ours for socket in there):  # else it is known whose they are
-            seen = self._scan(afresh=True)
+            seen = self._scan(anew=True)
             there = [socket for socket in seen.listening if socket.port == port]
         places = reachable(port, seen.listening, seen.ours)
         if there and not places:

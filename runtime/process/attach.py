@@ -121,15 +121,15 @@ class ProcessAttachStream(Generic[R]):
         process, input_id = self._process, self._input_id
         if input_id is None or process.stdin is None:
             raise HawseError("protocol_error", "this call takes no input")
-        fresh = process.inputs.fresh(input_id, offset, payload)
+        new = process.inputs.new_part(input_id, offset, payload)
         applied = {"applied": process.inputs.applied(input_id)}
-        if fresh and process.stdin.ended:
+        if new and process.stdin.ended:
             raise HawseError("exited", "stdin was ended", details=applied)
-        if process.stdin.pending + len(fresh) > WRITE_LIMIT:
+        if process.stdin.pending + len(new) > WRITE_LIMIT:
             raise HawseError("input_overflow", "the program does not read its input", details=applied)
-        process.inputs.advance(input_id, len(fresh))
-        self._call.applied(len(payload) - len(fresh))
-        process.stdin.write(fresh, self._call.applied)
+        process.inputs.advance(input_id, len(new))
+        self._call.applied(len(payload) - len(new))
+        process.stdin.write(new, self._call.applied)
 
     def receive_end(self) -> None:
         if self._process.stdin is not None and self._input_id is not None:

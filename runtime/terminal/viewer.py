@@ -114,19 +114,19 @@ class Viewer:
             raise HawseError("forbidden", "a read-only viewer cannot type", details={"applied": 0})
         if input_id is None:
             raise HawseError("protocol_error", "attached without `input`")
-        fresh = terminal.inputs.fresh(input_id, offset, payload)
+        new = terminal.inputs.new_part(input_id, offset, payload)
         if terminal.exit is not None:
             raise HawseError("exited", "the terminal has ended", details={"applied": terminal.inputs.applied(input_id)})
-        if terminal.input_pending + len(fresh) > WRITE_LIMIT:
+        if terminal.input_pending + len(new) > WRITE_LIMIT:
             applied = terminal.inputs.applied(input_id)
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
-        if fresh:
+        if new:
             terminal.participants.check(self.participant, terminal.inputs.applied(input_id))
-            terminal.participants.typed(self.participant, fresh)
-        terminal.inputs.advance(input_id, len(fresh))
-        self._call.applied(len(payload) - len(fresh))
-        terminal.write(fresh, self._call.applied)
-        if INTERRUPT in bytes(fresh):
+            terminal.participants.typed(self.participant, new)
+        terminal.inputs.advance(input_id, len(new))
+        self._call.applied(len(payload) - len(new))
+        terminal.write(new, self._call.applied)
+        if INTERRUPT in bytes(new):
             terminal.viewers.skip_backlog()
 
     def receive_end(self) -> None:

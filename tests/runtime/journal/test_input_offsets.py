@@ -20,10 +20,10 @@ def test_whatever_is_resent_arrives_once_and_in_order(sends: list[tuple[str, int
         before = len(arrived[input_id])
         if offset > before:
             with pytest.raises(HawseError, match="input_gap") as gap:
-                inputs.fresh(input_id, offset, payload)
+                inputs.new_part(input_id, offset, payload)
             assert gap.value.details == {"applied": before}
             continue
-        fresh = bytes(inputs.fresh(input_id, offset, memoryview(payload)))
+        fresh = bytes(inputs.new_part(input_id, offset, memoryview(payload)))
         inputs.advance(input_id, len(fresh))
         arrived[input_id] += fresh
         assert inputs.applied(input_id) == len(arrived[input_id]) == max(before, offset + len(payload))

@@ -209,7 +209,7 @@ def test_any_resends_within_what_was_applied_change_nothing(sends: list[tuple[in
     inputs, stream, written = InputOffsets(), bytes(range(256)) * 2, b""
     for offset, size in sends:
         offset = min(offset, len(written))
-        fresh = inputs.fresh("i", offset, stream[offset : offset + size])
+        fresh = inputs.new_part("i", offset, stream[offset : offset + size])
         inputs.advance("i", len(fresh))
         written += bytes(fresh)
     assert written == stream[: len(written)]
