@@ -1,4 +1,4 @@
-"""What stands in front of the sandboxes: it authenticates, authorizes and forwards."""
+"""The gateway: authenticates clients, checks their rights and forwards their calls to sandboxes."""
 
 from importlib.metadata import version
 

@@ -1,7 +1,6 @@
-"""Tickets: what a browser shows instead of a token, which it can't put on an upgrade. Each works once.
+"""Tickets: single-use credentials for browsers, which cannot set the `Authorization` header of a WebSocket.
 
-A ticket appears in an address, so it has to be worthless when somebody reads it there later: it is used up by
-then, or 30 s old. Only its hash is kept.
+A ticket is a part of a URL, which may be logged. It is therefore valid once and for 30 s only. Only its hash is kept.
 """
 
 import hashlib
@@ -12,12 +11,12 @@ from typing import Final
 from hawse.wire import HawseError, Principal
 
 LIFETIME: Final = 30.0  # s
-OUTSTANDING: Final = 1024  # tickets not yet used: who has the token could otherwise fill our memory
+OUTSTANDING: Final = 1024  # tickets that are not used yet: a bound on memory
 TICKET_BYTES: Final = 32
 
 
 class Tickets:
-    """`clock` counts seconds and never goes back."""
+    """The valid tickets. `clock` returns seconds and never decreases."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

@@ -1,7 +1,7 @@
-"""One channel of a client and the channel of a link that it is tied to: forwards both ways, rewriting `ch`.
+"""Forward one channel of a client to a channel of a link and back, rewriting `ch`.
 
-What can be sent at once is; what can't waits in the channel's own queue, toward the client bounded by its
-credit, toward the runtime by the input window. It reads nothing of what it forwards.
+A message that cannot be sent at once waits in a queue of the channel, bounded by the client's credit in one direction
+and by the input window in the other. Payloads are not read.
 """
 
 from typing import Final, Protocol
@@ -25,12 +25,12 @@ from hawse.wire import (
     Result,
 )
 
-SECONDS_MIN: Final = 0.001  # of a timeout that is as good as over
-SECONDS_MAX: Final = 1e9  # of an age, as the wire has it
+SECONDS_MIN: Final = 0.001  # the least timeout that is passed on: the rest of one that has nearly passed
+SECONDS_MAX: Final = 1e9  # the greatest age that the wire format allows
 
 
 class BridgeHost(Protocol):
-    """What a bridge needs of the session of its client."""
+    """What a bridge needs of its client's connection."""
 
     connection: Connection
     writer: FairWriter
@@ -38,25 +38,25 @@ class BridgeHost(Protocol):
     principal: Principal  # of the client
 
     def flush(self) -> None:
-        """There is something to write."""
+        """Write what is waiting."""
 
     def count_input(self, change: int) -> None:
-        """So many bytes more (or less) wait toward a runtime."""
+        """`change` more (or fewer) bytes wait to be sent to a runtime."""
 
     def forget(self, ch: int) -> None:
-        """The channel `ch` is closed."""
+        """The channel `ch` is closed: drop its state."""
 
 
 class ChannelBridge:
-    """Tied to a link by `start`; before that, what the client sends waits."""
+    """Connected to a link by `start`; until then, the client's input waits."""
 
     def __init__(self, host: BridgeHost, call: Call) -> None:
         self.ch = call.ch
         self.call = call
         self.principal = host.principal
-        self.link: StreamLink | None = None  # from `start` until the last word from there
+        self.link: StreamLink | None = None  # from `start` until the final message of the runtime
         self.link_ch = 0
-        self.done = False  # the last word came, or nobody wants it any more
+        self.done = False  # the final message has arrived, or the client has disconnected
         self._host = host
         self._input_queue = InputQueue(host.count_input)
         self._output_queue = OutputQueue()
@@ -64,9 +64,14 @@ class ChannelBridge:
     # ---- the link
 
     def start(self, link: StreamLink, waited: float = 0.0) -> int:
-        """Make the call on `link`, `waited` seconds after it came, and return its channel there.
+        """Send the call on `link` and return its channel there.
 
-        Raises `HawseError` if the link has no channel left, or the call would be too large for it.
+        Args:
+            link: A link that accepts calls.
+            waited: Seconds since the client sent the call.
+
+        Raises:
+            HawseError: The link has no free channel, or the call is too large for it.
         """
         call = self.call
         self.link_ch = link.connection.call(
@@ -87,7 +92,7 @@ class ChannelBridge:
     def receive_data(self, data: Data) -> None:
         host = self._host
         if not data.payload:
-            return  # says nothing, and costs no credit: it must not cost memory
+            return  # an empty frame costs no credit, so it must not cost memory
         if not self._output_queue and host.writer.idle:
             host.connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
@@ -97,7 +102,7 @@ class ChannelBridge:
         host.flush()
 
     def receive_message(self, message: Event | Result | Error) -> None:
-        """An event, or the last word on the channel."""
+        """Forward an event, or the final message of the channel."""
         if not isinstance(message, Event):
             self._finish()
         if self._output_queue:
@@ -114,18 +119,18 @@ class ChannelBridge:
             self.link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
-        """There is no link, or no longer one: the channel ends with `error` after what has come."""
+        """End the channel with `error`, after everything that has been received."""
         self.receive_message(Error.from_exception(error, self.ch))
 
     # ---- the client
 
     def send(self, item: Data | End | Cancel) -> None:
-        """Input, `end` or `cancel` from the client, in their order."""
+        """Forward input, `end` or `cancel` from the client, in order."""
         link = self.link
         if self.done:
             return
         if link is None and isinstance(item, Cancel):
-            self.fail(HawseError("cancelled", "before it was begun"))
+            self.fail(HawseError("cancelled", "cancelled before the call was sent to the sandbox"))
         elif link is None:
             self._input_queue.put(item)
         elif not self._input_queue and link.writer.idle and self._fits(item, link):
@@ -136,7 +141,7 @@ class ChannelBridge:
             link.attach(self.link_ch, self._input_queue)
 
     def grant(self) -> None:
-        """Pass on what the budget allows of what the client granted."""
+        """Pass on the client's credit, as far as the budget allows."""
         if self.link is not None:
             size = self._host.budget.more(self.ch, self._host.connection.window(self.ch))
             if size > 0:
@@ -144,12 +149,12 @@ class ChannelBridge:
                 self.link.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """The client's writer takes what waits: this is the channel's `Source`."""
+        """Send what waits for the client. Called by the client's writer when it is this channel's turn."""
         self._sent(self._output_queue.send(connection, ch, size))
         return bool(self._output_queue)
 
     def abandon(self) -> None:
-        """The client is gone. What its runtime still says on the channel is for nobody."""
+        """The client has disconnected: cancel the call and drop what the runtime still sends."""
         link = self.link
         self._finish()
         self._output_queue.clear()
@@ -173,11 +178,11 @@ class ChannelBridge:
         self._host.writer.attach(self.ch, self)
 
     def _sent(self, size: int) -> None:
-        """So much went to the client: that makes room for more."""
+        """`size` bytes were sent to the client, so more may be granted upstream."""
         host = self._host
         host.budget.sent(self.ch, size)
         if self.ch not in host.connection.channels:
             host.writer.detach(self.ch)
             host.forget(self.ch)
         else:
-            self.grant()  # of what the budget kept back
+            self.grant()  # what the budget has withheld

@@ -1,7 +1,7 @@
-"""One client's connection: takes its messages, writes what is for it, and ends for exactly one reason.
+"""The connection of one client: handles its messages, writes its output, and ends for exactly one reason.
 
-No task stands between a socket and a link: a message is handled as it is received, and what is to be sent is taken in
-small batches while the socket has room, so that control goes first and no channel starves. It knows no HTTP and no
+There is no task between a socket and a link. A message is handled when it is received; output is taken in small batches
+while the socket has room, so that control messages go first and no channel starves. The module knows neither HTTP nor a
 WebSocket library: a `MessageTransport` moves the messages.
 """
 
@@ -33,21 +33,21 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 64 << 10  # bytes the writer takes at a time: what new control may have to wait for
-INPUT_HIGH: Final = 1 << 20  # bytes one client may have waiting toward runtimes before it is not read from
-CLOSE_TIMEOUT: Final = 2.0  # s for the last words to a client
+BATCH: Final = 64 << 10  # bytes the writer takes at a time: the most that a new control message waits for
+INPUT_HIGH: Final = 1 << 20  # bytes of one client that wait for runtimes, above which it is not read from
+CLOSE_TIMEOUT: Final = 2.0  # s for the final messages to a client
 
 
 class ConnectionClose(NamedTuple):
-    """Why a connection ends. Without a code the client has ended it."""
+    """Why a connection ends. `code` is None if the client has closed it."""
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # said before the close; the connection says its own
+    error: HawseError | None = None  # sent before the close; an error of the protocol is sent by `connection` itself
 
 
 class ConnectionStats(NamedTuple):
-    """What one client, or several, have cost."""
+    """Counters of one client, or their sum over several."""
 
     calls: int = 0
     bytes_in: int = 0  # of messages, without their frames
@@ -55,18 +55,18 @@ class ConnectionStats(NamedTuple):
 
 
 class MessageTransport(Protocol):
-    """A WebSocket, open."""
+    """An open WebSocket."""
 
-    bytes_in: int  # of the messages that came, whole
+    bytes_in: int  # of whole messages
     bytes_out: int
 
     @property
     def has_room(self) -> bool:
-        """Whether it takes more now. When it does again it calls `ClientConnection.resume_writing`."""
+        """Whether it accepts a message now. When it does again, it calls `ClientConnection.resume_writing`."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
-        """Hand what comes to `receiver.receive`, and that nothing more will come to `receiver.lost`."""
+        """Pass each message to `receiver.receive`, and call `receiver.lost` when no more will arrive."""
         ...
 
     def write(self, message: str | bytes) -> None: ...
@@ -76,14 +76,14 @@ class MessageTransport(Protocol):
     def resume_reading(self) -> None: ...
 
     async def drain(self) -> None:
-        """Wait until it has room. Raises `OSError` when the other side is gone."""
+        """Wait until it has room. Raises `OSError` when the client has disconnected."""
         ...
 
     async def close(self, code: int, reason: str) -> None: ...
 
 
 class ClientConnection:
-    """Use `run` once. It is the `Front` of its bridges."""
+    """Use `run` once. It is the `BridgeHost` of its bridges."""
 
     def __init__(
         self,
@@ -103,15 +103,15 @@ class ClientConnection:
         self._links = links
         self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport had no room for
-        self._busy = False  # receiving or writing: whatever that gives to write is written at its end
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch, for which the transport had no room
+        self._busy = False  # receiving or writing: output is written at its end
         self._used: Counter[SandboxLink] = Counter()  # open calls of this client
-        self.input_waiting = 0  # bytes toward runtimes
-        self._calls = 0  # ever
+        self.input_waiting = 0  # bytes that wait for runtimes
+        self._calls = 0  # since the connection began
         self._reading = True
 
     async def run(self) -> ConnectionClose:
-        """Serve until either side ends it; return why."""
+        """Serve until either side closes the connection; return the reason."""
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self.connection.limits.hello_timeout, self._no_hello)
         try:
@@ -135,7 +135,7 @@ class ClientConnection:
         return self._closing.done()
 
     def close(self, closing: ConnectionClose) -> None:
-        """End the connection; the first reason holds."""
+        """End the connection. Only the first call has an effect."""
         if not self._closing.done():
             self._closing.set_result(closing)
 
@@ -146,7 +146,7 @@ class ClientConnection:
     # ---- for bridges
 
     def flush(self) -> None:
-        """There may be something to write."""
+        """Write what is waiting, unless this happens anyway when the current message has been handled."""
         if not self._busy:
             self._busy = True
             self._write()
@@ -155,7 +155,7 @@ class ClientConnection:
     def count_input(self, change: int) -> None:
         self.input_waiting += change
         if change < 0 and not self._reading:
-            self._read_on()
+            self._update_reading()
 
     def forget(self, ch: int) -> None:
         self.budget.close(ch)
@@ -169,7 +169,7 @@ class ClientConnection:
     # ---- for the transport
 
     def receive(self, message: str | bytes) -> None:
-        """Take and handle one message. Never raises: what goes wrong ends the connection."""
+        """Handle one message. Never raises: a failure ends the connection."""
         if self.closing:
             return
         self._busy = True
@@ -186,12 +186,12 @@ class ClientConnection:
             self._fail()
         else:
             self._write()
-            self._read_on()
+            self._update_reading()
         finally:
             self._busy = False
 
     def lost(self) -> None:
-        """The other side is gone."""
+        """The client has disconnected."""
         self.close(ConnectionClose(None, "gone"))
 
     def resume_writing(self) -> None:
@@ -201,10 +201,14 @@ class ClientConnection:
 
     def _no_hello(self) -> None:
         if not self.connection.ready:
-            self.close(ConnectionClose(4408, "hello_timeout", HawseError("hello_timeout", "no `hello` in time")))
+            self.close(
+                ConnectionClose(
+                    4408, "hello_timeout", HawseError("hello_timeout", "the client sent no `hello` in time")
+                )
+            )
 
-    def _read_on(self) -> None:
-        """Read, unless too much of this client's waits for a runtime that does not read."""
+    def _update_reading(self) -> None:
+        """Read, unless too much input of this client waits for a runtime that does not read."""
         room = self.input_waiting <= INPUT_HIGH and not self._congested()
         if room is not self._reading and not self.closing:
             self._reading = room
@@ -216,7 +220,7 @@ class ClientConnection:
     def _congested(self) -> bool:
         for link in self._used:
             if link.congested:
-                link.when_drained(self._read_on)
+                link.when_drained(self._update_reading)
                 return True
         return False
 
@@ -248,7 +252,7 @@ class ClientConnection:
     # ---- writing
 
     def _write(self) -> None:
-        """Write while the transport has room."""
+        """Write while the transport has room, and close the connection of a client that reads too little."""
         try:
             while self._transport.has_room and not self.closing:
                 if not self._unsent:
@@ -261,7 +265,9 @@ class ClientConnection:
         if self.connection.pending > self.connection.limits.backlog:
             self.connection.data_to_send()
             self._unsent.clear()
-            error = HawseError("backlog", f"more than {self.connection.limits.backlog} bytes were not read")
+            error = HawseError(
+                "backlog", f"more than {self.connection.limits.backlog} bytes wait because the client does not read"
+            )
             self.close(ConnectionClose(4429, "backlog", error))
 
     def _fail(self) -> None:
@@ -269,18 +275,18 @@ class ClientConnection:
         self.close(ConnectionClose(1011, "internal", HawseError("internal")))
 
     async def say(self, closing: ConnectionClose) -> None:
-        """The last words, if anybody is there to hear them."""
+        """Send the final messages, unless the client has disconnected."""
         if closing.code is None:
             return
         if closing.error is not None:
             self.connection.say(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                # What was taken comes first: a result must not be heard without the bytes before it.
+                # What was taken comes first: a result must not arrive without the bytes before it.
                 for message in (*self._unsent, *self.connection.data_to_send()):
                     await self._transport.drain()
                     self._transport.write(message)
                 await self._transport.drain()
                 await self._transport.close(closing.code, closing.reason)
-        except OSError:  # TimeoutError is one: the client does not read, or is gone
+        except OSError:  # also TimeoutError: the client does not read, or has disconnected
             pass

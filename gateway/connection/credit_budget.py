@@ -1,19 +1,19 @@
-"""How much of a client's grants goes upstream now (docs/wire.md section 4).
+"""Decide how much of a client's credit is passed upstream now (docs/wire.md section 4). No I/O.
 
-A client grants generously; what it granted may arrive at once and has to be kept until it reads. So of one
-connection's grants only `TOTAL` bytes are passed on at a time, and the rest as the client takes what came. A
-channel that has nothing upstream gets `FLOOR` even if others hold everything: none starves. Knows no I/O.
+What a client has granted may arrive at once and must be kept until the client reads it. Therefore at most `TOTAL` bytes
+of a connection's credit are upstream at a time; the rest is passed on as the client takes what has arrived. A channel
+without credit upstream gets `FLOOR` even if the others hold everything, so that none starves.
 """
 
 from typing import Final
 
-TOTAL: Final = 8 << 20  # bytes passed on and not yet taken by the client, per connection: what it may cost us
-FLOOR: Final = 16 << 10  # bytes a channel may always have upstream: four reads of a PTY
-QUANTUM: Final = 4 << 10  # bytes: less is not worth a `credit` of its own, unless it is all there is
+TOTAL: Final = 8 << 20  # bytes of credit upstream, per connection: the memory that a client may cost
+FLOOR: Final = 16 << 10  # bytes that a channel may always have upstream: four reads of a PTY
+QUANTUM: Final = 4 << 10  # bytes: a smaller amount is not worth a `credit` message, unless it is all that is wanted
 
 
 class CreditBudget:
-    """The grants of one client's channels. A channel *holds* what was passed on and has not reached the client."""
+    """The credit of one client's channels. A channel *holds* credit that was passed on and not yet used up."""
 
     def __init__(self, total: int = TOTAL, floor: int = FLOOR) -> None:
         self._limit = total
@@ -23,13 +23,17 @@ class CreditBudget:
 
     @property
     def held(self) -> int:
-        """Bytes that may be on their way to the client now."""
+        """The number of bytes that may arrive for the client now."""
         return self._total
 
     def more(self, ch: int, window: int) -> int:
-        """How many bytes to grant upstream on `ch`, whose client's window is `window`; they count as passed on.
+        """Return how many bytes to grant upstream on `ch` now; they count as passed on.
 
-        To be asked when the client grants, and again whenever it took something on the channel.
+        Call it when the client grants credit, and whenever the client has taken something on the channel.
+
+        Args:
+            ch: The client's channel.
+            window: The credit of the client that is not used up, in bytes.
         """
         held = self._held.setdefault(ch, 0)
         want = window - held
@@ -40,12 +44,12 @@ class CreditBudget:
         return size
 
     def sent(self, ch: int, size: int) -> None:
-        """`size` bytes of `ch` went to the client."""
+        """`size` bytes of `ch` were sent to the client."""
         if ch in self._held:
             self._hold(ch, self._held[ch] - size)
 
     def close(self, ch: int) -> None:
-        """The channel is gone, and what it held with it."""
+        """The channel is closed: it holds nothing any more."""
         if ch in self._held:
             self._hold(ch, 0)
             del self._held[ch]

@@ -1,4 +1,4 @@
-"""`GET /v1/connect`: who may come in (docs/wire.md section 1)."""
+"""`GET /v1/connect`: authenticate WebSocket clients and serve them (docs/wire.md section 1)."""
 
 import logging
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class ConnectEndpoint:
-    """The ASGI application behind the route. It knows who is connected."""
+    """The ASGI application of the route. It knows all connected clients."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class ConnectEndpoint:
         self.tickets = tickets
         self._limits = limits
         self._max_connections = max_connections
-        self.open: set[ClientConnection] = set()  # those that were let in
-        self.accepted = 0  # ever
-        self._gone = ConnectionStats()  # of those that have left
+        self.open: set[ClientConnection] = set()  # those that were authenticated
+        self.accepted = 0  # clients since the start
+        self._disconnected = ConnectionStats()  # of those that have disconnected
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         denied: HawseError | None = None
@@ -65,7 +65,7 @@ class ConnectEndpoint:
             pass  # the client disconnected during the handshake
 
     def go_away(self, reason: str, retry_after: float) -> None:
-        """Ask all clients to reconnect later, and let them go."""
+        """Ask all clients to reconnect after `retry_after` seconds, and close their connections."""
         for session in list(self.open):
             session.go_away(reason, retry_after)
 
@@ -75,8 +75,8 @@ class ConnectEndpoint:
 
     @property
     def counts(self) -> ConnectionStats:
-        """Of everybody who ever came."""
-        return _sum([self._gone, *(session.counts for session in self.open)])
+        """The sums over all clients since the start."""
+        return _sum([self._disconnected, *(session.counts for session in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
         name = _peer(scope)
@@ -98,7 +98,7 @@ class ConnectEndpoint:
             log.info("= %s closed: %s %s", name, code, closing.reason, extra={**known, "code": closing.reason})
         finally:
             self.open.discard(session)
-            self._gone = _sum([self._gone, session.counts])
+            self._disconnected = _sum([self._disconnected, session.counts])
 
     def _principal(self, scope: Scope) -> Principal | None:
         """Return the principal of the token or ticket; None without a valid one."""
@@ -106,12 +106,16 @@ class ConnectEndpoint:
         return self._access_policy.principal(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
 
     def _refusal(self, principal: Principal | None) -> ConnectionClose | None:
-        """Said after the upgrade, so that a browser can tell it from a dead network."""
+        """Why a client is refused. This is sent after the upgrade: browsers do not show the status of a refused one."""
         if principal is None:
-            error = HawseError("unauthenticated", "no token or ticket, or one that does not hold")
+            error = HawseError("unauthenticated", "the token or ticket is missing or not valid")
             return ConnectionClose(4401, "unauthenticated", error)
         if len(self.open) >= self._max_connections:
-            return ConnectionClose(4429, "limit_exceeded", HawseError("limit_exceeded", "too many connections"))
+            return ConnectionClose(
+                4429,
+                "limit_exceeded",
+                HawseError("limit_exceeded", f"{self._max_connections} clients are connected already"),
+            )
         return None
 
 

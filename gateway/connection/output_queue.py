@@ -1,7 +1,7 @@
-"""What a channel has for a client that is still busy with earlier things: frames and events in their order.
+"""The output of one channel for a client that does not have room for it yet: frames and events, in order.
 
-Bytes that follow each other become one chunk, so that a program that prints letter by letter to a stalled
-client costs what it printed and not a hundred times that. The bound is the credit the client gave.
+Contiguous bytes become one chunk, so that a program that prints single letters to a stalled client costs the memory of
+its output and not a hundred times that. The bound is the client's credit.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # beyond this many, stdout and stderr are each kept together rather than strictly by turns
+CHUNKS: Final = 1024  # above this number, stdout and stderr are each kept together, without their exact interleaving
 
 
 class QueuedChunk:
@@ -32,7 +32,7 @@ Item = QueuedChunk | Event | Result | Error
 
 
 class OutputQueue:
-    """The queue of one channel. Everything in it was granted by the client, so it can be sent when there is room."""
+    """The queue of one channel. The client has granted credit for everything in it."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
@@ -45,9 +45,14 @@ class OutputQueue:
         return len(self._items)
 
     def put_data(self, data: Data, limit: int) -> None:
-        """Keep a copy of a frame's bytes; a chunk grows up to `limit` bytes (one frame's payload).
+        """Keep a copy of a frame's bytes.
 
-        Raises `RemoteProtocolError` for a stream that jumps, once that costs: such bytes can't be kept together.
+        Args:
+            data: A frame.
+            limit: The size up to which a chunk grows: bytes of one frame's payload.
+
+        Raises:
+            RemoteProtocolError: There are many chunks, and the stream has a gap, so that it cannot be kept together.
         """
         tail = self._tails.get(data.kind)
         crowded = len(self._items) >= CHUNKS
@@ -63,7 +68,7 @@ class OutputQueue:
             self._items.append(chunk)
 
     def put(self, message: Event | Result | Error) -> None:
-        """Keep a message. Bytes that come after it stay after it."""
+        """Keep a message. Later bytes stay behind it."""
         self._tails.clear()
         self._items.append(message)
 
@@ -72,7 +77,7 @@ class OutputQueue:
         self._items.clear()
 
     def send(self, connection: Connection, ch: int, size: int) -> int:
-        """Send about `size` bytes on `ch`; return what that cost of the channel's window."""
+        """Send about `size` bytes on `ch`; return how much of the channel's window they used."""
         cost = 0
         while self._items and cost < size and ch in connection.channels:
             item = self._items[0]
@@ -90,9 +95,9 @@ class OutputQueue:
 
 
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
-    """Send on `ch` what came on another channel; return what it cost of the window.
+    """Send on `ch` a message of another channel; return how much of the window it used.
 
-    An event that is too large with the longer number of this channel ends it: none is left out in silence.
+    An event that is too large with the longer number of this channel ends the channel with an error.
     """
     match message:
         case Event():

@@ -1,4 +1,4 @@
-"""A channel as one JSON answer: its result, and with it what it sent, as far as that is not too much."""
+"""Collect a channel into one JSON response: its result, and its bytes and events up to a bound."""
 
 import base64
 from typing import Any, Final
@@ -9,12 +9,14 @@ from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from hawse.api import Spec
 from hawse.wire import Event, Kind
 
-OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream that an answer holds: the first; others are read and left out
+OUTPUT_LIMIT: Final = (
+    1 << 20
+)  # bytes of each stream that a response contains, from its start; later bytes are read and dropped
 EVENTS_LIMIT: Final = 1 << 20  # bytes of events
 
 
 class CollectedStream:
-    """What has come on one channel."""
+    """What one channel has sent so far."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -34,14 +36,14 @@ class CollectedStream:
 
     def _add_event(self, event: Event) -> None:
         if event.name == "opened":
-            return  # says what a stream needs to know
+            return  # it describes the stream, which a collected response is not
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})
         self._truncated |= self._room < 0 or event.name == "truncated"
 
     def answer(self, result: Any) -> dict[str, Any]:
-        """`result`, with each stream under its name; `encoding` says whether as text or as base64."""
+        """Return `result` with each stream under its name; `encoding` is `utf-8` or `base64`."""
         answer: dict[str, Any] = dict(result or {})
         if self._events:
             answer["events"] = self._events
@@ -53,7 +55,7 @@ class CollectedStream:
 
 
 async def collect(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
-    """Raises `HawseError`."""
+    """Read the call to its end and return the response. Raises `HawseError`."""
     collected = CollectedStream(spec)
     while (item := await request.next()) is not None:
         collected.add(item)

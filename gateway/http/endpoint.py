@@ -1,4 +1,4 @@
-"""What the doors over HTTP share: who may come in, what goes wrong, and what becomes of calls whose client has gone."""
+"""What the endpoints of the HTTP API share: authentication, errors, and calls whose client disconnects."""
 
 import asyncio
 import logging
@@ -17,20 +17,20 @@ from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
 
-UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's: this answer may take as long as both sides want
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's extension that lifts the time limit of a response
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
 T = TypeVar("T")
 
 
 class ClientDisconnectedError(Exception):
-    """The client is not there any more."""
+    """The client has disconnected."""
 
 
 class HttpEndpoint:
-    """An ASGI application around a handler: who may come in, what goes wrong, and what if the client goes away.
+    """An ASGI application around a handler: authenticates the caller and turns exceptions into responses.
 
-    The handler gets the request, the caller's principal, and `send`. It returns an answer, or None if it has sent one.
+    The handler gets the request, the caller's principal, and `send`. It returns a response, or None if it has sent one.
     """
 
     def __init__(self, access_policy: AccessPolicy, handle: Handler) -> None:
@@ -52,17 +52,17 @@ class HttpEndpoint:
             response = error_response(error)
         except ClientDisconnectedError:
             return
-        except Exception:  # a bug here: the log tells, the client is not told
+        except Exception:  # a bug here: its text is for the log only
             log.exception("! %s %s", scope["method"], scope["path"])
             if begun:
-                raise  # an answer that is cut short is no answer
+                raise  # the server then cuts the response short, so that it is not taken for complete
             response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
         if response is not None:
             await response(scope, receive, send)
 
 
 async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises `ClientDisconnectedError`."""
+    """Yield the parts of the body as they arrive. Raises `ClientDisconnectedError`."""
     while True:
         message = await http.receive()
         if message["type"] == "http.disconnect":
@@ -74,17 +74,24 @@ async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
 
 
 async def feed(http: HttpRequest, request: UpstreamCall) -> None:
-    """The body becomes the input of the call, as fast as the sandbox takes it. A call that is over wants no more."""
+    """Send the body as the input of the call, as fast as the sandbox reads it, until the call ends."""
     async for part in parts(http):
         if not await request.send(part):
             return
     request.end()
 
 
-async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: UpstreamCall | None = None) -> T:
-    """The value of `work`, unless the client goes away: then it is cancelled. What is `fed` gets the request's body.
+async def unless_disconnected(http: HttpRequest, work: Coroutine[Any, Any, T], fed: UpstreamCall | None = None) -> T:
+    """Return the value of `work`; cancel it if the client disconnects.
 
-    Raises `HawseError` as `work` does, and `ClientDisconnectedError`.
+    Args:
+        http: The request.
+        work: What computes the response.
+        fed: The call that gets the request's body as its input.
+
+    Raises:
+        HawseError: Raised by `work`.
+        ClientDisconnectedError: The client has disconnected.
     """
     value: T | None = None
     failure: HawseError | None = None
@@ -101,7 +108,7 @@ async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Upst
     async with asyncio.TaskGroup() as tasks:
         try:
             async with asyncio.timeout(None) as until_gone:
-                watching = tasks.create_task(watch(), name="is it still there?")
+                watching = tasks.create_task(watch(), name="watch for disconnect")
                 value = await work
         except HawseError as error:
             failure = error
@@ -117,7 +124,7 @@ async def while_there(http: HttpRequest, work: Coroutine[Any, Any, T], fed: Upst
 
 
 def allow_unlimited_duration(scope: Scope) -> None:
-    """Ask the server to let this answer take its time: what is waited for may come in hours."""
+    """Lift the time limit of this response: its result may take hours."""
     extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
     if extension is not None:
         extension["begin"]()

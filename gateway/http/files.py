@@ -1,6 +1,6 @@
 """Files over HTTP: `GET`, `HEAD` and `PUT /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
 
-Both ways go through the credit of one call: nothing is collected here.
+In both directions the bytes are streamed under the credit of one call; none are collected here.
 """
 
 import os
@@ -16,7 +16,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import Send
 
-from gateway.http.endpoint import while_there
+from gateway.http.endpoint import unless_disconnected
 from gateway.http.recordings import ByteRange, part_of
 from gateway.http.responses import json_response
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
@@ -31,30 +31,30 @@ _RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
 class FileEndpoint:
-    """The handlers. `links` are there while the application runs."""
+    """The handlers. `links` may be called while the application runs."""
 
     def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
 
     async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """The body becomes the file, at once and as a whole when all of it has come."""
+        """Replace the file by the body, atomically, when the whole body has arrived."""
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
         if "parents" in http.query_params:
             params["parents"] = http.query_params["parents"] != "false"
         async with UpstreamCall(link, "file.write", params, principal=principal, key=idempotency_key(http)) as request:
-            return json_response(await while_there(http, request.result(), request))
+            return json_response(await unless_disconnected(http, request.result(), request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """The file or a part of it. What is longer or shorter than it was when it was opened is cut short."""
+        """Send the file or a range of it. If its size changes meanwhile, the response is cut short."""
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         wanted = http.headers.get("range")
         if http.method != "HEAD" and wanted is None:
-            await while_there(http, self._send_all(link, path, principal, send))
+            await unless_disconnected(http, self._send_all(link, path, principal, send))
             return None
-        stat = await while_there(http, self._stat(link, path, principal))
+        stat = await unless_disconnected(http, self._stat(link, path, principal))
         if http.headers.get("if-range", _tag(stat.version)) != _tag(stat.version):
             wanted = None
         part = part_of(stat.size, wanted)
@@ -63,7 +63,7 @@ class FileEndpoint:
         headers = _headers(path, stat.version, stat.mtime) | part.headers
         if http.method == "HEAD":
             return Response(None, 206 if part.asked else 200, headers, media_type=None)
-        await while_there(http, self._send_part(link, path, principal, send, part, stat.version, headers))
+        await unless_disconnected(http, self._send_part(link, path, principal, send, part, stat.version, headers))
         return None
 
     async def _stat(self, link: SandboxLink, path: str, principal: Principal) -> FileStatResult:
@@ -77,7 +77,7 @@ class FileEndpoint:
         async with UpstreamCall(link, "file.read", {"path": path}, principal=principal) as request:
             opened = await _opened(request)
             headers = _headers(path, opened.version, opened.mtime)
-            if opened.size:  # what is in /proc has none, and bytes all the same
+            if opened.size:  # files in /proc have the size 0 and content all the same
                 headers["content-length"] = str(opened.size)
             await _send(request, send, 200, headers)
 
@@ -100,7 +100,7 @@ class FileEndpoint:
 async def _opened(request: UpstreamCall) -> FileOpened:
     item = await request.next()
     if not isinstance(item, Event) or item.name != "opened":
-        raise HawseError("internal", "a file without `opened`")
+        raise HawseError("internal", "the runtime sent no `opened` event")
     return msgspec.json.decode(item.value, type=FileOpened)
 
 
@@ -117,27 +117,30 @@ def idempotency_key(http: HttpRequest) -> str | None:
     """The `key` of the call. Raises `invalid_params`."""
     key = http.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= KEY_LIMIT:
-        raise HawseError("invalid_params", f"an `Idempotency-Key` has 1 to {KEY_LIMIT} characters")
+        raise HawseError("invalid_params", f"an `Idempotency-Key` must have 1 to {KEY_LIMIT} characters")
     return key
 
 
 def _path(http: HttpRequest) -> str:
-    """What stands behind `/files/`, byte for byte: relative to the workspace, or absolute with a second slash."""
+    """Return the path behind `/files/`: relative to the workspace, or absolute if it begins with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
-    if found is None:  # what stands before it is not written as we write it: %2F for a slash
-        raise HawseError("not_found", "nothing is here")
+    if found is None:  # the part before it is encoded in an unusual way: %2F for a slash
+        raise HawseError("not_found", "not found")
     path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:
-        raise HawseError("invalid_params", "not a path", details={"path": "path"})
+        raise HawseError("invalid_params", "the path is empty or contains NUL", details={"path": "path"})
     return to_text(os.fsdecode(path))
 
 
 def _mode(http: HttpRequest) -> int | None:
     text = http.query_params.get("mode")
+    if text is None:
+        return None
     try:
-        return None if text is None else int(text, 8)
+        return int(text, 8)
     except ValueError:
-        raise HawseError("invalid_params", "`mode` is octal, such as 755", details={"path": "mode"}) from None
+        message = f"`mode` must be octal, such as 755, not {text[:20]!r}"
+        raise HawseError("invalid_params", message, details={"path": "mode"}) from None
 
 
 def _tag(version: str | None) -> str:
@@ -145,7 +148,7 @@ def _tag(version: str | None) -> str:
 
 
 def _headers(path: str, version: str | None, mtime: float) -> dict[str, str]:
-    """No page of a sandbox is shown as one of ours: it is saved, whatever its name is."""
+    """Headers that make browsers save the file: a page of a sandbox must not run on the gateway's origin."""
     name = quote(path.rpartition("/")[2].replace("\0", ""))
     return {
         "content-type": "application/octet-stream",

@@ -1,7 +1,7 @@
-"""The HTTP door: every method as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
+"""The HTTP API: every method as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
 
-The answer is the result as JSON, or for whom accepts it the channel as server-sent events. What a request may be is
-here; the methods and their types are those of `hawse.api`.
+The response is the result as JSON, or the channel as server-sent events if the client accepts them. The methods of the
+gateway itself are at `/v1/{method}`. The methods and their types are those of `hawse.api`.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from starlette.types import Send
 from gateway.auth.access_policy import AccessPolicy
 from gateway.http import openapi
 from gateway.http.collect import collect
-from gateway.http.endpoint import HttpEndpoint, parts, while_there
+from gateway.http.endpoint import HttpEndpoint, parts, unless_disconnected
 from gateway.http.files import FILES_PATH, FileEndpoint, idempotency_key
 from gateway.http.responses import json_response
 from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
@@ -30,7 +30,7 @@ from hawse.wire import HawseError, Principal
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
 GATEWAY_PATH: Final = "/v1/{method}"
 BODY_LIMIT: Final = 1 << 20  # bytes of parameters: as much as a control message may have
-HEARTBEAT_SECONDS: Final = 15.0  # of silence on a stream of events, before a comment says that it is still there
+HEARTBEAT_SECONDS: Final = 15.0  # s without an event after which a comment is sent
 BYTES: Final = "application/octet-stream"
 
 
@@ -48,7 +48,7 @@ def routes(access_policy: AccessPolicy, links: Callable[[], Links]) -> list[Rout
 
 
 async def _nowhere(http: HttpRequest, principal: Principal, send: Send) -> Response:
-    raise HawseError("not_found", "nothing is here; methods are called with POST")
+    raise HawseError("not_found", "not found; call methods with POST")
 
 
 async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Response:
@@ -78,8 +78,8 @@ class MethodEndpoint:
         async with UpstreamCall(link, method, params, principal=principal, key=key, timeout=timeout) as request:
             fed = request if feeds else None
             if not streamed:
-                return json_response(await while_there(http, collect(request, spec), fed))
-            await while_there(http, events(send, request, spec), fed)
+                return json_response(await unless_disconnected(http, collect(request, spec), fed))
+            await unless_disconnected(http, events(send, request, spec), fed)
             return None
 
     async def _parameters(self, http: HttpRequest, spec: Spec, *, feeds: bool) -> dict[str, Any]:
@@ -91,12 +91,12 @@ class MethodEndpoint:
             if "stdin" in spec.params.__struct_fields__:
                 params.setdefault("stdin", True)
         else:
-            raise HawseError("invalid_params", "this method takes no bytes: send its parameters as JSON")
+            raise HawseError("invalid_params", "this method takes no input: send its parameters as application/json")
         last = http.headers.get("last-event-id")
         return params | {"since": since(spec, last)} if last else params
 
 
-# ---- what comes in
+# ---- the request
 
 
 def _content_type(http: HttpRequest) -> str:
@@ -108,12 +108,12 @@ def _accepts_events(http: HttpRequest) -> bool:
 
 
 async def _params(http: HttpRequest) -> dict[str, Any]:
-    """The JSON object in the body; without a body an empty one. Raises `invalid_params`, `too_large`."""
+    """Return the JSON object in the body, or an empty one. Raises `HawseError`: `invalid_params`, `too_large`."""
     body = await _body(http)
     if not body:
         return {}
     if _content_type(http) != "application/json":
-        raise HawseError("invalid_params", "send parameters as `content-type: application/json`")
+        raise HawseError("invalid_params", "parameters must be sent as application/json")
     return _object(body)
 
 
@@ -122,7 +122,7 @@ async def _body(http: HttpRequest) -> bytes:
     async for part in parts(http):
         body += part
         if len(body) > BODY_LIMIT:
-            raise HawseError("too_large", f"a body of more than {BODY_LIMIT} bytes")
+            raise HawseError("too_large", f"the body has more than {BODY_LIMIT} bytes")
     return bytes(body)
 
 
@@ -143,17 +143,21 @@ def _timeout(http: HttpRequest) -> float | None:
     except ValueError:
         timeout = math.nan
     if not 0 < timeout <= 1e9:
-        raise HawseError("invalid_params", "`timeout` is a number of seconds", details={"path": "timeout"})
+        raise HawseError(
+            "invalid_params",
+            f"`timeout` must be a number of seconds above 0, not {text[:20]!r}",
+            details={"path": "timeout"},
+        )
     return timeout
 
 
-# ---- what goes out
+# ---- the response
 
 
 async def events(send: Send, request: UpstreamCall, spec: Spec) -> None:
-    """Send the channel as it comes. Nothing is taken from it before what came has been sent."""
+    """Send the channel as server-sent events. Each item is sent before the next is taken."""
     encoder = SseEncoder(spec)
-    first = await _next(request)  # an error that comes at once has its status
+    first = await _next(request)  # an error at the beginning becomes the status of the response
     headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     item: Any = first

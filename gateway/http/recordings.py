@@ -1,4 +1,4 @@
-"""`GET /v1/sandboxes/{sandbox}/recordings/{id}.cast`: a recording as a file, streamed as it is read."""
+"""`GET /v1/sandboxes/{sandbox}/recordings/{id}.cast`: stream a recording as a file."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -18,7 +18,7 @@ from hawse.wire import HawseError, Principal
 
 MEDIA_TYPE: Final = "application/x-asciicast"
 PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
-ANSWER_TIME: Final = 15.0  # s for the sandbox to say what there is
+ANSWER_TIME: Final = 15.0  # s for the sandbox to describe the recording
 _RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
 
 
@@ -28,7 +28,7 @@ class ByteRange(NamedTuple):
     start: int
     stop: int
     size: int  # of the whole
-    asked: bool  # it is the answer to a `Range`
+    asked: bool  # the request had a `Range`
 
     @property
     def headers(self) -> dict[str, str]:
@@ -39,7 +39,12 @@ class ByteRange(NamedTuple):
 
 
 def part_of(size: int, header: str | None) -> ByteRange | None:
-    """What a `Range` asks for (RFC 9110, 14.2); None if there is no such part. What is no single range means all."""
+    """Return what a `Range` requests (RFC 9110, 14.2); None if it is beyond the end.
+
+    Args:
+        size: The size of the whole, in bytes.
+        header: The value of `Range`. None, or a value that is not a single range of bytes, requests the whole.
+    """
     found = _RANGE.fullmatch(header.strip()) if header else None
     if found is None or found[0] == "bytes=-":
         return ByteRange(0, size, size, False)
@@ -48,12 +53,12 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
         return ByteRange(max(size - int(last), 0), size, size, True) if int(last) and size else None
     start, stop = int(first), min(int(last) + 1, size) if last else size
     if last and int(last) < start:
-        return ByteRange(0, size, size, False)  # invalid: as if it were not there
+        return ByteRange(0, size, size, False)  # not valid, so it is ignored
     return ByteRange(start, stop, size, True) if start < size else None
 
 
 class Download(StreamingResponse):
-    """Leaves the call by `exits` when the reader has gone, or got all."""
+    """Closes `exits`, and with it the call, when the response has been sent or the client has disconnected."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request
@@ -65,13 +70,13 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
-        # An error after the first byte cuts the answer short of its length: no reader takes it for the whole.
+        # After the first byte, an error makes the response shorter than its content-length, so that clients notice.
         async for data in self._request.data():
             yield data
 
 
 class RecordingDownloads:
-    """The endpoint behind `PATH`. `links` are there while the application runs."""
+    """The endpoint of `PATH`. `links` may be called while the application runs."""
 
     def __init__(self, access_policy: AccessPolicy, tickets: Tickets, links: Callable[[], Links]) -> None:
         self._access_policy = access_policy
@@ -111,5 +116,5 @@ class RecordingDownloads:
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
         async with AsyncExitStack() as exits:
             reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
-            await reading.begun()  # who may not read it is told so, instead of an answer that is cut short
+            await reading.begun()  # a refusal becomes the status of the response
             return Download(reading, exits.pop_all(), part, headers)

@@ -1,4 +1,4 @@
-"""Errors as HTTP answers: the same fields as on the wire, with the status of the table."""
+"""Errors as HTTP responses: the fields of the wire, with the status of the table of errors."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hawse.wire.errors import Admitted
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why not: `code` (docs/wire.md section 8), whether the same may succeed later, whether the work was begun."""
+    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work was begun."""
 
     code: str
     message: str
@@ -20,7 +20,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def problem(error: HawseError) -> Problem:
-    details = None if error.code == "internal" else error.details  # of a bug nothing is told
+    details = None if error.code == "internal" else error.details  # the details of a bug are not for clients
     return Problem(error.code, error.message, error.retryable, error.admitted, details)
 
 

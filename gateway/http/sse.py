@@ -1,7 +1,7 @@
-"""A channel as server-sent events: events by their names, bytes by that of their stream (docs/wire.md section 11).
+"""Encode a channel as server-sent events, named after events and byte streams (docs/wire.md section 11). No I/O.
 
-Bytes travel as `text` where they are UTF-8, exactly, and as base64 `data` where not. An `id` names a place to go on
-from; it is told only behind bytes, so that whoever was cut within a snapshot is given it again. Knows no I/O.
+Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position to resume from. It
+is sent only with output bytes, so that a client whose connection is lost within a snapshot gets the snapshot again.
 """
 
 import base64
@@ -23,14 +23,13 @@ _OFFSET = re.compile(r"[0-9]{1,19}")
 
 
 class SseEncoder:
-    """Of one channel. What it returns is sent in order; it keeps at most 3 bytes of each stream, of a character that
-    has not come whole."""
+    """Encodes one channel. It keeps at most 3 bytes of each stream: the beginning of an incomplete character."""
 
     def __init__(self, spec: Spec) -> None:
         self._names = spec.output
         self._marks = marks(spec)
-        self._places: dict[str, int | str] = {}  # where each stream goes on
-        self._halves: dict[str, tuple[int, bytes]] = {}  # offset and bytes of a character's beginning
+        self._places: dict[str, int | str] = {}  # the next offset of each stream
+        self._halves: dict[str, tuple[int, bytes]] = {}  # offset and bytes of an incomplete character
 
     def event(self, event: Event) -> bytes:
         told = self._flush()
@@ -77,7 +76,7 @@ class SseEncoder:
         return message(name, msgspec.json.encode(value), place)
 
     def _move(self, start: Any, stream: str | None) -> None:
-        """The output goes on elsewhere."""
+        """The output continues at another offset."""
         if isinstance(start, dict):
             self._places |= start
         elif isinstance(start, int) and self._marks:
@@ -85,7 +84,7 @@ class SseEncoder:
 
 
 def marks(spec: Spec) -> tuple[str, ...]:
-    """What an `id` is made of: the offsets of these streams, a `version`, or nothing if there is no going on."""
+    """Return what an `id` consists of: the offsets of these streams, a `version`, or nothing if it cannot resume."""
     if _SINCE not in spec.params.__struct_fields__ or not spec.stream:
         return ()
     if spec.output:
@@ -95,28 +94,30 @@ def marks(spec: Spec) -> tuple[str, ...]:
 
 
 def since(spec: Spec, last: str) -> Any:
-    """The parameter `since` of a `Last-Event-ID`. Raises `invalid_params`."""
+    """Return the parameter `since` that corresponds to a `Last-Event-ID`. Raises `HawseError` `invalid_params`."""
     names = marks(spec)
     if names == ("version",):
         return last
     parts = last.split("-")
     if not names or len(parts) != len(names) or not all(_OFFSET.fullmatch(part) for part in parts):
-        raise HawseError("invalid_params", "a `Last-Event-ID` that none of these events has", details={"path": None})
+        raise HawseError(
+            "invalid_params", f"`Last-Event-ID` {last[:50]!r} is not an id of this stream", details={"path": None}
+        )
     offsets = [int(part) for part in parts]
     return offsets[0] if len(names) == 1 else dict(zip(names, offsets, strict=True))
 
 
 def message(name: str, data: bytes, place: str | None = None) -> bytes:
-    """One event. JSON that we have encoded has no line ends, so it is one line of `data`."""
+    """Encode one event. The JSON in `data` contains no line break."""
     mark = f"id: {place}\n".encode() if place is not None and place.isprintable() else b""
     shown = "".join(char for char in name if char.isprintable())
     return mark + f"event: {shown}\n".encode() + b"data: " + data + b"\n\n"
 
 
 def _half(data: bytes) -> int:
-    """How many bytes at the end are the beginning of a character that may yet come whole."""
+    """Return how many bytes at the end of `data` are the beginning of an incomplete character."""
     for size in range(1, min(len(data), 3) + 1):
-        if data[-size] >= 0xC0:  # a character begins here
+        if data[-size] >= 0xC0:  # the first byte of a character
             try:
                 return 0 if codecs.utf_8_decode(data[-size:], "strict", False)[0] else size
             except UnicodeDecodeError:

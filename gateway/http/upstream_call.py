@@ -1,7 +1,7 @@
-"""A call that the gateway itself makes on a link, for an HTTP door: its bytes and events come as one reads them.
+"""A call that the gateway makes on a link for a request of the HTTP API; its bytes and events are read one by one.
 
-To a link it is what a client's `Bridge` is. What is on its way is bounded by the window; nothing is granted that has
-not been taken from here.
+To a link it is what the `ChannelBridge` of a client is. The window bounds what is buffered: credit is granted only for
+what has been taken from here.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, 
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_raw, to_raw
 
-WINDOW: Final = 256 << 10  # bytes on their way: what a slow reader costs
+WINDOW: Final = 256 << 10  # bytes: the memory that a slow reader costs
 PIECE: Final = 64 << 10  # bytes of input in one frame
 
 
 class UpstreamItem(NamedTuple):
-    """Some bytes of an output stream, of which the first is at `offset`."""
+    """Bytes of an output stream; the first is at `offset`."""
 
     kind: Kind
     offset: int
@@ -29,7 +29,7 @@ class UpstreamItem(NamedTuple):
 
 
 class UpstreamCall:
-    """Use it in `async with`; leaving cancels what is not over."""
+    """Use it in `async with`; leaving cancels a call that has not ended."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class UpstreamCall:
         self._link: StreamLink | None = None
         self._items: deque[UpstreamItem | Event] = deque()
         self._input_queue = InputQueue(self._count_input)
-        self._input_waiting = 0  # bytes that the runtime has not granted yet
+        self._input_waiting = 0  # bytes that wait for the runtime's credit
         self._input_offset = 0
         self._result: Any = None
         self._error: HawseError | None = None
@@ -63,13 +63,13 @@ class UpstreamCall:
         self._sandbox.close(self)
 
     async def result(self) -> Any:
-        """The call's value. Raises `HawseError`."""
+        """Return the call's result and drop its bytes and events. Raises `HawseError`."""
         while await self.next() is not None:
             pass
         return self._result
 
     async def begun(self) -> None:
-        """Return when the first of it is there. Raises `HawseError` if it was refused instead."""
+        """Wait for the first bytes, the first event, or the result. Raises `HawseError` if an error comes first."""
         while not self._items and not self._done:
             self._changed.clear()
             await self._changed.wait()
@@ -77,13 +77,13 @@ class UpstreamCall:
             raise self._error
 
     async def data(self) -> AsyncIterator[bytes]:
-        """Its bytes, in order. Raises `HawseError`, also if it ends with an error after some of them."""
+        """Yield its bytes, in order. Raises `HawseError`, also after some of them."""
         while (item := await self.next()) is not None:
             if isinstance(item, UpstreamItem):
                 yield item.payload
 
     async def next(self) -> UpstreamItem | Event | None:
-        """What comes next, None at the end. Raises `HawseError` if that is an error. May be cancelled."""
+        """Return the next bytes or event, None at the end. Raises `HawseError`. May be cancelled and called again."""
         while not self._items and not self._done:
             self._changed.clear()
             await self._changed.wait()
@@ -98,7 +98,7 @@ class UpstreamCall:
     # ---- input
 
     async def send(self, data: bytes) -> bool:
-        """Send input; waits until the runtime has room for it. False if the call is over and wants no more."""
+        """Send input and wait until the runtime has taken it. Return False if the call has ended."""
         for at in range(0, len(data), PIECE):
             part = memoryview(data)[at : at + PIECE]
             self._put(Data(Kind.INPUT, self.call.ch, self._input_offset, part))
@@ -109,7 +109,7 @@ class UpstreamCall:
         return not self._done
 
     def end(self) -> None:
-        """There is no more input."""
+        """Send the end of the input."""
         self._put(End(ch=self.call.ch))
 
     def _put(self, item: Data | End) -> None:
@@ -142,7 +142,7 @@ class UpstreamCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        if data.payload:  # an empty one costs no credit: it must not cost memory
+        if data.payload:  # an empty frame costs no credit, so it must not cost memory
             self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 

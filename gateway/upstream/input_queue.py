@@ -1,7 +1,7 @@
-"""What a client sends on a channel, on its way to the runtime: input, `end` and `cancel` in their order.
+"""The input of one channel for the runtime: bytes, `end` and `cancel`, in order.
 
-It is pulled by the link's writer, turn by turn with all other channels of the sandbox. The bound is the input
-window; what waits here counts against the client, who is not read from while it has too much.
+The link's writer takes it, in turn with all other channels of the sandbox. The bound is the input window; a client for
+which too much input waits is not read from.
 """
 
 from collections import deque
@@ -10,14 +10,14 @@ from typing import Final
 
 from hawse.wire import Cancel, Connection, Data, End, Kind
 
-OVERHEAD: Final = 256  # bytes a waiting message is counted for beside its payload: what keeping it costs
+OVERHEAD: Final = 256  # bytes that a waiting message costs in addition to its payload
 
 
 class InputQueue:
-    """The queue of one channel toward its runtime; a `Source` for the link's `FairWriter`."""
+    """The queue of one channel; a `FrameSource` of the link's `FairWriter`."""
 
     def __init__(self, changed: Callable[[int], None]) -> None:
-        """`changed` is told how many bytes more (or less) wait."""
+        """`changed` is called with the number of bytes that were added (or, negative, removed)."""
         self._changed = changed
         self._items: deque[Data | End | Cancel] = deque()
 
@@ -25,7 +25,7 @@ class InputQueue:
         return bool(self._items)
 
     def put(self, item: Data | End | Cancel) -> None:
-        """Keep it. A frame's payload is kept as the view it is: it must be one of immutable bytes."""
+        """Keep an item. The payload of a frame is not copied: it must be a view of immutable bytes."""
         self._items.append(item)
         self._changed(cost(item))
 
@@ -38,7 +38,7 @@ class InputQueue:
         while self._items and size > 0:
             item = self._items[0]
             if isinstance(item, Data) and len(item.payload) > connection.window(ch):
-                return False  # a credit will wake us
+                return False  # a later `credit` wakes the channel
             self._items.popleft()
             self._changed(-cost(item))
             size -= cost(item)

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import Send
 
 from gateway.auth.access_policy import AccessPolicy
-from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, parts, while_there
+from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, parts, unless_disconnected
 from hawse.wire import HawseError, Principal
 
 TOKEN = "a token that only tests know"
@@ -91,7 +91,7 @@ async def test_work_is_cancelled_when_its_client_has_gone() -> None:
             cancelled.set()
 
     with pytest.raises(ClientDisconnectedError):
-        await while_there(receiving(REST, GONE), work())
+        await unless_disconnected(receiving(REST, GONE), work())
     assert cancelled.is_set()
 
 
@@ -99,7 +99,7 @@ async def test_work_that_is_done_is_done_whoever_waits() -> None:
     async def work() -> int:
         return 3
 
-    assert await while_there(receiving(REST), work()) == 3
+    assert await unless_disconnected(receiving(REST), work()) == 3
 
 
 @pytest.mark.parametrize("error", [HawseError("conflict"), HawseError("deadline_exceeded")])
@@ -108,7 +108,7 @@ async def test_the_error_of_work_is_raised_as_it_is(error: HawseError) -> None:
         raise error
 
     with pytest.raises(HawseError) as caught:
-        await while_there(receiving(REST), work())
+        await unless_disconnected(receiving(REST), work())
     assert caught.value is error
 
 
