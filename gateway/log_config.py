@@ -1,7 +1,6 @@
-"""Logging: one terse line an event, with a direction mark: `<` in, `>` out, `=` state, `!` trouble.
+"""Logging: one line per event, with a direction mark: `<` in, `>` out, `=` state, `!` error.
 
-No payload, token or ticket is ever logged. uvicorn's own lines hold addresses with their tickets, so only its
-warnings are let through.
+Payloads, tokens and tickets are never logged. uvicorn logs URLs with their tickets, so only its warnings are enabled.
 """
 
 import logging
@@ -10,7 +9,7 @@ from hawse.logs import Form, handler
 
 
 def configure(*, verbose: bool, form: Form = "text") -> None:
-    """Log to stderr: warnings, and with `verbose` who comes and goes."""
+    """Log warnings to stderr, and with `verbose` also connections and sandboxes."""
     logging.basicConfig(level=logging.WARNING, handlers=[handler(form)])
     for name in ("gateway", "hawse"):
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)

@@ -1,4 +1,4 @@
-"""The process: uvicorn with our protocols, signals and goodbye. `serve` is what the `hawse` command calls."""
+"""The gateway's process: uvicorn with our protocols, signals and shutdown. The `hawse` command calls `serve`."""
 
 import asyncio
 import contextlib
@@ -34,21 +34,21 @@ from hawse.api.gateway import SandboxInfo
 
 log = logging.getLogger(__name__)
 
-# Sockets beside those of clients: pages, tickets, and those to be told 4429; and previews.
+# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, and previews.
 SPARE_CONNECTIONS: Final = 512 + AT_ONCE
 SPARE_FILES: Final = 64  # beside sockets
-RETRY_AFTER: Final = 1.0  # s, in the goodbye
-GOAWAY_TIMEOUT: Final = 1.0  # s for clients to hear it
-PING: Final = 20.0  # s between WebSocket pings, and for their answer
+RETRY_AFTER: Final = 1.0  # s, in `goaway`
+GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
+PING: Final = 20.0  # s between WebSocket pings, and for a sign of life after one
 CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
-END_TIMEOUT: Final = 0.5  # s for what was served on them to end by itself
+END_TIMEOUT: Final = 0.5  # s for their requests to end by themselves
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
-    """Run until a signal; return the exit code. What can't be had is said on stderr, without a traceback."""
+    """Serve until a signal arrives; return the exit code. Settings that cannot be used are reported on stderr."""
     try:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
@@ -81,14 +81,14 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         print(f"  to look only: {address}/#token={quote(viewer_token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
-    gc.freeze()  # what is loaded stays: no collection need look at it
+    gc.freeze()  # the garbage collector need not visit what is loaded for ever
     with listener:
         uvloop.run(GatewayServer(app, settings, announce).serve(sockets=[listener]))
     return 0
 
 
 class GatewayServer(uvicorn.Server):
-    """One uvicorn server for one application. `announce` is called when it serves."""
+    """A uvicorn server for one application. `announce` is called when it accepts connections."""
 
     def __init__(
         self, app: Starlette, settings: Settings, announce: Callable[[], Awaitable[None]] | None = None
@@ -104,10 +104,10 @@ class GatewayServer(uvicorn.Server):
             await self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept nobody, say goodbye, and leave; whoever does not take it is cut off. Runtimes stay."""
+        """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes go on."""
         for server in self.servers:
             server.close()
-        log.info("= leaving, %d clients", self._connect.sessions)
+        log.info("= shutting down, %d clients", self._connect.sessions)
         self._connect.go_away("the gateway restarts", RETRY_AFTER)
         await self._wait(GOAWAY_TIMEOUT, lambda: not self._connect.sessions)
         for connection in list(self.server_state.connections):
@@ -115,13 +115,15 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they see that their peer is gone
+        await self._wait(
+            END_TIMEOUT, lambda: not self.server_state.tasks
+        )  # they see that their client has disconnected
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()
 
     async def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
-        """Until `condition` holds, or for `seconds`, or until we were asked twice to leave."""
+        """Wait until `condition` holds, at most `seconds`, or until a second signal."""
         deadline = time.monotonic() + seconds
         while not (condition() or self.force_exit or time.monotonic() > deadline):  # noqa: ASYNC110  # uvicorn's sets
             await asyncio.sleep(POLL)
@@ -134,15 +136,17 @@ class GatewayServer(uvicorn.Server):
                     await self._shutdown_requested.wait()
 
     def begin_shutdown(self) -> None:
-        """Say goodbye and end; asked again, without waiting for anybody."""
+        """Shut down; when called again, without waiting for clients."""
         self.force_exit = self.should_exit
         self.should_exit = True
         self._shutdown_requested.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """A signal that was obeyed is not raised again, as uvicorn does: the exit code is 0. Handlers are set even
-        where a shell's `&` has left SIGINT ignored."""
+        """Handle signals without raising them again afterwards, as uvicorn does, so that the exit code is 0.
+
+        Handlers are set even if SIGINT is ignored, as for a job that a shell started with `&`.
+        """
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self.begin_shutdown)
@@ -165,8 +169,8 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         lifespan="on",
         interface="asgi3",
         log_config=None,
-        access_log=False,  # it would write tickets down
-        proxy_headers=False,  # nobody is believed about who somebody else is
+        access_log=False,  # it would log tickets
+        proxy_headers=False,  # X-Forwarded-For of a client is not trusted
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
@@ -178,12 +182,12 @@ def _listen(host: str, port: int) -> socket.socket:
         return sockets.listen(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise SettingsError(f"port {port} on {host} is taken: choose another with --port") from error
-        raise SettingsError(f"can't listen on {host}:{port}: {error.strerror or error}") from error
+            raise SettingsError(f"port {port} on {host} is already in use: choose another with --port") from error
+        raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
 
 
 def _allow_files(count: int) -> None:
-    """Every client is an open file, and a shell's usual limit is less than we let in."""
+    """Raise the limit of open files: each client is one, and the usual limit of a shell is below `count`."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

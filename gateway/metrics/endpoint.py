@@ -1,7 +1,7 @@
-"""`GET /metrics`, for Prometheus: what the gateway has counted, and what the runtimes say when they are asked.
+"""`GET /metrics` for Prometheus: the gateway's own counters, and those of the runtimes.
 
-Nothing is measured for it while bytes go through: the numbers are there anyway, and are read when somebody asks.
-A sandbox that there is no link to is not asked, since that could start it.
+The numbers are read when the endpoint is scraped; nothing is measured for it while data passes. A sandbox without a
+link is not asked, since that could start it.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from hawse.api.rights import OPERATE, check
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.wire import HawseError
 
-ANSWER_TIME: Final = 1.0  # s for a runtime to answer; it is reported as not up after it
+ANSWER_TIME: Final = 1.0  # s for a runtime to answer, after which it is reported as down
 STATES: Final = ("running", "stopped", "failed")
 
-# By the name of the number in `RuntimeMetricsResult`.
+# By the field of `RuntimeMetricsResult`.
 RUNTIME: Final = {
     "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
     "processes": Family("hawse_processes", "gauge", "Processes that run, beside those in terminals and sessions."),
@@ -56,14 +56,14 @@ CHANNELS: Final = Family("hawse_link_channels", "gauge", "Calls on the link to a
 
 
 class RuntimeAnswer(NamedTuple):
-    """What one runtime said; None if nothing, in time."""
+    """The metrics of one runtime; None if it did not answer in time."""
 
     link: SandboxLink
     metrics: RuntimeMetricsResult | None
 
 
 class MetricsEndpoint:
-    """The endpoint. `links` are there while the application runs."""
+    """The endpoint. `links` may be called while the application runs."""
 
     def __init__(
         self, access_policy: AccessPolicy, provider: Provider, connect: ConnectEndpoint, links: Callable[[], Links]
@@ -105,7 +105,7 @@ class MetricsEndpoint:
         )
 
     def _add_process(self, out: Exposition) -> None:
-        """Of the gateway, by the names that all exporters use."""
+        """Add the metrics of the gateway's process, under the names that all exporters use."""
         with open("/proc/self/statm") as statm:
             memory = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         files, most = len(os.listdir("/proc/self/fd")), resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -118,22 +118,24 @@ class MetricsEndpoint:
 
 
 async def ask(link: SandboxLink) -> RuntimeAnswer:
-    """Ask a runtime, unless that would start it. Never raises, and takes no longer than `ANSWER_TIME`."""
-    said = None
+    """Ask a runtime for its metrics, unless that would start it. Returns within `ANSWER_TIME` and never raises."""
+    metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):
-            if link.ready:  # still: others were asked before
+            if link.ready:  # it may have been lost since
                 async with UpstreamCall(link, "runtime.metrics", {}, principal=GATEWAY) as request:
-                    said = msgspec.convert(await request.result(), RuntimeMetricsResult)
+                    metrics = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):
-        pass  # it is stuck, lost, older than this method, or not one of ours
-    return RuntimeAnswer(link, said)
+        pass  # it is stuck or lost, or does not have this method
+    return RuntimeAnswer(link, metrics)
 
 
 def add_runtimes(out: Exposition, answers: list[RuntimeAnswer]) -> None:
-    out.add(UP, [({"sandbox": link.sandbox}, int(said is not None)) for link, said in answers])
+    out.add(UP, [({"sandbox": link.sandbox}, int(metrics is not None)) for link, metrics in answers])
     out.add(CHANNELS, [({"sandbox": link.sandbox}, link.channels) for link, _ in answers])
-    known = [({"sandbox": link.sandbox}, said) for link, said in answers if said is not None]
+    known = [({"sandbox": link.sandbox}, metrics) for link, metrics in answers if metrics is not None]
     for name, family in RUNTIME.items():
-        out.add(family, [(labels, getattr(said, name)) for labels, said in known])
-    out.add(ECHO, [(labels, Histogram(ECHO_BOUNDS, said.echo.counts, said.echo.seconds)) for labels, said in known])
+        out.add(family, [(labels, getattr(metrics, name)) for labels, metrics in known])
+    out.add(
+        ECHO, [(labels, Histogram(ECHO_BOUNDS, metrics.echo.counts, metrics.echo.seconds)) for labels, metrics in known]
+    )

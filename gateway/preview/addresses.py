@@ -1,7 +1,7 @@
-"""The addresses of previews, and what a request asks for (docs/decisions/0038). No I/O.
+"""The addresses of previews (docs/decisions/0038). No I/O.
 
 http://{port}-{sandbox}-{token}.{preview host}/…    an origin of its own
-http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, so its pages are put in a sandbox
+http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, so its pages get a sandbox
 """
 
 import re
@@ -17,14 +17,14 @@ _LABEL = re.compile(r"(?P<port>[1-9][0-9]{0,4})-(?P<sandbox>[a-z0-9](?:[a-z0-9-]
 
 
 class PreviewTarget(NamedTuple):
-    """What a request is for."""
+    """The preview that a request is for."""
 
     sandbox: str
     token: str
     path: bytes  # with the query, as the program sees them
-    prefix: str  # of the path, that the program does not see; empty if the preview has a name of its own
-    port: int | None  # as the address says, if it does
-    host: str  # as the browser has it, with its port
+    prefix: str  # of the path, removed for the program; empty for a preview by host name
+    port: int | None  # from the host name; None for a preview by path
+    host: str  # as the browser sent it, with its port
 
     @property
     def by_path(self) -> bool:
@@ -32,13 +32,13 @@ class PreviewTarget(NamedTuple):
 
 
 class PreviewAddresses:
-    """Knows previews from other requests. `host`: the name below which they are; None: by path only."""
+    """Tells requests for previews from others. `host` is the name below which previews are; None: by path only."""
 
     def __init__(self, host: str | None) -> None:
         self._suffix = f".{host.lower()}" if host else None
 
     def find(self, scope: Any) -> PreviewTarget | None:
-        """What an HTTP or WebSocket request is for; None if it is for the gateway itself."""
+        """Return the preview that an HTTP or WebSocket request is for, None if it is for the gateway itself."""
         host = _host(scope["headers"])
         query = b"?" + scope["query_string"] if scope["query_string"] else b""
         path = scope.get("raw_path") or scope["path"].encode()

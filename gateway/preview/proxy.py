@@ -1,8 +1,7 @@
-"""Previews: what a program in a sandbox serves on an exposed port, shown to whoever has its address.
+"""Previews: forward requests to what a program in a sandbox serves on an exposed port.
 
-It stands before the rest of the application: a request for a preview sees none of the gateway's own routes, headers and
-checks, and one that is for none goes on as if this were not here. Whether a token holds, the runtime says each time
-(docs/decisions/0037).
+The middleware is the outermost: requests for previews pass none of the gateway's own routes, headers and checks; all
+other requests are passed on unchanged. The runtime checks the preview's token for each request (docs/decisions/0037).
 """
 
 import html
@@ -29,22 +28,24 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 512  # requests in previews, WebSockets included: each is a socket here and a channel of a link
-AT_ONCE_EACH: Final = 256  # in one preview
+AT_ONCE: Final = (
+    512  # concurrent requests of all previews, WebSockets included: each is a socket and a channel of a link
+)
+AT_ONCE_EACH: Final = 256  # concurrent requests of one preview
 PAGE: Final = """<!doctype html><meta charset="utf-8"><title>{title}</title>
 <body style="font:16px/1.5 system-ui;max-width:40rem;margin:15vh auto;padding:0 1rem;color:#333">
 <h1 style="font-size:1.4rem">{title}</h1><p>{text}</p>
 """
 TITLES: Final = {
     "not_found": "No such preview",
-    "stale_handle": "This preview is over",
-    "unavailable": "Nothing answers here yet",
-    "forbidden": "Not to be seen",
+    "stale_handle": "This preview has ended",
+    "unavailable": "The program is not listening yet",
+    "forbidden": "Not allowed",
 }
 
 
 class PreviewProxy:
-    """ASGI middleware, the outermost. `links` are there while the application runs."""
+    """ASGI middleware, the outermost. `links` may be called while the application runs."""
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class PreviewProxy:
         self._provider = provider
         self._links = links
         self._addresses = addresses
-        self._open: Counter[str] = Counter()  # requests, by token
+        self._open: Counter[str] = Counter()  # the number of requests, by token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         target = None if scope["type"] == "lifespan" else self._addresses.find(scope)
@@ -78,7 +79,7 @@ class PreviewProxy:
         self._open[target.token] += 1
         try:
             if scope["type"] == "websocket":
-                await receive()  # websocket.connect comes once, whatever becomes of it
+                await receive()  # websocket.connect, which is sent once, also for a request that is refused
             await self._forward(target, scope, receive, send)
         except HawseError as error:
             log.info(
@@ -92,7 +93,9 @@ class PreviewProxy:
 
     async def _forward(self, target: PreviewTarget, scope: Scope, receive: Receive, send: Send) -> None:
         if self._open[target.token] > AT_ONCE_EACH or self._open.total() > AT_ONCE:
-            raise HawseError("limit_exceeded", "too many requests at once in this preview")
+            raise HawseError(
+                "limit_exceeded", f"more than {AT_ONCE_EACH} concurrent requests in this preview, or {AT_ONCE} in all"
+            )
         async with PortTunnel(await self._link(target.sandbox), target.token) as tunnel:
             if target.port not in (None, tunnel.port):
                 raise HawseError("not_found", "no such preview")
@@ -123,7 +126,7 @@ class PreviewProxy:
 
 
 def _problem(error: HawseError, scope: Scope) -> Response:
-    """A page for people, JSON for programs. A port on which nobody listens is a bad gateway: 502."""
+    """Return the error as a page for browsers, as JSON for others. A port without a listener is 502."""
     status = HTTPStatus.BAD_GATEWAY if error.code == "unavailable" and error.details else HTTPStatus(error.status)
     accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
     if b"text/html" not in accepts:
@@ -136,7 +139,7 @@ def _problem(error: HawseError, scope: Scope) -> Response:
 
 
 def _plain(response: Response) -> Response:
-    """What we say ourselves, on whatever origin it is."""
+    """Add the headers of the gateway's own responses, which may be on the origin of a preview."""
     response.headers["cache-control"] = "no-store"
     response.headers["content-security-policy"] = (
         f"{SANDBOX.split()[0].decode()}; default-src 'none'; style-src 'unsafe-inline'"

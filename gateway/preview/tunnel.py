@@ -1,7 +1,7 @@
-"""A connection into a sandbox, for the gateway's own use: `port.connect` by a preview's token, read and written.
+"""A connection of the gateway into a sandbox: `port.connect` with a preview's token, read and written as bytes.
 
-To a link it is what a client's `Bridge` is. What is on its way is bounded by the window toward us, and by what the
-runtime acknowledges toward the program; nothing is granted that has not been taken from here.
+To a link it is what the `ChannelBridge` of a client is. The window bounds the bytes from the program, the runtime's
+credit those to it; credit is granted only for bytes that have been taken from here.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError,
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import to_raw
 
-WINDOW: Final = 256 << 10  # bytes on their way to us: what a slow reader costs
+WINDOW: Final = 256 << 10  # bytes: the memory that a slow reader costs
 CONNECT_TIME: Final = 20.0  # s for the link (10 s) and the connection (10 s)
-GRANT_STEP: Final = 32 << 10  # bytes taken before they are granted anew: an eighth of the window
+GRANT_STEP: Final = 32 << 10  # bytes taken until credit is granted again: an eighth of the window
 
 
 class PortTunnel:
-    """Use it in `async with`: it is entered when the connection is made, and leaving breaks what is left of it.
+    """Use it in `async with`: entering waits for the connection, leaving closes it.
 
     Entering, `read` and `write` raise `HawseError`.
     """
@@ -33,19 +33,19 @@ class PortTunnel:
         self.call = Call(ch=1, method="port.connect", params=to_raw({"token": token}))
         self.principal = PREVIEW
         self.link_ch = 0
-        self.port = 0  # since it was entered
+        self.port = 0  # 0 until the connection is made
         self._sandbox = link
         self._link: StreamLink | None = None
         self._chunks: deque[bytes] = deque()
-        self._taken = 0  # bytes taken from here and not granted yet
-        self._eof = False  # the program sends no more
+        self._taken = 0  # bytes taken from here for which no credit was granted yet
+        self._eof = False  # the program has closed its side
         self._unsent: deque[memoryview] = deque()
         self._offset = 0  # of the next byte to the program
-        self._ended = False  # we send no more
+        self._ended = False  # `end` was called
         self._end_sent = False
         self._error: HawseError | None = None
-        self._changed = asyncio.Event()  # something came
-        self._written = asyncio.Event()  # something went, or never will
+        self._changed = asyncio.Event()  # something was received
+        self._written = asyncio.Event()  # something was sent, or never will be
 
     async def __aenter__(self) -> "PortTunnel":
         self._sandbox.open(self)
@@ -56,7 +56,7 @@ class PortTunnel:
                     await self._change()
         except TimeoutError:
             self._sandbox.close(self)
-            raise HawseError("unavailable", "the port did not answer in time") from None
+            raise HawseError("unavailable", f"the port did not answer within {CONNECT_TIME:g} s") from None
         except BaseException:
             self._sandbox.close(self)
             raise
@@ -79,7 +79,7 @@ class PortTunnel:
         return chunk
 
     async def write(self, *parts: bytes) -> None:
-        """Send to the program; returns when all of it went to the link. Calls of several tasks keep their order."""
+        """Send to the program; return when the link has taken all of it. Concurrent calls keep their order."""
         self._check()
         self._unsent.extend(memoryview(part) for part in parts if part)
         self._wake()
@@ -89,7 +89,7 @@ class PortTunnel:
             self._check()
 
     def end(self) -> None:
-        """No more bytes from us: the program sees the end after what was written."""
+        """Close our side: the program sees the end after all that was written."""
         self._ended = True
         self._wake()
 
@@ -102,7 +102,7 @@ class PortTunnel:
         return self.link_ch
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """The link's writer takes what we send: this is the channel's `Source`."""
+        """Send what was written. Called by the link's writer when it is this channel's turn."""
         if self._unsent:
             part = self._unsent[0][: min(size, connection.window(ch))]
             if not part:
@@ -156,7 +156,7 @@ class PortTunnel:
     # ---- inside
 
     def _over(self, error: HawseError | None) -> None:
-        """The channel has had its last word."""
+        """The final message of the channel has arrived."""
         if self._link is not None:
             self._link.writer.detach(self.link_ch)
             self._link = None

@@ -1,7 +1,7 @@
-"""A WebSocket to a previewed program: messages, subprotocol, close codes and refusals pass both ways.
+"""Relay a WebSocket to a previewed program: messages, subprotocol, close codes and refusals, both ways.
 
-`websockets` speaks to the program over the tunnel, without I/O of its own; uvicorn speaks to the browser. A message is
-collected before it is passed on, up to a bound, since ASGI knows no fragments.
+The sans-I/O `websockets` speaks to the program over the tunnel, uvicorn to the browser. A message is collected up to a
+bound before it is passed on, since ASGI has no fragments.
 """
 
 import asyncio
@@ -23,16 +23,17 @@ from gateway.preview.tunnel import PortTunnel
 from hawse.wire import HawseError
 
 MESSAGE_SIZE: Final = 4 << 20  # bytes of one message of a program
-FRAGMENTS: Final = 1024  # of one message: empty ones cost no bytes of it
+FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward its size
+FRAMES_PER_TURN: Final = 64  # frames that are handled before other connections have their turn
 HANDSHAKE_TIME: Final = 30.0  # s for a program to answer an upgrade
 CLOSE_TIME: Final = 5.0  # s for a program to answer a close
 SWITCHING: Final = 101
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that are never sent
-OWN: Final = (b"sec-websocket-", b"content-length")  # headers that each of the two connections has of its own
+OWN: Final = (b"sec-websocket-", b"content-length")  # headers that belong to one of the two connections
 
 
 class WebSocketRelay:
-    """One WebSocket of a browser, and one of a program. Use `run` once."""
+    """A WebSocket of a browser and one of a program. Use `run` once."""
 
     def __init__(
         self,
@@ -54,15 +55,18 @@ class WebSocketRelay:
         offered = [Subprotocol(name) for name in scope["subprotocols"]]
         uri = parse_uri(f"ws://localhost:{public.port}/")
         self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
-        self._parts: list[bytes] = []  # of the message that is coming
-        self._text = False  # it is text
-        self._early: list[Frame] = []  # what came with the answer to the upgrade
-        self._left = False  # the browser has closed, or was told to
-        self._deadline: asyncio.Timeout  # of a program that is to answer a close
+        self._parts: list[bytes] = []  # of the message that is being received
+        self._text = False  # whether it is text
+        self._early: list[Frame] = []  # frames that arrived with the response to the upgrade
+        self._left = False  # a close was received from the browser, or sent to it
+        self._deadline: asyncio.Timeout  # for the program to answer a close
 
     async def run(self) -> None:
-        """Until either side ends it; `websocket.connect` was received. Raises `HawseError` if there was no answer to
-        the upgrade."""
+        """Relay until either side closes. `websocket.connect` must have been received.
+
+        Raises:
+            HawseError: The program did not answer the upgrade.
+        """
         response = await self._ask()
         if response is None:
             return
@@ -76,7 +80,7 @@ class WebSocketRelay:
                 await self._down()
                 up.cancel()
         except* OSError:
-            pass  # the browser went while we spoke, or the program did not answer its close in time
+            pass  # the browser has disconnected, or the program did not answer its close in time
         except* HawseError as errors:
             await self._end(errors)
 
@@ -89,7 +93,7 @@ class WebSocketRelay:
     # ---- the handshake
 
     async def _ask(self) -> Response | None:
-        """Shake hands while the browser is there and the program has time. None: the browser left."""
+        """Do the handshake with the program. Return None if the browser disconnects meanwhile."""
         response: Response | None = None
         trouble: BaseException | None = None
         try:
@@ -98,7 +102,9 @@ class WebSocketRelay:
                 response = await self._shake_hands()
                 watch.cancel()
         except* TimeoutError:
-            trouble = HawseError("interrupted", "the upgrade was not answered in time", admitted="unknown")
+            trouble = HawseError(
+                "interrupted", f"the program did not answer the upgrade within {HANDSHAKE_TIME:g} s", admitted="unknown"
+            )
         except* HawseError as errors:
             trouble = errors.exceptions[0]
         except* ConnectionResetError:
@@ -108,12 +114,12 @@ class WebSocketRelay:
         return response
 
     async def _watch(self) -> None:
-        """Raises `OSError` when the browser leaves; before it was accepted it can do nothing else."""
+        """Raise `OSError` when the browser disconnects: before the upgrade is accepted it cannot send messages."""
         await self._receive()
         raise ConnectionResetError
 
     async def _shake_hands(self) -> Response:
-        """What the program answers. Raises `HawseError` if that is neither a WebSocket nor a refusal in HTTP."""
+        """Return the program's response. Raises `HawseError` if it is neither a WebSocket nor a refusal in HTTP."""
         request = self._program.connect()
         request.path = (self._target.path or b"/").decode("latin-1")
         del request.headers["Host"]
@@ -128,7 +134,7 @@ class WebSocketRelay:
             if isinstance(response, Response):
                 if self._program.handshake_exc is not None and response.status_code == SWITCHING:
                     break
-                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # even its close
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # perhaps even a close
                 return response
             if self._program.handshake_exc is not None:
                 break
@@ -157,12 +163,12 @@ class WebSocketRelay:
     async def _up(self) -> None:
         while (message := await self._receive())["type"] == "websocket.receive":
             if self._program.state is not OPEN:
-                continue  # it has closed, and what it said before that is still on its way to the browser
+                continue  # the program has closed; its earlier messages are still being sent to the browser
             if (text := message.get("text")) is not None:
                 self._program.send_text(text.encode())
             else:
                 self._program.send_binary(message["bytes"])
-            with suppress(HawseError):  # it is gone: how it went is seen where it is read
+            with suppress(HawseError):  # the connection is lost: the reader sees why
                 await self._flush()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
         if self._program.state is OPEN:
@@ -178,10 +184,12 @@ class WebSocketRelay:
     # ---- program to browser
 
     async def _down(self) -> None:
-        """Until the program has closed. Its end without a close is told as 1011: something broke."""
+        """Pass frames to the browser until the program closes. An end without a close frame becomes 1011."""
         frames = self._early
         while True:
-            for frame in frames:
+            for count, frame in enumerate(frames, 1):
+                if count % FRAMES_PER_TURN == 0:
+                    await asyncio.sleep(0)
                 if frame.opcode is Opcode.CLOSE:
                     await self._close_as_the_program()
                     return
@@ -196,10 +204,10 @@ class WebSocketRelay:
         if frame.opcode in (Opcode.TEXT, Opcode.BINARY):
             self._text, self._parts = frame.opcode is Opcode.TEXT, []
         elif frame.opcode is not Opcode.CONT:
-            return  # a ping was answered when it was fed
+            return  # pings are answered by `websockets`
         self._parts.append(bytes(frame.data))
         if len(self._parts) > FRAGMENTS:
-            raise HawseError("too_large", "a message of too many fragments", admitted="yes")
+            raise HawseError("too_large", f"a message has more than {FRAGMENTS} fragments", admitted="yes")
         if not frame.fin or self._left:
             return
         data, self._parts = b"".join(self._parts), []
@@ -209,7 +217,7 @@ class WebSocketRelay:
         try:
             text = data.decode()
         except UnicodeDecodeError:
-            raise HawseError("invalid_message", "text that is not UTF-8", admitted="yes") from None
+            raise HawseError("invalid_message", "a text message is not valid UTF-8", admitted="yes") from None
         await self._send({"type": "websocket.send", "text": text})
 
     async def _close_as_the_program(self) -> None:
@@ -235,8 +243,11 @@ class WebSocketRelay:
         await self._flush()
 
     async def _flush(self) -> None:
-        """Send what is due. What a program takes no more is dropped: it may have left something to be read, and
-        reading to the end tells how it ended."""
+        """Send what is due to the program.
+
+        If the program no longer reads, the data is dropped: what it has sent is still read to the end, which shows why
+        the connection was closed.
+        """
         parts = self._program.data_to_send()
         with suppress(HawseError):
             await self._tunnel.write(*parts)

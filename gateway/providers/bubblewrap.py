@@ -1,8 +1,8 @@
-"""The command line that puts a runtime into namespaces of its own, and whether it works on this machine.
+"""Build the command line that runs a runtime in bubblewrap, and check whether it works on this machine.
 
-A minimal root: /usr and Python read-only, a few files of /etc, fresh /proc, /dev, /tmp and /run, and of the state
-directory only the workspace and the socket's folder. It contains accidents, not kernel exploits; the network is
-shared (docs/decisions/0002).
+The root is minimal: /usr and Python read-only, a few files of /etc, new /proc, /dev, /tmp and /run, and of the state
+directory only the workspace and the directory of the socket. It protects against accidents, not against kernel
+exploits; the network is shared (docs/decisions/0002).
 """
 
 import importlib.util
@@ -19,12 +19,12 @@ from gateway.providers.state_directory import SandboxPaths
 
 WORKSPACE: Final = "/workspace"
 RUN: Final = "/run/hawse"
-# The first process of the sandbox. It ends with the runtime, however that ends, and the kernel then ends all that is
-# left in the namespace; bwrap's own would stay for as long as anything does. A shell that waits reaps orphans too.
+# The first process of the sandbox. It ends when the runtime ends, and the kernel then kills every other process of the
+# namespace; the first process of bwrap itself would wait for all of them. A waiting shell also reaps orphans.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
 PROBE_TIMEOUT: Final = 10.0  # s
 
-# Of /etc what programs need to run at all, to find users and hosts, and to trust certificates. Never shadow.
+# The files of /etc that programs need to run, to look up users and hosts, and to verify certificates; not shadow.
 ETC: Final = (
     "alternatives bash.bashrc bash_completion.d ca-certificates ca-certificates.conf debian_version fonts gai.conf "
     "group host.conf hosts inputrc issue ld.so.cache ld.so.conf ld.so.conf.d lessfilter locale.alias locale.conf "
@@ -39,18 +39,18 @@ def find() -> str | None:
 
 
 def root(bwrap: str) -> list[str]:
-    """All of the flags but those of one sandbox. The order matters: what is mounted later covers what was earlier."""
+    """Return the flags that all sandboxes share. The order matters: later mounts cover earlier ones."""
     return [bwrap, *_namespaces(bwrap), *_system(), *_python(), "--clearenv", *_environment()]
 
 
 def command(bwrap: str, paths: SandboxPaths, argv: list[str]) -> list[str]:
-    """Run `argv` in the sandbox of `paths`. When it ends, so does all that it started there."""
+    """Return the command that runs `argv` in the sandbox of `paths`. All processes there end with `argv`."""
     mounts = ["--bind", str(paths.workspace), WORKSPACE, "--bind", str(paths.run), RUN, "--chdir", WORKSPACE]
     return [*root(bwrap), *mounts, "--as-pid-1", "--", *INIT, *argv]
 
 
 def probe(bwrap: str) -> str | None:
-    """Run `true` with the real flags; None if that works, else what bwrap said (of AppArmor, seccomp, Docker…)."""
+    """Run `true` with the real flags. Return None if that works, otherwise the error that bwrap printed."""
     try:
         run = subprocess.run(
             [*root(bwrap), "--", "true"],
@@ -65,7 +65,7 @@ def probe(bwrap: str) -> str | None:
         return str(error)
     if run.returncode == 0:
         return None
-    return run.stderr.strip() or f"bwrap ended with {run.returncode}"
+    return run.stderr.strip() or f"bwrap ended with exit code {run.returncode}"
 
 
 def _namespaces(bwrap: str) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _system() -> Iterator[str]:
 
 
 def _python() -> Iterator[str]:
-    """The interpreter, what is installed in it, and our two packages where they are elsewhere (a checkout)."""
+    """Bind the interpreter, what is installed in it, and the packages of a checkout."""
     places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
     places += [place.resolve() for place in places]
     kept: list[Path] = []

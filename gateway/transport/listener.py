@@ -1,12 +1,12 @@
-"""Sockets as the kernel has them: the listener with the options that keep its queues short, and a probe."""
+"""The listening socket, with options that keep its queues short, and a probe for Unix sockets."""
 
 import socket
 from pathlib import Path
 from typing import Final
 
-NOTSENT_LOWAT: Final = 128 << 10  # bytes not yet sent that the kernel takes; by default it takes 3 to 4 MB
-# s without a word from the other end until it is asked, between questions, and how many go unanswered: a stream of
-# events may be silent for hours, and a peer that is no longer there must not keep its socket.
+NOTSENT_LOWAT: Final = 128 << 10  # unsent bytes that the kernel accepts; by default 3 to 4 MB
+# s of silence until the kernel probes the peer, s between probes, and how many probes may stay without an answer: a
+# stream of events may be silent for hours, and a peer that has vanished must not keep its socket.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 BACKLOG: Final = 1024  # connections not yet accepted
 TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python's socket module from 3.12

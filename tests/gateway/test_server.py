@@ -199,7 +199,7 @@ async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:
 def test_a_port_that_is_taken_is_said_clearly(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert f"port {port} on 127.0.0.1 is taken" in refused("--port", port, "--state", str(tmp_path))
+        assert f"port {port} on 127.0.0.1 is already in use" in refused("--port", port, "--state", str(tmp_path))
 
 
 def test_others_are_not_let_in_without_a_token_somebody_chose(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_what_can_not_be_had_is_said_clearly(tmp_path: Path) -> None:
     assert "bwrap is not installed" in refused(
         "--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent"
     )
-    assert "can't listen on" in refused(
+    assert "cannot listen on" in refused(
         "--host", "203.0.113.1", "--token", "x" * 16, "--state", str(tmp_path), "--isolation", "none"
     )
 

@@ -134,7 +134,7 @@ def test_a_bwrap_that_does_not_work_says_why(tmp_path: Path) -> None:
     broken.chmod(0o755)
     assert bubblewrap.probe(str(broken)) == "bwrap: setting up uid map: Permission denied"
     broken.write_text("#!/bin/sh\nexit 7\n")
-    assert bubblewrap.probe(str(broken)) == "bwrap ended with 7"
+    assert bubblewrap.probe(str(broken)) == "bwrap ended with exit code 7"
     assert "No such file" in str(bubblewrap.probe(str(tmp_path / "none")))
 
 
