@@ -97,32 +97,33 @@ class Receiver(ConnectionState):
     def _receive_message(self, message: Message) -> None:
         if not self.ready:
             self._check_early(message)
+        if self._accept(message):
+            self._events.append(message)
+
+    def _accept(self, message: Message) -> bool:
+        """Update the state for `message`; return whether it is an event."""
         match message:
             case Call():
-                if not self._receive_call(message):
-                    return
+                return self._receive_call(message)
             case Event():
                 self._receive_event(message)
             case Result() | Error(ch=int()):
                 self._step_remote(self._known(message.ch), Step.LAST)  # type: ignore[arg-type]
                 self.channels.pop(message.ch)  # type: ignore[arg-type]
             case Cancel():
-                if not self._step_remote(self._known(message.ch), Step.CANCEL):
-                    return
+                return self._step_remote(self._known(message.ch), Step.CANCEL)
             case End():
-                if not self._step_remote(self._known(message.ch), Step.END):
-                    return
+                return self._step_remote(self._known(message.ch), Step.END)
             case Credit():
-                if not self._receive_credit(message):
-                    return
+                return self._receive_credit(message)
             case Ping():
                 self._send(Pong(t=message.t))
-                return
+                return False
             case Hello():
                 self._receive_hello(message)
             case Welcome():
                 self._receive_welcome(message)
-        self._events.append(message)
+        return True
 
     def _check_early(self, message: Message) -> None:
         """Before `welcome`, allow the handshake, the error that ends it, and pings after `hello`."""
