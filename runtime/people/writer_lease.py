@@ -1,7 +1,7 @@
-"""Who may type: everybody, or one writer at a time.
+"""The writer lease of a terminal: every participant may write, or one at a time.
 
-The epoch grows with every change and never goes back, so that whoever acts on what it saw can say so: an action with
-an epoch that is over is refused, and a take-over cannot be undone by a message that was on its way.
+The epoch increases with every change. An action can name the epoch that its client knew: with an outdated one it is
+refused, so that a message in transit cannot undo a take-over.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from runtime.people.presence import ViewerPresence
 
 
 class WriterLeaseState:
-    """Of one terminal. Without a holder everybody types."""
+    """Of one terminal. Without a holder every participant may write."""
 
     def __init__(self) -> None:
         self.holder: ViewerPresence | None = None
@@ -30,22 +30,30 @@ class WriterLeaseState:
     def act(self, action: LeaseAction, participant: ViewerPresence | None, epoch: int | None = None) -> None:
         """Raises `forbidden` for who cannot type, `conflict` for an old epoch and for what is another's."""
         if participant is not None and participant.read_only:
-            raise HawseError("forbidden", "a read-only viewer has no part in who types")
+            raise HawseError("forbidden", "a read-only viewer cannot hold or release the writer lease")
         if epoch is not None and epoch != self.epoch:
-            raise HawseError("conflict", "the lease has changed since", details=self.describe())
+            raise HawseError(
+                "conflict", f"epoch {epoch} is outdated: the lease is at epoch {self.epoch}", details=self.describe()
+            )
         if action in ("take", "exclusive"):
             if participant is None:
-                raise HawseError("invalid_params", "who is to hold it?", details={"path": "$.viewer"})
+                raise HawseError(
+                    "invalid_params", f"viewer is required for action {action!r}", details={"path": "$.viewer"}
+                )
             if action == "exclusive" and not self.may_write(participant):
                 raise HawseError("conflict", f"{self.holder_name} holds the lease", details=self.describe())
             self._give(participant)
         else:
             if action == "release" and not self.may_write(participant):
-                raise HawseError("conflict", "somebody else holds the lease", details=self.describe())
+                raise HawseError(
+                    "conflict",
+                    f"{self.holder_name} holds the lease: only its holder can release it",
+                    details=self.describe(),
+                )
             self._give(None)
 
     def left(self, participant: ViewerPresence) -> None:
-        """Whoever has left holds nothing: everybody may type again."""
+        """Release the lease if the participant that left held it."""
         if self.holder is participant:
             self._give(None)
 

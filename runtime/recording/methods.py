@@ -79,7 +79,7 @@ class RecordingMethods:
         """The recording as it is now. Raises `not_found`."""
         info = self._infos.get(name)
         if info is None:
-            raise HawseError("not_found", f"no recording {name}")
+            raise HawseError("not_found", f"recording {name} does not exist")
         recorder = self._active.get(name)
         if recorder is not None:
             _update_info(info, recorder)
@@ -112,7 +112,7 @@ class RecordingMethods:
         check_running("terminal", terminal)
         name = params.id or f"r-{secrets.token_hex(6)}"
         if name in self._infos:
-            raise HawseError("conflict", f"there is a recording {name}")
+            raise HawseError("conflict", f"recording {name} already exists")
         self._check_room()
         recorder = self._begin(terminal, name, with_input=params.input, title=params.title)
         try:
@@ -126,9 +126,9 @@ class RecordingMethods:
 
     def _check_room(self) -> None:
         if len(self._active) >= ACTIVE_LIMIT:
-            raise HawseError("limit_exceeded", f"{ACTIVE_LIMIT} recordings go on")
+            raise HawseError("limit_exceeded", f"recording limit reached: {ACTIVE_LIMIT} are in progress")
         if len(self._infos) >= KEPT_LIMIT:
-            raise HawseError("limit_exceeded", f"{KEPT_LIMIT} recordings are kept: delete some")
+            raise HawseError("limit_exceeded", f"recording limit reached: {KEPT_LIMIT} are kept; delete some")
         if self._room.left < LEAST_ROOM:
             raise HawseError("no_space", "the recordings of this sandbox have no room left: delete some")
 
@@ -231,7 +231,9 @@ class RecordingMethods:
         end = {"cast": info.size, "screens": info.screens, "index": info.index}[params.part]
         offset = params.offset or 0
         if offset > end:
-            raise HawseError("invalid_params", "`offset` is beyond the end", details={"size": end})
+            raise HawseError(
+                "invalid_params", f"offset ({offset}) is beyond the end of the file ({end})", details={"size": end}
+            )
         length = end - offset if params.length is None else min(params.length, end - offset)
         path = self._archive.path(params.id, params.part)
         work = read(lambda flags: os.open(path, flags), offset=offset, length=length)

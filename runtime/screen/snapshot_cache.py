@@ -55,7 +55,9 @@ class SnapshotCache:
                 other.lose_snapshot()
         if self.held > self.limit and len(self._sent) > 1:
             self.drop(holder)
-            raise HawseError("limit_exceeded", "too many viewers have not taken their screens yet")
+            raise HawseError(
+                "limit_exceeded", "snapshot memory limit reached: too many viewers have not read their snapshots"
+            )
 
     def holds(self, holder: SnapshotHolder) -> bool:
         return holder in self._sent
