@@ -10,7 +10,7 @@ With `--check` nothing is written; the exit code is 1 if a file is not up to dat
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ import hawse.api
 from gateway.http import openapi
 from hawse.api import GATEWAY, METHODS, Nothing, Spec
 from hawse.api.documentation import documentation, struct_types
+from hawse.api.spec import EVERY_CALL
 from hawse.wire.errors import ERRORS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -217,7 +218,7 @@ def _reference_lines() -> Iterator[str]:
     yield "sizes are in bytes, durations in seconds, times in seconds since 1970. A parameter with an empty default may"
     yield "be left out or be null; a parameter that is not listed is refused with `invalid_params`."
     yield ""
-    yield "Every call can end with the errors of the last section; the errors listed at a method are its own."
+    yield "The errors of a method are those that it lists and [those of every call](#errors-of-every-call)."
     left = dict(all_methods())
     for title, prefixes in SURFACES:
         yield ""
@@ -240,11 +241,43 @@ def _reference_lines() -> Iterator[str]:
                 yield ""
                 yield from _table(struct, defaults=False)
     yield ""
+    yield from _errors()
+
+
+def _errors() -> Iterator[str]:
+    declared = {code for spec in all_methods().values() for code in spec.raises}
+    connection = ERRORS.keys() - set(EVERY_CALL) - declared
     yield "## Errors"
     yield ""
-    yield "| code | HTTP status | trying again may help |"
+    yield "[Section 8 of wire.md](wire.md#8-errors) describes each code. After a `retryable` error the same call may"
+    yield "succeed later."
+    yield ""
+    yield "### Errors of every call"
+    yield ""
+    yield _wrapped(
+        "A call in a sandbox also ends with `not_found` if the sandbox does not exist. Any call ends with"
+        " `limit_exceeded` if too many channels are open, and with `too_large` if its result does not fit into a"
+        " message."
+    )
+    yield ""
+    yield from _error_table(EVERY_CALL)
+    yield ""
+    yield "### Errors of single methods"
+    yield ""
+    yield from _error_table(declared - set(EVERY_CALL))
+    yield ""
+    yield "### Errors of a connection or channel"
+    yield ""
+    yield "These report a violation of the protocol, or refuse a connection."
+    yield ""
+    yield from _error_table(connection)
+
+
+def _error_table(codes: Iterable[str]) -> Iterator[str]:
+    yield "| code | HTTP status | retryable |"
     yield "|---|---|---|"
-    for code, kind in sorted(ERRORS.items()):
+    for code in sorted(codes):
+        kind = ERRORS[code]
         yield f"| `{code}` | {kind.status} | {'yes' if kind.retryable else 'no'} |"
 
 

@@ -1,5 +1,6 @@
 """The HTTP API as an OpenAPI 3.1 document, generated from the types of `hawse.api`."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from gateway.http.sse import MEDIA_TYPE, marks
 from hawse.api import GATEWAY, METHODS, Spec
 from hawse.api.documentation import documentation, struct_types
 from hawse.api.files import FileTransferResult
+from hawse.api.spec import EVERY_CALL
 from hawse.wire.errors import ERRORS
 
 REF: Final = "#/components/schemas/{name}"
@@ -35,6 +37,8 @@ LAST: Final = {
     "description": "Goes on behind the event of that `id`, exactly.",
     "schema": {"type": "string"},
 }
+# Codes that every request can get in addition to those of every call: for its origin, sandbox, body or rate.
+OF_EVERY_REQUEST: Final = ("origin_denied", "not_found", "too_large", "limit_exceeded")
 EXTRA_SCHEMAS: Final = {
     "Chunk": {
         "description": "Bytes of a stream: as `text` if they are UTF-8, else as base64 `data`.",
@@ -131,7 +135,8 @@ def _operation(name: str, spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
         "tags": [name.partition(".")[0]],
         "parameters": [TIMEOUT, *keyed] if name in METHODS else [],
         "requestBody": {"required": required, "content": content},
-        "responses": {"200": {"description": _text(spec.result), "content": _answers(spec, names)}} | _problems(),
+        "responses": {"200": {"description": _text(spec.result), "content": _answers(spec, names)}}
+        | _problems(spec.raises),
     }
 
 
@@ -169,22 +174,32 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     part = {"206": {"description": "A part of it.", "content": {BYTES: {}}}, "416": {"description": "No such part."}}
     done = {"200": {"description": _text(FileTransferResult), "content": {JSON: {"schema": names[FileTransferResult]}}}}
 
-    def operation(name: str, summary: str, parameters: list[Any], responses: dict[str, Any]) -> dict[str, Any]:
+    def operation(
+        name: str, spec: Spec, summary: str, parameters: list[Any], responses: dict[str, Any]
+    ) -> dict[str, Any]:
         return {
             "operationId": name,
             "summary": summary,
             "tags": ["files"],
             "parameters": parameters,
-            "responses": responses | _problems(),
+            "responses": responses | _problems(spec.raises),
         }
 
     return {
         "parameters": [SANDBOX, path],
-        "get": operation("files.get", "Download a file, or a part of it.", [ranged], whole | part),
-        "head": operation(
-            "files.head", "A file's size and version.", [ranged], {"200": {"description": "It is there."}}
+        "get": operation(
+            "files.get", METHODS["file.read"], "Download a file, or a part of it.", [ranged], whole | part
         ),
-        "put": operation("files.put", "Replace a file with the body, atomically.", [mode, parents, KEY], done)
+        "head": operation(
+            "files.head",
+            METHODS["file.stat"],
+            "A file's size and version.",
+            [ranged],
+            {"200": {"description": "It is there."}},
+        ),
+        "put": operation(
+            "files.put", METHODS["file.write"], "Replace a file with the body, atomically.", [mode, parents, KEY], done
+        )
         | {"requestBody": {"required": True, "content": {BYTES: {}}}},
     }
 
@@ -196,14 +211,24 @@ def _by_status() -> dict[int, list[str]]:
     return found
 
 
-def _problems() -> dict[str, Any]:
-    return {str(status): {"$ref": f"#/components/responses/E{status}"} for status in sorted(_by_status())}
+def _problems(raises: Iterable[str]) -> dict[str, Any]:
+    """The error responses of an operation: those of every call, and `raises`, those of its method."""
+    codes = {*EVERY_CALL, *OF_EVERY_REQUEST, *raises}
+    return {
+        str(status): {"$ref": f"#/components/responses/E{status}", "description": _listed(sorted(codes & set(known)))}
+        for status, known in sorted(_by_status().items())
+        if codes & set(known)
+    }
 
 
 def _problem(status: int, names: dict[Any, Any]) -> dict[str, Any]:
     codes = _by_status()[status]
     schema = {"allOf": [names[Problem], {"properties": {"code": {"enum": codes}}}]}
-    return {"description": ", ".join(f"`{code}`" for code in codes), "content": {JSON: {"schema": schema}}}
+    return {"description": _listed(codes), "content": {JSON: {"schema": schema}}}
+
+
+def _listed(codes: Iterable[str]) -> str:
+    return ", ".join(f"`{code}`" for code in codes)
 
 
 def _text(shape: Any) -> str:

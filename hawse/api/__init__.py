@@ -1,7 +1,7 @@
-"""The methods of a sandbox and of the gateway as types: pure msgspec, one module for each surface.
+"""The methods of a sandbox and of the gateway, declared as types: one module for each surface.
 
-The servers decode parameters with them, the client results; the HTTP API, OpenAPI, the TypeScript types and the
-method reference derive from them. A new surface is a module here, imported below.
+The servers decode parameters with these types, and the client decodes results. The HTTP API, the OpenAPI document, the
+TypeScript types and docs/methods.md are derived from them. A new surface is a module here that is imported below.
 """
 
 from hawse.api import (  # noqa: F401  # importing a module declares its methods

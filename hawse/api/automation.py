@@ -1,4 +1,4 @@
-"""Terminals for agents: `terminal.screen`, `send`, `wait`, `history`."""
+"""Terminals for agents: `terminal.screen`, `terminal.send`, `terminal.wait` and `terminal.history`."""
 
 from typing import Annotated, Literal
 
@@ -10,8 +10,8 @@ from hawse.api.rights import VIEW
 from hawse.api.spec import Params, Reply, method
 from hawse.api.types import Exit, Id, Offset, Pattern, WaitSeconds
 
-KEYS_LIMIT = 1024
-SCROLLBACK_LIMIT = 6000  # rows: as many as a screen remembers
+KEYS_LIMIT = 1024  # keys in one call
+SCROLLBACK_LIMIT = 6000  # rows: as many as the emulator keeps
 
 ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -21,7 +21,14 @@ KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class ScreenCursor(Reply, frozen=True, kw_only=True):
-    """Column and row from 0."""
+    """The cursor of a screen.
+
+    Attributes:
+        x: Column, from 0.
+        y: Row of the screen, from 0.
+        visible: Whether the program shows the cursor.
+        shape: Shape of the cursor; null if it is not known.
+    """
 
     x: int
     y: int
@@ -30,7 +37,22 @@ class ScreenCursor(Reply, frozen=True, kw_only=True):
 
 
 class ScreenModes(Reply, frozen=True, kw_only=True):
-    """What the program has asked of its terminal. `kitty_keyboard`: the flags of that protocol."""
+    """The modes that the program has set in its terminal.
+
+    Attributes:
+        application_cursor: Arrow keys send application sequences (DECCKM).
+        application_keypad: The keypad sends application sequences (DECKPAM).
+        bracketed_paste: Pasted text is enclosed in bracket sequences (mode 2004).
+        reverse: Foreground and background of the whole screen are swapped (DECSCNM).
+        origin: Cursor positions are relative to the scrolling region (DECOM).
+        autowrap: Text continues on the next row at the right margin (DECAWM).
+        insert: Characters are inserted rather than overwritten (IRM).
+        focus: The program is notified when the terminal gains or loses focus (mode 1004).
+        synchronized: The program is drawing a frame that is to be shown at once (mode 2026).
+        mouse: Which mouse events the program gets; null: none.
+        mouse_format: Encoding of the mouse events.
+        kitty_keyboard: Flags of the kitty keyboard protocol; 0 if it is off.
+    """
 
     application_cursor: bool
     application_keypad: bool
@@ -47,9 +69,21 @@ class ScreenModes(Reply, frozen=True, kw_only=True):
 
 
 class TerminalScreenResult(Reply, frozen=True, kw_only=True):
-    """A screen as all output up to `offset` has made it. `truncated`: rows are missing at the top.
+    """A screen as all output up to `offset` has drawn it.
 
-    `scrollback`: how many rows of `content` are above the screen.
+    Attributes:
+        format: Format of `content`.
+        content: The rows, from the oldest row of the scrollback to the last row of the screen.
+        truncated: Whether rows are missing at the top, because `content` has reached 786,432 bytes as JSON.
+        scrollback: Number of rows in `content` that are above the screen.
+        cols: Columns of the screen.
+        rows: Rows of the screen.
+        cursor: The cursor.
+        alternate: Whether the alternate screen is shown, as full-screen programs use it.
+        modes: The modes that the program has set.
+        title: Title that a program has set last (OSC 0, 2); null: none.
+        cwd: Directory that the shell has reported last (OSC 7); null: none.
+        offset: Offset of the output up to which the screen is drawn, in bytes.
     """
 
     format: ScreenFormat
@@ -67,14 +101,28 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalSendResult(Reply, frozen=True, kw_only=True):
-    """`offset`: the end of the output before it; `bytes`: how many were typed."""
+    """What was typed, and where the output was before.
+
+    Attributes:
+        offset: End of the output before the input. `terminal.wait` with it as `since` sees all that follows.
+        bytes: Number of bytes that were typed.
+    """
 
     offset: int
     bytes: int
 
 
 class OutputMatch(Reply, frozen=True, kw_only=True):
-    """`start` and `end`: offsets in the output. `truncated`: text or a group was cut after 4,096 bytes."""
+    """A match of a pattern in the output of a terminal.
+
+    Attributes:
+        start: Offset in the output where the match begins, in bytes.
+        end: Offset in the output where the match ends, in bytes.
+        text: The text that matched, up to 4,096 bytes of it.
+        groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.
+        named: Text of each named group of the pattern, as in `groups`.
+        truncated: Whether `text` or a group was cut.
+    """
 
     start: int
     end: int
@@ -85,9 +133,20 @@ class OutputMatch(Reply, frozen=True, kw_only=True):
 
 
 class CommandInfo(Reply, frozen=True, kw_only=True):
-    """A command that the shell has told of. None: not known, or (end, ended, after, code) not yet.
+    """A command as the shell has reported it.
 
-    `start`, `end`: the offsets of its output; times in seconds since 1970; `line` is cut after 4,096 characters.
+    Programs can print such reports too, so they are not reliable.
+
+    Attributes:
+        number: Number of the command in this terminal, from 1.
+        line: The command line, cut after 4,096 characters; null if it is not known.
+        cwd: Directory in which it was started; null if it is not known.
+        started: When it was started, in seconds since 1970.
+        start: Offset where its output begins, in bytes.
+        code: Exit code; null while it runs, and if the shell did not report one.
+        end: Offset where its output ends, in bytes; null while it runs.
+        ended: When it ended, in seconds since 1970; null while it runs.
+        after: Offset where the output after the command begins, such as the prompt; null while it runs.
     """
 
     number: int
@@ -102,13 +161,25 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
 
 
 class TerminalWaitOpened(Reply, frozen=True, kw_only=True):
-    """`from`: where the wait begins, above `since` if output was no longer kept."""
+    """The wait has begun.
+
+    Attributes:
+        start: Offset where the wait begins; above `since` if the journal no longer holds that output.
+    """
 
     start: int = msgspec.field(name="from")
 
 
 class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
-    """What ended a wait, at `offset`. `from`: where it began."""
+    """The event that ended a wait.
+
+    Attributes:
+        event: Which condition was met first; `timeout` if none was.
+        offset: Offset in the output where a following wait continues, in bytes.
+        match: The match, for the event `pattern`.
+        command: The command that ended, for the event `command`.
+        exit: How the program ended, for the event `exit`.
+    """
 
     event: Literal["pattern", "silence", "command", "exit", "timeout"]
     offset: int
@@ -118,7 +189,13 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
 
 
 class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
-    """Commands, the oldest first. `more`: there are older ones. `tells`: the shell tells its commands."""
+    """Commands of a terminal.
+
+    Attributes:
+        commands: The commands, the oldest first. One that still runs is the last.
+        more: Whether there are older commands.
+        tells: Whether the shell reports its commands: it was started to do so, or has done so.
+    """
 
     commands: list[CommandInfo]
     more: bool
@@ -128,9 +205,19 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("terminal.screen", safe=True, requires=VIEW)
+@method("terminal.screen", safe=True, requires=VIEW, raises=("not_found", "stale_handle"))
 class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
-    """A terminal's screen as text, ANSI or HTML, below up to `scrollback` rows of what has scrolled away."""
+    """Return a terminal's screen as text, ANSI or HTML.
+
+    `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR
+    LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets.
+
+    Args:
+        id: Id of the terminal.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        format: Format of the content; null: `text`.
+        scrollback: Number of rows above the screen to include, at most; null: 0.
+    """
 
     id: Id
     instance: str | None = None
@@ -138,12 +225,24 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)] | None = None
 
 
-@method("terminal.send")
+@method("terminal.send", raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow"))
 class TerminalSend(Params[TerminalSendResult], kw_only=True):
-    """Type into a terminal: `text` as it is, then `paste` as pasted text, then `keys` by name, in one piece.
+    """Type text, pasted text and keys into a terminal, in this order, in one piece.
 
-    With a key it is typed once. Keys are names such as "enter" or "ctrl+c". `viewer` is the key of who types: without
-    it, somebody else's lease is `lease_held`.
+    Keys are encoded for the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`,
+    `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and
+    `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+
+    Either all of it is typed or nothing: `input_overflow` if the program does not read its input, `lease_held` if
+    another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
+
+    Args:
+        id: Id of the terminal.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        text: Text to type as it is; null: none.
+        paste: Text to paste: enclosed in brackets if the program has set that mode, else with CR for LF. Null: none.
+        keys: Names of the keys to press, such as `enter` or `ctrl+c`; null: none.
+        viewer: Key of the viewer that types; null: a client that is not a viewer.
     """
 
     id: Id
@@ -154,13 +253,33 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     viewer: ViewerKey | None = None
 
 
-@method("terminal.wait", events={"opened": TerminalWaitOpened}, requires=VIEW)
+@method(
+    "terminal.wait",
+    events={"opened": TerminalWaitOpened},
+    requires=VIEW,
+    raises=("not_found", "stale_handle", "too_large"),
+)
 class TerminalWait(Params[TerminalWaitResult], kw_only=True):
-    """Wait for what comes first in a terminal's output: a match, silence, the end of a command, or of the program.
+    """Wait for a match, for silence, for the end of a command or for the end of the program.
 
-    At least one of `pattern` (in RE2's syntax; `literal`: as it is), `silence` (seconds), `command` and `exit` is
-    needed. Output from `since` on counts, by default from now on. `on`: match against the output's text, or the visible
-    screen. After `timeout` seconds (30 by default) the result says `timeout`.
+    The first of these events ends the wait. At least one of `pattern`, `silence`, `command` and `exit` is required, and
+    the end of the program always ends the wait. The program does not run ahead of the search.
+
+    A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
+    `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is
+    `too_large`.
+
+    Args:
+        id: Id of the terminal.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        pattern: What to search for, in RE2's syntax; null: nothing.
+        literal: Whether `pattern` is plain text rather than a regular expression; null: false.
+        on: Search the output, or the visible screen as it is now and after each change; null: `output`.
+        silence: Seconds without output that end the wait; null: any number.
+        command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
+        exit: Whether to wait for the end of the program.
+        since: Offset of the output from which on it counts, in bytes; null: the end of the output now.
+        timeout: Seconds after which the result is `timeout`; null: 30.
     """
 
     id: Id
@@ -175,9 +294,18 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     timeout: WaitSeconds | None = None
 
 
-@method("terminal.history", safe=True, requires=VIEW)
+@method("terminal.history", safe=True, requires=VIEW, raises=("not_found", "stale_handle"))
 class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
-    """The commands that a terminal's shell told of: the latest `limit` with a number below `before`."""
+    """List the commands that a terminal's shell has reported, the oldest first.
+
+    The latest 1,000 commands are kept, and 256 KiB of their command lines.
+
+    Args:
+        id: Id of the terminal.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        limit: Number of commands, at most: the latest ones. Null: 100.
+        before: Only commands with a lower number; null: all.
+    """
 
     id: Id
     instance: str | None = None

@@ -1,4 +1,4 @@
-"""Reads the docstrings of the structs: what a struct is for, and what each of its fields means.
+"""Read the docstrings of the structs: what a struct is for, and what each of its fields means.
 
 A docstring has paragraphs and, at its end, a section `Args:` (parameters) or `Attributes:` (values) with one
 entry for each field, in the form of Google's style guide:

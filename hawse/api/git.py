@@ -1,4 +1,4 @@
-"""`git.*`: Git as it is used in a sandbox, by the real `git`. Paths travel as `hawse.api.paths` says."""
+"""Git: the `git.*` methods, which run `git` in the sandbox. Paths are encoded as `hawse.api.paths` describes."""
 
 from typing import Annotated, Literal
 
@@ -9,45 +9,80 @@ from hawse.api.spec import Nothing, Params, ParamsValue, method
 from hawse.api.types import Path
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
-RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # of a branch or a remote
-Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # what `git rev-parse` takes
-Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # as they are: no patterns
+RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # name of a branch or a remote
+Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # as `git rev-parse` accepts it
+Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # taken literally, not as patterns
 Secret = Annotated[str, Meta(max_length=16_384)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
 AuthorField = Annotated[str, Meta(min_length=1, max_length=250)]
 
-NETWORK_TIMEOUT = 600.0  # seconds that a clone, pull or push may take, unless the call says
-DIFF_LIMIT = 256 << 10  # bytes of a diff, unless the call says
+NETWORK_TIMEOUT = 600.0  # seconds: the default time limit of a clone, pull or push
+DIFF_LIMIT = 256 << 10  # bytes: the default limit of a patch
+
+# What git answers is mapped to these codes, whichever command it is; `details.reason` distinguishes further.
+GIT_ERRORS = (
+    "not_found",
+    "permission_denied",
+    "conflict",
+    "no_space",
+    "io_error",
+    "spawn_failed",
+    "limit_exceeded",
+)
 
 
 # ---- values
 
 
 class GitCredentials(ParamsValue, kw_only=True):
-    """For http and https. A token is a password; the name that goes with it depends on the host."""
+    """Credentials for http and https, sent only to the host of the URL or remote.
+
+    They are never part of an argument, an environment variable, a file or a message.
+
+    Args:
+        username: User name; which one goes with a token depends on the host.
+        password: Password or token.
+    """
 
     username: Secret = ""
     password: Secret
 
     def __repr__(self) -> str:
-        return "Credentials(…)"  # they belong into no log
+        return "Credentials(…)"  # credentials must not appear in logs
 
 
 class GitAuthor(ParamsValue):
-    """Who a commit is by."""
+    """Author and committer of a commit.
+
+    Args:
+        name: Name.
+        email: E-mail address.
+    """
 
     name: AuthorField
     email: AuthorField
 
 
 class GitRepository(ParamsValue, kw_only=True):
-    """`path`: a directory of the repository; by default the workspace."""
+    """The repository of a method.
+
+    Args:
+        path: A directory of the repository. Relative to the workspace unless it is absolute.
+    """
 
     path: Path = "."
 
 
 class GitProgress(msgspec.Struct, kw_only=True):
-    """`phase` as Git names it, such as `Receiving objects`; `received` in bytes, where that is known."""
+    """Progress of a clone.
+
+    Attributes:
+        phase: Name of the phase, as git prints it, such as `Receiving objects`.
+        percent: Part of the phase that is done, in percent.
+        done: Number of objects or files that are done.
+        total: Number of objects or files in the phase.
+        received: Bytes that were received; null where git does not print it.
+    """
 
     phase: str
     percent: int
@@ -57,7 +92,13 @@ class GitProgress(msgspec.Struct, kw_only=True):
 
 
 class GitHead(msgspec.Struct, kw_only=True):
-    """Where a repository is: `commit` is null before the first one, `branch` is null if none is checked out."""
+    """The commit and branch that a repository has checked out.
+
+    Attributes:
+        path: The directory, absolute.
+        commit: Hash of the commit; null before the first one.
+        branch: Name of the branch; null if none is checked out.
+    """
 
     path: str
     commit: str | None
@@ -65,16 +106,36 @@ class GitHead(msgspec.Struct, kw_only=True):
 
 
 class GitStatusEntry(msgspec.Struct, kw_only=True):
-    """`index` and `worktree`: `.` unchanged, or Git's letters `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`, `!`."""
+    """A path that differs.
+
+    The letters are those of `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and
+    `!`.
+
+    Attributes:
+        path: The path, relative to the top of the repository.
+        index: Letter for the index against the last commit.
+        worktree: Letter for the working tree against the index.
+        origin: Path from which it was renamed or copied; null: it was not.
+    """
 
     path: str
     index: str
     worktree: str
-    origin: str | None = None  # of a rename or copy
+    origin: str | None = None
 
 
 class GitStatusResult(msgspec.Struct, kw_only=True):
-    """`ahead`, `behind`: commits, null without an upstream that is known. `truncated`: there are more entries."""
+    """The state of a repository.
+
+    Attributes:
+        branch: Name of the branch; null if none is checked out.
+        commit: Hash of the commit; null before the first one.
+        upstream: Name of the upstream branch; null: none.
+        ahead: Number of commits that the upstream does not have; null if that is not known.
+        behind: Number of commits that only the upstream has; null if that is not known.
+        entries: Paths that differ, at most 10,000.
+        truncated: Whether there are more entries.
+    """
 
     branch: str | None = None
     commit: str | None = None
@@ -86,14 +147,27 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
 
 
 class GitDiffResult(msgspec.Struct, kw_only=True):
-    """`truncated`: it is longer. What is no UTF-8 in it is U+FFFD."""
+    """A patch.
+
+    Attributes:
+        text: The patch. Bytes that are not valid UTF-8 are replaced by U+FFFD.
+        truncated: Whether the patch was cut at the limit.
+    """
 
     text: str
     truncated: bool
 
 
 class GitBranchInfo(msgspec.Struct, kw_only=True):
-    """A branch, and the commit it is at."""
+    """A branch.
+
+    Attributes:
+        name: Name of the branch.
+        commit: Hash of its commit.
+        upstream: Name of its upstream branch; null: none.
+        current: Whether it is checked out.
+        remote: Whether it is a remote-tracking branch.
+    """
 
     name: str
     commit: str
@@ -103,7 +177,13 @@ class GitBranchInfo(msgspec.Struct, kw_only=True):
 
 
 class GitBranchResult(msgspec.Struct, kw_only=True):
-    """`current` is null if no branch is checked out."""
+    """The branches of a repository.
+
+    Attributes:
+        current: Name of the branch that is checked out; null: none.
+        branches: The branches, local and remote-tracking.
+        truncated: Whether there are more branches.
+    """
 
     current: str | None
     branches: list[GitBranchInfo]
@@ -111,7 +191,19 @@ class GitBranchResult(msgspec.Struct, kw_only=True):
 
 
 class GitCommitInfo(msgspec.Struct, kw_only=True):
-    """Times in seconds since 1970."""
+    """A commit.
+
+    Attributes:
+        commit: Hash.
+        parents: Hashes of the parents.
+        author: Name of the author.
+        email: E-mail address of the author.
+        time: When it was written, in seconds since 1970.
+        committer: Name of the committer.
+        committer_email: E-mail address of the committer.
+        committed: When it was committed, in seconds since 1970.
+        message: The whole message, cut after 64 KiB.
+    """
 
     commit: str
     parents: list[str]
@@ -125,14 +217,25 @@ class GitCommitInfo(msgspec.Struct, kw_only=True):
 
 
 class GitLogResult(msgspec.Struct, kw_only=True):
-    """`truncated`: fewer than were asked for, since they are large."""
+    """Commits.
+
+    Attributes:
+        commits: The commits, the latest first.
+        truncated: Whether commits are missing because the output was too large.
+    """
 
     commits: list[GitCommitInfo]
     truncated: bool = False
 
 
 class GitPushedRef(msgspec.Struct, kw_only=True):
-    """`status` as git has it: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` as it was, `!` refused."""
+    """The result of pushing one ref.
+
+    Attributes:
+        status: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` unchanged, `!` refused.
+        ref: The local and the remote ref, separated by a colon.
+        summary: Git's description of the result.
+    """
 
     status: Literal[" ", "+", "*", "-", "=", "!"]
     ref: str
@@ -140,7 +243,11 @@ class GitPushedRef(msgspec.Struct, kw_only=True):
 
 
 class GitPushResult(msgspec.Struct, kw_only=True):
-    """What became of each ref."""
+    """The result of a push.
+
+    Attributes:
+        refs: The refs that were pushed.
+    """
 
     refs: list[GitPushedRef]
 
@@ -148,11 +255,24 @@ class GitPushResult(msgspec.Struct, kw_only=True):
 # ---- methods
 
 
-@method("git.clone", events={"progress": GitProgress})
+@method("git.clone", events={"progress": GitProgress}, raises=(*GIT_ERRORS, "deadline_exceeded", "cancelled"))
 class GitClone(Params[GitHead], kw_only=True):
-    """Clone a repository into a directory that is there as a whole, or not at all.
+    """Clone a repository into a directory that does not exist or is empty.
 
-    `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
+    The clone gets its name when it is complete, and nothing remains of a failed one. A directory that is not empty is
+    `conflict`.
+
+    With an idempotency key, the clone continues for 60 s without a connection, a repeated call joins it, and
+    `git.cancel` ends it (`cancelled`).
+
+    Args:
+        url: http, https, ssh, git or file URL, `user@host:path`, or an absolute path.
+        path: Directory of the clone, relative to the workspace; null: the last part of the URL.
+        depth: Number of commits to fetch; null: all.
+        branch: Branch or tag to check out; null: the remote's default.
+        filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null: none.
+        credentials: Credentials for the host of the URL; null: none.
+        timeout: Seconds after which git is ended, and the error is `deadline_exceeded`.
     """
 
     url: Url
@@ -168,24 +288,39 @@ class GitClone(Params[GitHead], kw_only=True):
 
 @method("git.cancel")
 class GitCancel(Params[Nothing], kw_only=True):
-    """End the clone that was called with this key. One that has ended, or never was, is no error."""
+    """End a clone. One that has ended or never existed is not an error.
+
+    Args:
+        key: The idempotency key of the `git.clone` call.
+    """
 
     key: Annotated[str, Meta(min_length=1, max_length=128)]
 
 
-@method("git.status", safe=True)
+@method("git.status", safe=True, raises=GIT_ERRORS)
 class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
-    """Say what differs from the last commit, and where the branch is."""
+    """Return the branch, its upstream and the paths that differ.
+
+    Args:
+        ignored: Whether ignored files are listed.
+    """
 
     ignored: bool = False
 
 
-@method("git.diff", safe=True)
+@method("git.diff", safe=True, raises=(*GIT_ERRORS, "too_large"))
 class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
-    """Show differences as a patch.
+    """Return differences as a patch.
 
-    Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working
-    tree (or of `target`) from that. `limit`: bytes.
+    The patch leads from the index to the working tree; with `staged` from the last commit to the index; with `base`
+    from that commit to the working tree, or to `target`.
+
+    Args:
+        staged: Whether to compare the index with the last commit.
+        base: Commit to compare with; null: the index.
+        target: Commit to compare `base` with; null: the working tree.
+        paths: Paths, taken literally; null: all.
+        limit: Size of the patch, at most, in bytes.
     """
 
     staged: bool = False
@@ -195,17 +330,31 @@ class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
     limit: Annotated[int, Meta(ge=0, le=512 << 10)] = DIFF_LIMIT
 
 
-@method("git.add")
+@method("git.add", raises=(*GIT_ERRORS, "too_large"))
 class GitAdd(GitRepository, Params[Nothing], kw_only=True):
-    """Stage files: those of `paths`, or with `all` everything that differs, deletions included."""
+    """Stage files. Exactly one of `paths` and `all` is required.
+
+    Args:
+        paths: Paths to stage, taken literally.
+        all: Whether to stage everything that differs, deletions included.
+    """
 
     paths: Paths | None = None
     all: bool = False
 
 
-@method("git.commit")
+@method("git.commit", raises=GIT_ERRORS)
 class GitCommit(GitRepository, Params[GitHead], kw_only=True):
-    """Commit what is staged; with `all` what differs in tracked files too."""
+    """Commit what is staged.
+
+    If there is nothing to commit, the error is `conflict`.
+
+    Args:
+        message: Message of the commit.
+        author: Author and committer; null: as git is configured.
+        all: Whether changes of tracked files are staged first.
+        allow_empty: Whether a commit without changes is allowed.
+    """
 
     message: Annotated[str, Meta(min_length=1, max_length=65_536)]
     author: GitAuthor | None = None
@@ -213,9 +362,18 @@ class GitCommit(GitRepository, Params[GitHead], kw_only=True):
     allow_empty: bool = False
 
 
-@method("git.branch")
+@method("git.branch", raises=GIT_ERRORS)
 class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
-    """List the branches, after one was created (at `start`) or deleted, if that is asked."""
+    """Create or delete a branch if requested, then list the branches.
+
+    A branch that exists, is in use or is not merged is `conflict`.
+
+    Args:
+        create: Name of a branch to create; null: none.
+        delete: Name of a branch to delete; null: none.
+        start: Commit of the created branch; null: the one that is checked out.
+        force: Whether an existing branch is moved, and a branch that is not merged is deleted.
+    """
 
     create: RefName | None = None
     delete: RefName | None = None
@@ -223,9 +381,19 @@ class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
     force: bool = False
 
 
-@method("git.checkout")
+@method("git.checkout", raises=(*GIT_ERRORS, "too_large"))
 class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
-    """Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back."""
+    """Switch to a branch or commit, create a branch, or restore files.
+
+    With `paths`, only these are restored, from `ref` or the index, and the branch stays. Local changes that would be
+    lost are `conflict`.
+
+    Args:
+        ref: Branch or commit, or the name of the branch to create; required without `paths`.
+        create: Whether to create the branch `ref`.
+        start: Commit of the created branch; null: the one that is checked out.
+        paths: Paths, taken literally; null: switch to `ref`.
+    """
 
     ref: Revision | None = None
     create: bool = False
@@ -233,9 +401,16 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     paths: Paths | None = None
 
 
-@method("git.log", safe=True)
+@method("git.log", safe=True, raises=(*GIT_ERRORS, "too_large"))
 class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
-    """List commits, the latest first."""
+    """List commits, the latest first.
+
+    Args:
+        ref: Branch or commit to begin at; null: the one that is checked out.
+        limit: Number of commits, at most.
+        skip: Number of commits to leave out before.
+        paths: Only commits that changed these paths; null: all.
+    """
 
     ref: Revision | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
@@ -243,9 +418,20 @@ class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
     paths: Paths | None = None
 
 
-@method("git.pull")
+@method("git.pull", raises=(*GIT_ERRORS, "deadline_exceeded"))
 class GitPull(GitRepository, Params[GitHead], kw_only=True):
-    """Fetch from a remote and merge, or rebase, or with `ff_only` refuse both."""
+    """Fetch from a remote, then merge or rebase.
+
+    After a merge conflict (`conflict`) the repository is left in it.
+
+    Args:
+        remote: Name of the remote; null: the upstream's, or `origin`.
+        branch: Branch of the remote; null: the upstream.
+        rebase: Whether to rebase rather than merge.
+        ff_only: Whether only a fast-forward is allowed.
+        credentials: Credentials for the host of the remote; null: none.
+        timeout: Seconds after which git is ended, and the error is `deadline_exceeded`.
+    """
 
     remote: RefName | None = None
     branch: RefName | None = None
@@ -255,9 +441,20 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
     timeout: Timeout = NETWORK_TIMEOUT
 
 
-@method("git.push")
+@method("git.push", raises=(*GIT_ERRORS, "deadline_exceeded"))
 class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
-    """Push a branch (by default the current one). `force` overwrites only what was known to be there."""
+    """Push a branch to a remote.
+
+    If the remote has commits that are not known here, the error is `conflict`.
+
+    Args:
+        remote: Name of the remote.
+        branch: Name of the branch; null: the one that is checked out.
+        force: Whether to overwrite the remote's branch, if it is as it was when it was fetched last.
+        set_upstream: Whether the remote's branch becomes the upstream.
+        credentials: Credentials for the host of the remote; null: none.
+        timeout: Seconds after which git is ended, and the error is `deadline_exceeded`.
+    """
 
     remote: RefName = "origin"
     branch: RefName | None = None

@@ -1,4 +1,4 @@
-"""People at a terminal: `terminal.presence`, `terminal.lease`, and what viewers are told of each other."""
+"""The participants of a terminal: `terminal.presence`, `terminal.lease`, and the events about viewers and the lease."""
 
 from typing import Annotated, Literal
 
@@ -19,7 +19,15 @@ Coordinate = Annotated[int, Meta(ge=0, le=999)]
 
 
 class ViewerProfile(ParamsValue):
-    """How somebody introduces itself in `terminal.attach`. `key` (random, secret) names it across its reconnects."""
+    """How a viewer introduces itself in `terminal.attach`.
+
+    Args:
+        key: Random secret that identifies the viewer when it reconnects; null: a new viewer each time.
+        name: Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`.
+        color: Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored.
+        kind: Whether it is a person or an agent; null: as before, at first `person`.
+        focus: Whether its user looks at the terminal; null: unchanged, at first false.
+    """
 
     key: ViewerKey | None = None
     name: ParticipantName | None = None
@@ -29,14 +37,30 @@ class ViewerProfile(ParamsValue):
 
 
 class PointerPosition(ParamsValue):
-    """A place on the screen in cells, from 0."""
+    """A cell of the screen.
+
+    Args:
+        x: Column, from 0.
+        y: Row, from 0.
+    """
 
     x: Coordinate
     y: Coordinate
 
 
 class Participant(Reply, frozen=True, kw_only=True):
-    """Somebody at a terminal; `id` is public. `typing` ends 2 s after the last key, `at` is where its pointer is."""
+    """A viewer as the other viewers see it.
+
+    Attributes:
+        id: Public id of the viewer, such as `v3`.
+        name: Name to show, 1 to 40 characters without control and format characters.
+        color: Color of the viewer, `#rrggbb`. Dark text is readable on it.
+        kind: Whether it is a person or an agent.
+        read_only: Whether it may not type.
+        typing: Whether it types; it ends 2 s after the last key.
+        focus: Whether its user looks at the terminal.
+        at: Cell where its pointer is; null: the pointer is hidden.
+    """
 
     id: str
     name: str
@@ -49,19 +73,33 @@ class Participant(Reply, frozen=True, kw_only=True):
 
 
 class ParticipantEvent(Reply, frozen=True, kw_only=True):
-    """A viewer as it is now."""
+    """A viewer has joined or changed.
+
+    Attributes:
+        viewer: The whole viewer as it is now.
+    """
 
     viewer: Participant
 
 
 class ParticipantLeft(Reply, frozen=True, kw_only=True):
-    """A viewer has left."""
+    """A viewer has left.
+
+    Attributes:
+        id: Public id of the viewer.
+    """
 
     id: str
 
 
 class WriterLease(Reply, frozen=True, kw_only=True):
-    """Who may type: the viewer whose id is `holder`, or everybody if it is null. `epoch` grows with each change."""
+    """Which viewers may type into a terminal.
+
+    Attributes:
+        mode: `free`: all viewers may type. `exclusive`: only the holder.
+        holder: Public id of the viewer that holds the lease; null in mode `free`.
+        epoch: Number of changes of the lease so far.
+    """
 
     mode: Literal["free", "exclusive"]
     holder: str | None = None
@@ -69,7 +107,11 @@ class WriterLease(Reply, frozen=True, kw_only=True):
 
 
 class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
-    """`applied`: how much of the channel's own input stream had been applied by then."""
+    """The writer lease has changed.
+
+    Attributes:
+        applied: Bytes of this channel's own input stream that were applied before the change.
+    """
 
     applied: int
 
@@ -77,11 +119,19 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("terminal.presence", requires=VIEW)
+@method("terminal.presence", requires=VIEW, raises=("not_found",))
 class TerminalPresence(Params[ParticipantEvent], kw_only=True):
-    """Tell the others at a terminal what `viewer` (a key) is up to.
+    """Change what the other viewers of a terminal see of a viewer.
 
-    What is left out stays as it is; `at: null` hides the pointer.
+    A field that is left out stays as it is.
+
+    Args:
+        id: Id of the terminal.
+        viewer: Key of the viewer.
+        name: Name to show; null: unchanged.
+        color: Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged.
+        focus: Whether its user looks at the terminal; null: unchanged.
+        at: Cell where its pointer is; null hides the pointer, left out: unchanged.
     """
 
     id: str
@@ -92,12 +142,21 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     at: PointerPosition | UnsetType | None = UNSET
 
 
-@method("terminal.lease")
+@method("terminal.lease", raises=("not_found", "conflict", "forbidden"))
 class TerminalLease(Params[WriterLease], kw_only=True):
-    """Change who may type into a terminal.
+    """Change which viewers may type into a terminal.
 
-    `take` makes `viewer` (a key) the one who types, `exclusive` only if nobody else does; `release` lets everybody
-    type again, `free` whoever it was. With an `epoch` that is not the present one: `conflict`.
+    `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type
+    again unless another viewer is the holder. `free` does so in any case.
+
+    A refused `exclusive` or `release` and an `epoch` that is not current are `conflict`, with the lease in `details`. A
+    read-only viewer is refused with `forbidden`.
+
+    Args:
+        id: Id of the terminal.
+        action: What to do.
+        viewer: Key of the viewer that acts; required for `take` and `exclusive`.
+        epoch: The epoch that the lease must have; null: any.
     """
 
     id: str

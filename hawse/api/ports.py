@@ -1,4 +1,4 @@
-"""Ports: what listens in a sandbox, what of it strangers may see, and the way to it (docs/wire.md section 9)."""
+"""Ports: which are open, the previews that make them reachable from outside, and connections to them."""
 
 from typing import Annotated
 
@@ -17,7 +17,15 @@ PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
-    """A port that a program listens on. `process`: the program's name; `exposed`: it has a preview."""
+    """A TCP port on which a program of the sandbox listens.
+
+    Attributes:
+        port: Number of the port.
+        addresses: Addresses at which it listens.
+        pid: Process id of the program.
+        process: Name of the program.
+        exposed: Whether the port has a preview.
+    """
 
     port: int
     addresses: list[str]
@@ -27,13 +35,23 @@ class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortListResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The ports that programs listen on."""
+    """Open ports.
+
+    Attributes:
+        ports: The ports by number, at most 1,000.
+    """
 
     ports: list[OpenPort]
 
 
 class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
-    """A preview. `token` is all that one needs to know; it holds until it is taken back or the runtime ends."""
+    """A preview of a port.
+
+    Attributes:
+        port: Number of the port.
+        token: Secret that gives access to this port; valid until the preview is revoked or the runtime ends.
+        name: Name of the preview, for people; null: none.
+    """
 
     port: int
     token: str
@@ -41,26 +59,44 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortExposedResult(msgspec.Struct, frozen=True, kw_only=True):
-    """All previews."""
+    """The previews of a sandbox.
+
+    Attributes:
+        exposed: All previews.
+    """
 
     exposed: list[ExposedPort]
 
 
 class PortConnectOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """The connection is made. `address`: with whom."""
+    """The connection is established.
+
+    Attributes:
+        port: Number of the port.
+        address: Address to which it is connected.
+    """
 
     port: int
     address: str
 
 
 class PortConnectEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The other side sends no more; it may still read. `offset`: how many bytes it sent."""
+    """The program has closed its half of the connection; it may still read.
+
+    Attributes:
+        offset: Number of bytes that it sent.
+    """
 
     offset: int
 
 
 class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Both ends are closed: so many bytes came from the port, and so many went there."""
+    """Both halves of the connection are closed, and all input was written.
+
+    Attributes:
+        received: Number of bytes that came from the port.
+        sent: Number of bytes that were written to the port.
+    """
 
     received: int
     sent: int
@@ -71,17 +107,28 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
 
 @method("port.list", safe=True)
 class PortList(Params[PortListResult], kw_only=True):
-    """The TCP ports that programs of the sandbox listen on."""
+    """List the TCP ports on which programs of the sandbox listen."""
 
 
 @method("port.watch", events={"ports": PortListResult})
 class PortWatch(Params[Nothing], kw_only=True):
-    """Tells which ports are open, now and after every change, until it is cancelled."""
+    """Report the open ports, now and after every change, until the call is cancelled.
+
+    The runtime looks every 0.2 to 2 s, so a port that was open for less may be missed.
+    """
 
 
-@method("port.expose")
+@method("port.expose", raises=("forbidden", "limit_exceeded"))
 class PortExpose(Params[ExposedPort], kw_only=True):
-    """Makes a preview of a port: whoever has its token gets there. Again, it gives the same token."""
+    """Make a preview of a port, or return the existing one.
+
+    The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have
+    previews (`limit_exceeded`).
+
+    Args:
+        port: Number of the port.
+        name: Name of a new preview, for people; null: none.
+    """
 
     port: PortNumber
     name: PreviewName | None = None
@@ -89,14 +136,20 @@ class PortExpose(Params[ExposedPort], kw_only=True):
 
 @method("port.unexpose")
 class PortUnexpose(Params[Nothing], kw_only=True):
-    """Takes a preview back, and cuts who is in it. Of a port that has none it does nothing."""
+    """Revoke the preview of a port and end its connections.
+
+    A port without a preview is not an error.
+
+    Args:
+        port: Number of the port.
+    """
 
     port: PortNumber
 
 
 @method("port.exposed", safe=True)
 class PortExposed(Params[PortExposedResult], kw_only=True):
-    """The previews there are."""
+    """List all previews."""
 
 
 @method(
@@ -105,9 +158,22 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
     events={"opened": PortConnectOpened, "end": PortConnectEnd},
     output=("output",),
     input=True,
+    raises=("unavailable", "forbidden", "not_found", "stale_handle", "limit_exceeded", "input_gap", "io_error"),
 )
 class PortConnect(Params[PortConnectResult], kw_only=True):
-    """A TCP connection to a port: bytes both ways, each end closed on its own. Either `port` or a preview's `token`."""
+    """Connect to a TCP port of the sandbox; bytes pass in both directions.
+
+    Exactly one of `port` and `token` is required. Each half of the connection is closed separately. It cannot be
+    resumed: a lost connection or `cancel` breaks it. At most 1,024 connections are open (`limit_exceeded`).
+
+    `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or
+    the caller needs a token. `not_found`: an unknown or revoked token. `stale_handle`: a token of an earlier runtime.
+    `io_error`: the connection broke.
+
+    Args:
+        port: Number of the port; requires the right `operate`.
+        token: Token of a preview.
+    """
 
     port: PortNumber | None = None
     token: PreviewToken | None = None

@@ -1,4 +1,4 @@
-"""Commands and processes: `exec` and `process.*` (docs/wire.md section 9)."""
+"""Commands and processes: `exec` and the `process.*` methods."""
 
 from typing import Annotated, Literal
 
@@ -7,6 +7,8 @@ from msgspec import Meta
 
 from hawse.api.spec import Nothing, Params, ParamsValue, method
 from hawse.api.types import (
+    INPUT_ERRORS,
+    SPAWN_ERRORS,
     Argv,
     Env,
     Exit,
@@ -20,8 +22,8 @@ from hawse.api.types import (
     Seconds,
     Signal,
     StreamName,
+    WaitSeconds,
 )
-from hawse.api.types import WaitSeconds as Patience
 
 HttpStatus = Annotated[int, Meta(ge=100, le=599)]
 
@@ -30,7 +32,16 @@ HttpStatus = Annotated[int, Meta(ge=100, le=599)]
 
 
 class Program(ParamsValue, kw_only=True):
-    """What to run: `argv`, or `command` for a shell; exactly one of them. `timeout` kills its whole tree."""
+    """A program to run: exactly one of `argv` and `command`.
+
+    Args:
+        argv: The program and its arguments.
+        command: A command line for a shell: bash, or /bin/sh where there is no bash.
+        cwd: Directory to start in, relative to the workspace; null: the workspace.
+        env: Variables to add to the environment; a null value removes one. Null: none.
+        stdin: Whether stdin takes input; null or false: it is /dev/null.
+        timeout: Seconds after which all its processes are killed; null: never.
+    """
 
     argv: Argv | None = None
     command: str | None = None
@@ -41,14 +52,26 @@ class Program(ParamsValue, kw_only=True):
 
 
 class Since(ParamsValue, kw_only=True):
-    """Where to begin in each stream: the offset of the first byte that is wanted."""
+    """An offset in each stream: the first byte that is wanted.
+
+    Args:
+        stdout: Offset in stdout; null: 0.
+        stderr: Offset in stderr; null: 0.
+    """
 
     stdout: Offset | None = None
     stderr: Offset | None = None
 
 
 class LogCondition(ParamsValue, kw_only=True):
-    """What to look for: `text` as it is, or `pattern` in RE2's syntax; in what was printed from `since` on as well."""
+    """What to search for in the output: exactly one of `text` and `pattern`.
+
+    Args:
+        text: Plain text to search for.
+        pattern: Regular expression in RE2's syntax.
+        stream: Stream to search; null: both.
+        since: Offsets from which on output counts; null: all that is kept.
+    """
 
     text: Pattern | None = None
     pattern: Pattern | None = None
@@ -57,7 +80,13 @@ class LogCondition(ParamsValue, kw_only=True):
 
 
 class PortCondition(ParamsValue, kw_only=True):
-    """A port of this machine. With `path` it has to answer HTTP, with a status from `status[0]` to `status[1]`."""
+    """A TCP port of 127.0.0.1 or ::1 to wait for, of any program.
+
+    Args:
+        port: Number of the port.
+        path: Path that must answer an HTTP GET; null: it is enough that the port is open.
+        status: Lowest and highest HTTP status of the answer that is accepted.
+    """
 
     port: Annotated[int, Meta(ge=1, le=65_535)]
     path: Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"^/[!-~]*$(?!\n)")] | None = None
@@ -65,21 +94,44 @@ class PortCondition(ParamsValue, kw_only=True):
 
 
 class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a stream can be read: the bytes from `start` to `offset`."""
+    """The part of a stream that can be read.
+
+    Attributes:
+        start: Offset of the first byte that is kept.
+        offset: Offset of the end, in bytes.
+    """
 
     start: int = 0
     offset: int = 0
 
 
 class StreamOffsets(msgspec.Struct, frozen=True, kw_only=True):
-    """Offsets in each stream."""
+    """An offset in each stream, in bytes.
+
+    Attributes:
+        stdout: Offset in stdout.
+        stderr: Offset in stderr.
+    """
 
     stdout: int = 0
     stderr: int = 0
 
 
 class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A process. `instance` is new each time one of that `id` is started; `started` in seconds since 1970."""
+    """A process.
+
+    Attributes:
+        id: Id of the process.
+        instance: Id of this start; a new one each time a process with this `id` is started.
+        pid: Process id.
+        argv: The program and its arguments; cut after 256 characters in `process.list`.
+        cwd: Directory in which it was started.
+        started: When it was started, in seconds since 1970.
+        state: Whether it runs.
+        exit: How it ended; null while it runs.
+        stdout: The part of stdout that can be read.
+        stderr: The part of stderr that can be read.
+    """
 
     id: str
     instance: str
@@ -94,21 +146,37 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
-    """`from`: where the output begins that will come. `input_offset`: how much of this input was applied."""
+    """The channel is attached to a process.
+
+    Attributes:
+        start: Offset in each stream of the first byte that is sent; above `since` where bytes are no longer kept.
+        input_offset: Bytes of this input stream that were applied already.
+    """
 
     start: StreamOffsets = msgspec.field(name="from", default=StreamOffsets())
     input_offset: int = 0
 
 
 class StreamTruncated(msgspec.Struct, frozen=True, kw_only=True):
-    """The bytes of `stream` before `from` are no longer kept."""
+    """Bytes of a stream are lost: this call has not taken them in time.
+
+    Attributes:
+        stream: The stream.
+        start: Offset of the next byte that is sent; those before it are lost.
+    """
 
     stream: StreamName
     start: int = msgspec.field(name="from")
 
 
 class ProcessAttachResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of a process and of its output, by its final offsets."""
+    """A process has ended, and all output was sent.
+
+    Attributes:
+        exit: How it ended.
+        stdout: Length of stdout, in bytes.
+        stderr: Length of stderr, in bytes.
+    """
 
     exit: Exit
     stdout: int
@@ -116,7 +184,13 @@ class ProcessAttachResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecResult(Exit, frozen=True, kw_only=True):
-    """The end of a command and of its output, by its final offsets. `truncated`: more than `max_output` was printed."""
+    """A command has ended.
+
+    Attributes:
+        stdout: Length of stdout, in bytes.
+        stderr: Length of stderr, in bytes.
+        truncated: Whether a stream is longer than `max_output`, so that its end was not sent.
+    """
 
     stdout: int
     stderr: int
@@ -124,20 +198,39 @@ class ExecResult(Exit, frozen=True, kw_only=True):
 
 
 class ProcessKillResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How it ended."""
+    """A process and its descendants have ended.
+
+    Attributes:
+        exit: How the process ended.
+    """
 
     exit: Exit
 
 
 class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
-    """`argv` is cut after 256 characters here. `more`: there are further ones."""
+    """One page of the list of processes.
+
+    Attributes:
+        processes: The processes in the order of their start, then the running commands of `exec`.
+        more: Whether there are more processes, which a call with the last id as `after` returns.
+    """
 
     processes: list[ProcessInfo]
     more: bool = False
 
 
 class LogMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """`start` and `end` are offsets in `stream`. `truncated`: text or a group was cut after 4,096 bytes."""
+    """A match in the output of a process.
+
+    Attributes:
+        stream: The stream.
+        start: Offset in the stream where the match begins, in bytes.
+        end: Offset in the stream where the match ends, in bytes.
+        text: The text that matched, up to 4,096 bytes of it.
+        groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.
+        named: Text of each named group of the pattern, as in `groups`.
+        truncated: Whether `text` or a group was cut.
+    """
 
     stream: StreamName
     start: int
@@ -149,13 +242,24 @@ class LogMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessWaitOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the search began in each stream: above `since` where that is no longer kept."""
+    """The wait has begun.
+
+    Attributes:
+        start: Offset in each stream where the search begins; above `since` where bytes are no longer kept.
+    """
 
     start: StreamOffsets = msgspec.field(name="from")
 
 
 class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a wait came to. `status`: of the HTTP answer, if one was asked for."""
+    """The event that ended a wait.
+
+    Attributes:
+        event: Which condition was met first; `timeout` if none was.
+        exit: How the process ended, for the event `exit`.
+        match: The match, for the event `log`.
+        status: HTTP status of the answer, for the event `port` with a `path`.
+    """
 
     event: Literal["exit", "log", "port", "timeout"]
     exit: Exit | None = None
@@ -166,9 +270,18 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("process.start")
+@method("process.start", raises=("conflict", *SPAWN_ERRORS))
 class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
-    """Starts a process, which goes on whatever becomes of who started it."""
+    """Start a process, which runs independently of the connection that has started it.
+
+    An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is
+    not executable. At most 1,024 programs run (`limit_exceeded`).
+
+    The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
+
+    Args:
+        id: Id of the process; null: the server chooses one.
+    """
 
     id: Id | None = None
 
@@ -178,9 +291,20 @@ class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
     events={"opened": ProcessOpened, "truncated": StreamTruncated, "exit": Exit},
     output=("stdout", "stderr"),
     input=True,
+    raises=("not_found", "stale_handle", *INPUT_ERRORS),
 )
 class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
-    """Follows the output of a process to its end, and takes its input."""
+    """Follow the output of a process to its end, and send it input.
+
+    `cancel` detaches, and the process continues.
+
+    Args:
+        id: Id of the process, or of a running command of `exec`.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        since: Offset in each stream of the first byte to send; null: 0.
+        input: Id of the stream of input, the same for each reconnect; null: this channel sends none.
+        lossless: Whether the process waits 30 s after a lost connection for an attach with this `input`; null: false.
+    """
 
     id: Id
     instance: str | None = None
@@ -189,27 +313,60 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
     lossless: bool | None = None
 
 
-@method("exec", events={"opened": ProcessOpened, "truncated": StreamTruncated}, output=("stdout", "stderr"), input=True)
+@method(
+    "exec",
+    events={"opened": ProcessOpened, "truncated": StreamTruncated},
+    output=("stdout", "stderr"),
+    input=True,
+    raises=(*SPAWN_ERRORS, *INPUT_ERRORS),
+)
 class Exec(Program, Params[ExecResult], kw_only=True):
-    """Runs one command to its end. Of each stream at most `max_output` bytes are sent; it may print more."""
+    """Run a command to its end and stream its output.
+
+    The result comes when the command itself has ended; background processes continue, and what they print is dropped.
+    `cancel` does not end the command. A time limit that is exceeded gives the code 124.
+
+    With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one,
+    stdin ends with the connection.
+
+    Args:
+        max_output: Bytes of each stream to send, at most: the first ones. Null: all.
+        since: Offset in each stream of the first byte to send, for a repeated call; null: 0.
+        input: Id of the stream of input, the same for each repeated call; null: this call sends none.
+    """
 
     max_output: Length | None = None
     since: Since | None = None
     input: InputId | None = None
 
 
-@method("process.signal")
+@method("process.signal", raises=("not_found", "stale_handle", "exited", "permission_denied"))
 class ProcessSignal(Params[Nothing], kw_only=True):
-    """Sends a signal to the process group of a process."""
+    """Send a signal to the process group of a process.
+
+    Args:
+        id: Id of the process, or of a running command of `exec`.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        signal: Name of the signal with or without `SIG`, or its number.
+    """
 
     id: Id
     instance: str | None = None
     signal: Signal
 
 
-@method("process.kill")
+@method("process.kill", raises=("not_found", "stale_handle", "permission_denied"))
 class ProcessKill(Params[ProcessKillResult], kw_only=True):
-    """Ends a process with its whole tree: `signal` (TERM), then KILL after `grace` seconds (5)."""
+    """End a process and all its descendants: a signal first, then KILL.
+
+    It returns when nothing is left, and also ends what an ended process left running.
+
+    Args:
+        id: Id of the process, or of a running command of `exec`.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        signal: The first signal; null: TERM.
+        grace: Seconds from the first signal to KILL; null: 5.
+    """
 
     id: Id
     instance: str | None = None
@@ -217,31 +374,53 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
     grace: Grace | None = None
 
 
-@method("process.get", safe=True)
+@method("process.get", safe=True, raises=("not_found",))
 class ProcessGet(Params[ProcessInfo], kw_only=True):
-    """Describes one process."""
+    """Describe one process.
+
+    Args:
+        id: Id of the process, or of a running command of `exec`.
+    """
 
     id: Id
 
 
 @method("process.list", safe=True)
 class ProcessList(Params[ProcessListResult], kw_only=True):
-    """Describes the processes that run and those whose record is kept, in the order of their start.
+    """List processes that run and processes that have ended, in the order of their start.
 
-    At most `limit` (1,000), of those that come after the one with the id `after`.
+    The running commands of `exec` come after them.
+
+    Args:
+        after: Id of the last process of the page before; null: the first page.
+        limit: Number of processes, at most; null: 1,000.
     """
 
     after: Id | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
 
 
-@method("process.wait", events={"opened": ProcessWaitOpened})
+@method(
+    "process.wait", events={"opened": ProcessWaitOpened}, raises=("not_found", "stale_handle", "exited", "too_large")
+)
 class ProcessWait(Params[ProcessWaitResult], kw_only=True):
-    """Waits for whichever comes first: the end of a process, a line of its output, an open port, `timeout` seconds."""
+    """Wait for the end of a process, for a match in its output or for an open port.
+
+    The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends
+    and `exit` is not requested, the error is `exited`. A pattern that needs too much work for each byte is `too_large`.
+
+    Args:
+        id: Id of the process, or of a running command of `exec`.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        exit: Whether to wait for the end of the process; null: false.
+        log: What to search for in the output; null: nothing.
+        port: The port to wait for; null: none.
+        timeout: Seconds after which the result is `timeout`; null: 30.
+    """
 
     id: Id
     instance: str | None = None
     exit: bool | None = None
     log: LogCondition | None = None
     port: PortCondition | None = None
-    timeout: Patience | None = None
+    timeout: WaitSeconds | None = None

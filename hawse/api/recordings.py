@@ -19,10 +19,27 @@ RecordingEndReason = Literal["stopped", "exited", "quota", "no_space", "io_error
 
 
 class RecordingInfo(Reply, frozen=True, kw_only=True):
-    """A recording: an asciicast v3 file of `size` bytes and `duration` seconds.
+    """A recording: an asciicast v3 file, snapshots to start playing at, and an index of both.
 
-    `reason` and `message`: why it has ended. `truncated`: it holds less than happened; `lost`: bytes of output that a
-    disk that stood still has cost. `screens` and `index`: bytes of its other parts.
+    Attributes:
+        id: Id of the recording.
+        terminal: Id of the recorded terminal.
+        instance: Instance of the recorded terminal.
+        title: Title; null: none.
+        input: Whether it contains input, passwords included.
+        cols: Columns at its beginning.
+        rows: Rows at its beginning.
+        started: When it was started, in seconds since 1970.
+        state: Whether it is in progress.
+        reason: Why it has ended: `exited` is the terminal, `killed` the runtime. Null while it is in progress.
+        message: Details of the reason, for people; may be empty.
+        duration: Length of the recording, in seconds.
+        size: Size of the asciicast file, in bytes.
+        screens: Size of the snapshots, in bytes.
+        index: Size of the index, in bytes.
+        markers: Number of markers, at most 1,000.
+        lost: Bytes of output that are missing, because the disk did not respond for 30 s.
+        truncated: Whether some of what happened is missing.
     """
 
     id: str
@@ -46,7 +63,11 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
 
 
 class RecordingListResult(Reply, frozen=True, kw_only=True):
-    """Several of them."""
+    """Recordings.
+
+    Attributes:
+        recordings: The recordings, the newest first in `recording.list`.
+    """
 
     recordings: list[RecordingInfo]
 
@@ -54,11 +75,21 @@ class RecordingListResult(Reply, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("recording.start")
+@method(
+    "recording.start",
+    raises=("not_found", "exited", "conflict", "limit_exceeded", "no_space", "permission_denied", "io_error"),
+)
 class RecordingStart(Params[RecordingInfo], kw_only=True):
-    """Record a terminal from now on, beginning with what its screen shows.
+    """Record a terminal from now on, beginning with its screen as it is now.
 
-    `input: true` keeps what is typed as well, passwords included.
+    An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is
+    `limit_exceeded`. The recording ends with the terminal.
+
+    Args:
+        terminal: Id of the terminal to record.
+        id: Id of the recording; null: the server chooses one.
+        input: Whether to record input as well, passwords included.
+        title: Title; null: none.
     """
 
     terminal: Id
@@ -67,16 +98,27 @@ class RecordingStart(Params[RecordingInfo], kw_only=True):
     title: Title | None = None
 
 
-@method("recording.stop")
+@method("recording.stop", raises=("not_found",))
 class RecordingStop(Params[RecordingInfo], kw_only=True):
-    """End a recording; answers when all of it is on the disk. Again, it does nothing."""
+    """End a recording, and return when all of it is on the disk.
+
+    A recording that has ended is returned as it is.
+
+    Args:
+        id: Id of the recording.
+    """
 
     id: Id
 
 
-@method("recording.mark")
+@method("recording.mark", raises=("not_found", "exited", "limit_exceeded"))
 class RecordingMark(Params[RecordingInfo], kw_only=True):
-    """Set a marker at this moment of a recording."""
+    """Set a marker at the current time of a recording.
+
+    Args:
+        id: Id of the recording.
+        label: Text of the marker; may be empty.
+    """
 
     id: Id
     label: Annotated[str, Meta(max_length=200)] = ""
@@ -84,30 +126,55 @@ class RecordingMark(Params[RecordingInfo], kw_only=True):
 
 @method("recording.list", safe=True, requires=VIEW)
 class RecordingList(Params[RecordingListResult], kw_only=True):
-    """All recordings, or those of one terminal, the newest first."""
+    """List recordings, the newest first.
+
+    Args:
+        terminal: Only recordings of the terminal with this id; null: all.
+    """
 
     terminal: Id | None = None
 
 
-@method("recording.get", safe=True, requires=VIEW)
+@method("recording.get", safe=True, requires=VIEW, raises=("not_found",))
 class RecordingGet(Params[RecordingInfo], kw_only=True):
-    """One recording, as far as it has come."""
+    """Describe one recording, up to the current time if it is in progress.
+
+    Args:
+        id: Id of the recording.
+    """
 
     id: Id
 
 
-@method("recording.delete")
+@method("recording.delete", raises=("not_found", "permission_denied", "io_error"))
 class RecordingDelete(Params[Nothing], kw_only=True):
-    """Delete a recording with its files; one that goes on is ended."""
+    """Delete a recording and its files; one in progress is ended first.
+
+    Args:
+        id: Id of the recording.
+    """
 
     id: Id
 
 
-@method("recording.read", events={"opened": FileOpened}, output=("output",), requires=VIEW)
+@method(
+    "recording.read",
+    events={"opened": FileOpened},
+    output=("output",),
+    requires=VIEW,
+    raises=("not_found", "forbidden", "conflict", "permission_denied", "io_error"),
+)
 class RecordingRead(Params[FileTransferResult], kw_only=True):
-    """The bytes of a recording that are complete by now.
+    """Stream the bytes of a recording that are complete by now.
 
-    `part`: the cast itself (whole lines of asciicast v3), the screens to begin at, or the index of both.
+    A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed meanwhile.
+
+    Args:
+        id: Id of the recording.
+        part: `cast`: whole lines of asciicast v3. `screens`: the snapshots. `index`: lines of JSON, docs/wire.md
+            section 9.
+        offset: First byte to read; null: 0.
+        length: Number of bytes to read; null: all.
     """
 
     id: Id
@@ -118,6 +185,12 @@ class RecordingRead(Params[FileTransferResult], kw_only=True):
 
 @method("recording.watch", events={"recordings": RecordingListResult}, requires=VIEW)
 class RecordingWatch(Params[Nothing], kw_only=True):
-    """The recordings that go on, now and after every change, until it is cancelled."""
+    """Report the recordings in progress, now and after every change, until the call is cancelled.
+
+    Changes that the client has not read yet are one event.
+
+    Args:
+        terminal: Only recordings of the terminal with this id; null: all.
+    """
 
     terminal: Id | None = None

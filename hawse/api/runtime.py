@@ -1,4 +1,4 @@
-"""The runtime about itself: `runtime.info`, `runtime.metrics`."""
+"""The runtime itself: `runtime.info` and `runtime.metrics`."""
 
 from typing import Annotated
 
@@ -11,7 +11,20 @@ from hawse.wire.frames import OFFSET_MAX
 
 
 class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
-    """`runtime` is the id of this incarnation, `started` in seconds since 1970, `memory` its resident bytes."""
+    """A description of the runtime.
+
+    Attributes:
+        runtime: Id of this incarnation of the runtime; a new one after each start.
+        pid: Process id of the runtime.
+        version: Version of hawse that the runtime belongs to.
+        started: When the runtime was started, in seconds since 1970.
+        terminals: Number of terminals, exited ones that are still listed included.
+        processes: Number of processes and running commands, exited processes that are still listed included.
+        sessions: Number of sessions whose shell runs.
+        open_fds: Number of file descriptors that the runtime has open.
+        tasks: Number of asyncio tasks in the runtime.
+        memory: Resident memory of the runtime, in bytes.
+    """
 
     runtime: str
     pid: int
@@ -25,20 +38,23 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
     memory: int
 
 
-# s, of the classes of a histogram: the first holds what took no longer than the first bound, and so on.
+# Upper bounds of the classes of a histogram, in seconds, each inclusive.
 ECHO_BOUNDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
-
-
 Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_length=len(ECHO_BOUNDS) + 1)]
 
 
 class EchoHistogram(Reply, frozen=True, kw_only=True):
-    """How long after input came output. `counts` has one more class than `ECHO_BOUNDS`: what took longer than all.
+    """How much time passed from input to the next output of terminals, as a histogram.
 
-    `seconds` is the sum of all times.
+    The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last
+    class has no upper bound.
+
+    Attributes:
+        counts: Number of times in each class, not cumulative.
+        seconds: Sum of all times, in seconds.
     """
 
     counts: Counts
@@ -46,12 +62,27 @@ class EchoHistogram(Reply, frozen=True, kw_only=True):
 
 
 class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
-    """What is now, and what was counted since `started` (seconds since 1970).
+    """The state of the runtime now, and its counters since it was started.
 
-    Now: `memory` (resident bytes), `open_fds`, what runs (`terminals`, `processes`, `sessions`), `viewers` of
-    terminals, `lag` (bytes they have yet to be sent, all together) and `lag_max` (of the one that is furthest behind),
-    `journals` and `snapshots` (bytes of memory), `recordings` that go on. Counted: `cpu` (seconds), `output` (bytes
-    that programs wrote to terminals), `reseeds` (of viewers), `echo`.
+    `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are as of now. docs/metrics.md has more.
+
+    Attributes:
+        started: When the runtime was started, in seconds since 1970.
+        cpu: CPU time that the runtime itself has used, in seconds.
+        memory: Resident memory of the runtime, in bytes.
+        open_fds: Number of file descriptors that the runtime has open.
+        terminals: Number of terminals that run.
+        processes: Number of processes that run, commands of `exec` included.
+        sessions: Number of sessions whose shell runs.
+        viewers: Number of attached viewers, of all terminals.
+        lag: Bytes of output that viewers have not been sent yet, of all viewers together.
+        lag_max: Bytes of output that the viewer that is furthest behind has not been sent yet.
+        journals: Bytes of memory that the output journals use.
+        snapshots: Bytes of memory that snapshots for viewers use.
+        recordings: Number of recordings in progress.
+        output: Bytes that programs have written to terminals.
+        reseeds: How often a viewer has been sent a snapshot in place of output.
+        echo: Times from input to the next output.
     """
 
     started: float
@@ -77,9 +108,9 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
 
 @method("runtime.info", safe=True)
 class RuntimeInfo(Params[RuntimeInfoResult], kw_only=True):
-    """What the runtime is, and what it holds."""
+    """Describe the runtime and count what it holds."""
 
 
 @method("runtime.metrics", safe=True)
 class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
-    """What the runtime counts, for a gateway's `/metrics`."""
+    """Return the runtime's counters, which a gateway serves at `/metrics`."""

@@ -1,4 +1,4 @@
-"""Sessions: shells that live on, and the commands that share their state (docs/wire.md section 9)."""
+"""Sessions: persistent shells, and the commands that share their state."""
 
 from typing import Annotated, Literal
 
@@ -8,15 +8,24 @@ from msgspec import Meta
 from hawse.api import processes
 from hawse.api.processes import ProcessInfo, Since, StreamOffsets, StreamTruncated
 from hawse.api.spec import Nothing, Params, method
-from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
+from hawse.api.types import INPUT_ERRORS, SPAWN_ERRORS, Argv, Env, Exit, Grace, Id, InputId, Length, Path, Seconds
 
 # ---- values
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A session. `instance` is new each time one of that `id` is created; `started` in seconds since 1970.
+    """A session: a persistent shell whose commands share its state.
 
-    `running`: a command is being run; `waiting`: how many wait for their turn. `exit`: how the shell ended.
+    Attributes:
+        id: Id of the session.
+        instance: Id of this start; a new one each time a session with this `id` is created.
+        pid: Process id of the shell.
+        shell: Path of the shell.
+        started: When it was started, in seconds since 1970.
+        state: Whether the shell runs.
+        running: Whether a command runs.
+        waiting: Number of commands that wait for their turn.
+        exit: How the shell ended; null while it runs.
     """
 
     id: str
@@ -31,13 +40,25 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
-    """It is not this command's turn yet. `ahead`: how many are before it, the one that runs included."""
+    """The command waits for its turn.
+
+    Attributes:
+        ahead: Number of commands before it, the running one included.
+    """
 
     ahead: int
 
 
 class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """It is this command's turn. `instance` is that of the run, `session` that of the session of that `id`."""
+    """The command starts.
+
+    Attributes:
+        id: Id of the session.
+        session: Instance of the session.
+        instance: Id of this run of the command.
+        start: Offset in each stream of the first byte that is sent.
+        input_offset: Bytes of this input stream that were applied already.
+    """
 
     id: str
     session: str
@@ -47,19 +68,31 @@ class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionExecResult(processes.ExecResult, frozen=True, kw_only=True):
-    """The end of a command and of its output, by its final offsets. `ended`: the shell has ended with it."""
+    """A command of a session has ended.
+
+    Attributes:
+        ended: Whether the shell has ended with it.
+    """
 
     ended: bool = False
 
 
 class SessionWatchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How its shell ended."""
+    """A session has ended.
+
+    Attributes:
+        exit: How its shell ended.
+    """
 
     exit: Exit
 
 
 class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them."""
+    """Sessions.
+
+    Attributes:
+        sessions: The sessions that run, and the latest 64 that have ended.
+    """
 
     sessions: list[SessionInfo]
 
@@ -67,9 +100,19 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("session.create")
+@method("session.create", raises=("conflict", *SPAWN_ERRORS, "no_space"))
 class SessionCreate(Params[SessionInfo], kw_only=True):
-    """Starts a session: a shell of its own, bash unless `shell` is the path of another, or there is none."""
+    """Start a session, and return when its shell is ready.
+
+    The id of a running session is `conflict`; an ended one is replaced. A shell that cannot be used is `spawn_failed`.
+    At most 256 sessions run (`limit_exceeded`).
+
+    Args:
+        id: Id of the session; null: the server chooses one.
+        cwd: Directory to start in, relative to the workspace; null: the workspace.
+        env: Variables to add to the environment; a null value removes one. Null: none.
+        shell: Path of bash or of a POSIX shell; null: bash, or /bin/sh where there is no bash.
+    """
 
     id: Id | None = None
     cwd: Path | None = None
@@ -82,12 +125,29 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
     events={"waiting": SessionExecWaiting, "opened": SessionExecOpened, "truncated": StreamTruncated},
     output=("stdout", "stderr"),
     input=True,
+    raises=("not_found", "stale_handle", "no_space", *SPAWN_ERRORS, *INPUT_ERRORS),
 )
 class SessionExec(Params[SessionExecResult], kw_only=True):
-    """Runs a command in the session's shell, after those that came before it.
+    """Run a command in the shell of a session, after the commands that were called before.
 
-    `cwd` and `env` are for this command alone; a relative `cwd` begins at the session's. `timeout` counts from when
-    the command begins, and kills it, not the session. Of each stream at most `max_output` bytes are sent.
+    The result comes when the command has ended; what its background processes print from then on is dropped. A call
+    that still waits when it is cancelled or loses its connection runs nothing. A command that runs continues, and a
+    call with its idempotency key joins it.
+
+    At most 64 commands wait (`limit_exceeded`). If the shell ends, waiting and later commands are `exited`. A `cwd`
+    that does not exist is `spawn_failed`.
+
+    Args:
+        id: Id of the session.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        command: Command line for the shell.
+        cwd: Directory of this command, relative to the session's; null: the session's.
+        env: Variables to add for this command; a null value removes one. Null: none.
+        stdin: Whether stdin takes input; null or false: it is /dev/null.
+        timeout: Seconds from its turn after which the command is killed, not the session; null: never.
+        max_output: Bytes of each stream to send, at most: the first ones. Null: all.
+        since: Offset in each stream of the first byte to send, for a repeated call; null: 0.
+        input: Id of the stream of input, the same for each repeated call; null: this call sends none.
     """
 
     id: Id
@@ -102,12 +162,23 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
     input: InputId | None = None
 
 
-@method("session.process")
+@method("session.process", raises=("not_found", "stale_handle", "exited", "conflict", *SPAWN_ERRORS, "no_space"))
 class SessionProcess(Params[ProcessInfo], kw_only=True):
-    """Starts a process from what the session is when its turn comes; what it changes is its own.
+    """Start a process from a copy of a session's state when its turn has come.
 
-    `session` gives the working directory, the exported environment and, for a `command`, functions, aliases and
-    options; the rest is as in `process.start`.
+    The state is the directory, the exported environment and, for a `command`, functions, aliases and options. The
+    process is independent of the session. Exactly one of `argv` and `command` is required.
+
+    Args:
+        session: Id of the session.
+        instance: Instance of the session, otherwise `stale_handle`; null: the current one.
+        id: Id of the process; null: the server chooses one.
+        argv: The program and its arguments.
+        command: Command line for the session's shell.
+        cwd: Directory to start in, relative to the session's; null: the session's.
+        env: Variables to add to the session's environment; a null value removes one. Null: none.
+        stdin: Whether stdin takes input; null or false: it is /dev/null.
+        timeout: Seconds after which all its processes are killed; null: never.
     """
 
     session: Id
@@ -121,29 +192,46 @@ class SessionProcess(Params[ProcessInfo], kw_only=True):
     timeout: Seconds | None = None
 
 
-@method("session.get", safe=True)
+@method("session.get", safe=True, raises=("not_found",))
 class SessionGet(Params[SessionInfo], kw_only=True):
-    """Describes one session."""
+    """Describe one session.
+
+    Args:
+        id: Id of the session.
+    """
 
     id: Id
 
 
 @method("session.list", safe=True)
 class SessionList(Params[SessionListResult], kw_only=True):
-    """Describes the sessions that live, and those that have ended and whose record is kept."""
+    """List sessions that run and sessions that have ended."""
 
 
-@method("session.watch", events={"opened": SessionInfo})
+@method("session.watch", events={"opened": SessionInfo}, raises=("not_found", "stale_handle"))
 class SessionWatch(Params[SessionWatchResult], kw_only=True):
-    """Waits for the end of a session."""
+    """Wait for the end of a session.
+
+    Args:
+        id: Id of the session.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+    """
 
     id: Id
     instance: str | None = None
 
 
-@method("session.delete")
+@method("session.delete", raises=("not_found", "stale_handle", "permission_denied"))
 class SessionDelete(Params[Nothing], kw_only=True):
-    """Ends a session with all that it started, and forgets it: TERM, then KILL after `grace` seconds (5)."""
+    """End the shell of a session and all its descendants, and remove the session.
+
+    The shell gets HUP and the other processes TERM, then KILL. It returns when nothing is left.
+
+    Args:
+        id: Id of the session.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        grace: Seconds until KILL; null: 5.
+    """
 
     id: Id
     instance: str | None = None

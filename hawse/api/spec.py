@@ -46,7 +46,7 @@ class Spec(NamedTuple):
     output: tuple[str, ...] = ()  # the names of the byte streams it sends, by frame kind from 1 on
     input: bool = False  # whether it takes bytes
     requires: str = OPERATE  # the right that a caller needs
-    raises: tuple[str, ...] = ()  # codes of the errors that are its own, beside those of every call
+    raises: tuple[str, ...] = ()  # codes of its own errors, in addition to EVERY_CALL
     safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
 
     @property
@@ -58,6 +58,22 @@ class Spec(NamedTuple):
         """The first line of what the method does."""
         return documentation(self.params).summary
 
+
+# Codes of errors with which every call can end; a method declares the others with `raises`. One of these is declared
+# as well if a method has a cause of its own for it.
+EVERY_CALL: Final = (
+    "unauthenticated",
+    "forbidden",
+    "unknown_method",
+    "invalid_params",
+    "deadline_exceeded",
+    "cancelled",
+    "unavailable",
+    "interrupted",
+    "internal",
+    "key_conflict",
+    "outcome_unknown",
+)
 
 METHODS: Final[dict[str, Spec]] = {}  # the methods of a sandbox, by name
 GATEWAY: Final[dict[str, Spec]] = {}  # the methods of the gateway itself, which name no sandbox
@@ -83,7 +99,7 @@ def method(
         output: The names of the byte streams that the method sends, in the order of their frame kinds (1, 2, 3).
         input: Whether the method takes bytes.
         requires: The right that a caller needs.
-        raises: The codes of the method's own errors.
+        raises: The codes of the method's own errors, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
         sandbox: False for a method of the gateway itself.
 

@@ -1,4 +1,4 @@
-"""Terminals: `terminal.create`, `attach`, `resize`, `signal`, `kill`, `list`, `get`."""
+"""Terminals: `terminal.create`, `attach`, `resize`, `signal`, `kill`, `list` and `get`."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ from hawse.api.people import (
 )
 from hawse.api.rights import VIEW
 from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
-from hawse.api.types import Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
+from hawse.api.types import INPUT_ERRORS, SPAWN_ERRORS, Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 
 StartAt = Literal["start", "resume", "snapshot"]
 
@@ -24,16 +24,33 @@ StartAt = Literal["start", "resume", "snapshot"]
 
 
 class RecordOptions(ParamsValue):
-    """How a terminal is recorded from its start. `input`: what is typed as well, passwords included."""
+    """How a terminal is recorded from its start.
+
+    Args:
+        input: Whether input is recorded as well, passwords included.
+    """
 
     input: bool = False
 
 
 class TerminalInfo(Reply, frozen=True, kw_only=True):
-    """A terminal. `instance` is new each time one of that id is started.
+    """A terminal.
 
-    `cwd` and `title` are what its programs say; `started` in seconds since 1970; `start` and `offset` are where its
-    journal begins and ends, in bytes of output.
+    Attributes:
+        id: Id of the terminal.
+        instance: Id of this start; a new one each time a terminal with this `id` is started.
+        pid: Process id of the program.
+        cols: Columns.
+        rows: Rows.
+        argv: The program and its arguments, as requested.
+        cwd: Directory that the shell has reported last (OSC 7); until then the one in which it was started.
+        title: Title that a program has set last (OSC 0, 2); null: none.
+        started: When it was started, in seconds since 1970.
+        state: Whether the program runs.
+        exit: How the program ended; null while it runs.
+        start: Offset of the first byte of output that the journal still holds.
+        offset: Offset of the end of the output, in bytes.
+        viewers: Number of attached channels.
     """
 
     id: str
@@ -53,29 +70,53 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
 
 
 class TerminalCreateResult(TerminalInfo, frozen=True, kw_only=True):
-    """`created`: it was started by this call."""
+    """The terminal with the requested id.
+
+    Attributes:
+        created: Whether this call has started it.
+    """
 
     created: bool
 
 
 class TerminalListResult(Reply, frozen=True, kw_only=True):
-    """All of them."""
+    """Terminals.
+
+    Attributes:
+        terminals: All terminals: those that run, and the latest 64 that have exited.
+    """
 
     terminals: list[TerminalInfo]
 
 
 class TerminalSize(Reply, frozen=True, kw_only=True):
-    """Columns and rows, as they are now."""
+    """The size of a terminal.
+
+    Attributes:
+        cols: Columns.
+        rows: Rows.
+    """
 
     cols: int
     rows: int
 
 
 class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
-    """Attached. Output comes from `from` on, after `screen` bytes that paint the screen as it was there.
+    """The channel is attached.
 
-    `cols`, `rows` hold from there on. `answers`: this viewer answers what programs ask of an emulator. `viewer`: its
-    own public id; `presence`: all that are here.
+    It is the terminal with `screen` bytes of a snapshot, and then output from `from` on. `cols` and `rows` hold from
+    there.
+
+    Attributes:
+        start_at: `resume`: at `since`. `start`: at the beginning of all output. `snapshot`: with a snapshot.
+        from_: Offset of the first byte of output that is sent.
+        screen: Length of the snapshot that comes before, in bytes; 0: none.
+        input_offset: Bytes of this input stream that were applied already.
+        answers: Whether this viewer's emulator answers the queries of programs.
+        read_only: Whether this viewer may not type.
+        viewer: Public id of this viewer.
+        presence: All viewers of the terminal, this one included.
+        lease: Which viewers may type.
     """
 
     start_at: StartAt
@@ -90,38 +131,63 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
 
 
 class TerminalResized(TerminalSize, frozen=True, kw_only=True):
-    """The terminal has this size from `offset` of its output on."""
+    """The terminal has another size from `offset` of its output on.
+
+    Attributes:
+        offset: Offset of the first byte of output that was printed at this size.
+    """
 
     offset: int
 
 
 class TerminalLive(Reply, frozen=True, kw_only=True):
-    """The replay is over at `offset`."""
+    """The replay of earlier output has ended.
+
+    Attributes:
+        offset: Offset of the output where it ended, in bytes.
+    """
 
     offset: int
 
 
 class TerminalReseed(TerminalSize, frozen=True, kw_only=True):
-    """Output is left out: `screen` bytes of snapshot follow, then output from `from` on."""
+    """Output is skipped: a new snapshot follows, then output from `from` on.
+
+    Attributes:
+        start: Offset of the first byte of output after the snapshot.
+        screen: Length of the snapshot, in bytes.
+    """
 
     start: int = msgspec.field(name="from")
     screen: int
 
 
 class TerminalAnswers(Reply, frozen=True, kw_only=True):
-    """Whether this viewer answers what programs ask of an emulator."""
+    """Another viewer was chosen to answer the queries of programs.
+
+    Attributes:
+        answers: Whether this viewer's emulator answers them from now on.
+    """
 
     answers: bool
 
 
 class TerminalKillResult(Reply, frozen=True, kw_only=True):
-    """How it ended."""
+    """The program of a terminal has ended.
+
+    Attributes:
+        exit: How it ended.
+    """
 
     exit: Exit
 
 
 class TerminalAttachResult(TerminalKillResult, frozen=True, kw_only=True):
-    """The program has ended; `offset` is the end of its output."""
+    """The program of a terminal has ended, and all output was sent.
+
+    Attributes:
+        offset: Offset of the end of the output, in bytes.
+    """
 
     offset: int
 
@@ -143,13 +209,25 @@ ATTACH_EVENTS = {
 # ---- methods
 
 
-@method("terminal.create")
+@method("terminal.create", raises=(*SPAWN_ERRORS, "no_space"))
 class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
-    """Start a terminal, unless one of that id runs.
+    """Start a terminal, or return the running one with the same id.
 
-    A running terminal of `id` is returned as it is; an exited one is replaced by a new instance. `argv` defaults to the
-    user's shell, which is started so that it tells its directory and commands unless `integration` is false.
-    80 columns and 24 rows by default.
+    Any number of concurrent calls with one id start one terminal. A terminal that has exited is replaced by a new
+    instance.
+
+    A bash or zsh without arguments is started so that it reports its directory and its commands, unless `integration`
+    is false. If a recording is requested and cannot be made, no terminal is started.
+
+    Args:
+        id: Id of the terminal; null: the server chooses one.
+        argv: The program and its arguments; null: the user's shell.
+        cwd: Directory to start in, relative to the workspace; null: the workspace.
+        env: Variables to add to the environment; a null value removes one. Null: none.
+        cols: Columns; null: 80.
+        rows: Rows; null: 24.
+        record: Whether and how to record it from its first byte of output; null: not recorded.
+        integration: Whether the shell reports its directory and commands; null: true.
     """
 
     id: Id | None = None
@@ -162,12 +240,35 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
     integration: bool | None = None
 
 
-@method("terminal.attach", events=ATTACH_EVENTS, output=("output", "", "screen"), input=True, requires=VIEW)
+@method(
+    "terminal.attach",
+    events=ATTACH_EVENTS,
+    output=("output", "", "screen"),
+    input=True,
+    requires=VIEW,
+    raises=("not_found", "stale_handle", "forbidden", "lease_held", "limit_exceeded", *INPUT_ERRORS),
+)
 class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
-    """Follow a terminal: its output from an offset on, or its screen where that is no longer kept; and type into it.
+    """Follow the output of a terminal and type into it.
 
-    `since`: the offset after the last byte that is known. `input` names the stream of what is typed. `viewer`, `cols`
-    and `rows` say who looks and what would fit. `lossless` asks never to be outrun by the program.
+    Output is sent from `since` on if the journal still holds it, otherwise a snapshot of the screen comes first. The
+    input of the channel is typed. `cancel` detaches, and the terminal continues.
+
+    Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is
+    read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or no room for the
+    snapshot of a lossless one.
+
+    Args:
+        id: Id of the terminal.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        since: Offset after the last byte of output that the client has; null: from the beginning.
+        input: Id of the stream of input, the same for each reconnect; null: this channel does not type.
+        lossless: Whether the program waits for this viewer rather than skip output; null: false.
+        emulator: Whether this viewer can answer the queries of programs; null: false.
+        read_only: Whether this viewer only watches; null: false. A caller without the right `operate` always does.
+        viewer: How this viewer introduces itself; null: a new viewer with the defaults.
+        cols: Columns that fit this viewer; null: not known.
+        rows: Rows that fit this viewer; null: not known.
     """
 
     id: Id
@@ -182,9 +283,18 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     rows: Size | None = None
 
 
-@method("terminal.resize")
+@method("terminal.resize", raises=("not_found",))
 class TerminalResize(Params[TerminalSize], kw_only=True):
-    """Give a terminal another size; with `viewer` (a key), say what fits that viewer."""
+    """Set the size of a terminal, or the size that fits a viewer.
+
+    The result is the size of the terminal as it is now.
+
+    Args:
+        id: Id of the terminal.
+        cols: Columns.
+        rows: Rows.
+        viewer: Key of the viewer that the size fits; null: the terminal takes the size at once.
+    """
 
     id: Id
     cols: Size
@@ -192,17 +302,30 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
     viewer: ViewerKey | None = None
 
 
-@method("terminal.signal")
+@method("terminal.signal", raises=("not_found", "exited", "permission_denied"))
 class TerminalSignal(Params[Nothing], kw_only=True):
-    """Send a signal to a terminal's foreground process group: a name with or without SIG, or a number."""
+    """Send a signal to the foreground process group of a terminal.
+
+    Args:
+        id: Id of the terminal.
+        signal: Name of the signal with or without `SIG`, or its number.
+    """
 
     id: Id
     signal: Signal
 
 
-@method("terminal.kill")
+@method("terminal.kill", raises=("not_found", "permission_denied"))
 class TerminalKill(Params[TerminalKillResult], kw_only=True):
-    """End everything in a terminal: HUP and CONT, and KILL after `grace` seconds (2 by default)."""
+    """End all processes of a terminal: HUP and CONT, then KILL.
+
+    Daemons that were started in the terminal are included. It returns when nothing is left, and also ends what an
+    exited terminal left running.
+
+    Args:
+        id: Id of the terminal.
+        grace: Seconds from HUP to KILL; null: 2.
+    """
 
     id: Id
     grace: Grace | None = None
@@ -210,11 +333,15 @@ class TerminalKill(Params[TerminalKillResult], kw_only=True):
 
 @method("terminal.list", safe=True, requires=VIEW)
 class TerminalList(Params[TerminalListResult], kw_only=True):
-    """All terminals, running and exited."""
+    """List all terminals, running and exited."""
 
 
-@method("terminal.get", safe=True, requires=VIEW)
+@method("terminal.get", safe=True, requires=VIEW, raises=("not_found",))
 class TerminalGet(Params[TerminalInfo], kw_only=True):
-    """One terminal as it is now."""
+    """Describe one terminal.
+
+    Args:
+        id: Id of the terminal.
+    """
 
     id: Id

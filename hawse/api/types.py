@@ -1,32 +1,40 @@
-"""Fields that the parameters and results of several surfaces share, with their bounds."""
+"""Types of fields that several surfaces share, with their bounds, and error codes that several methods share."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-# Never a path. Not even a line: in Python `$` alone would let a last newline through.
+# An id never contains a slash, so it is never a path. `(?!\n)`: in Python, `$` also matches before a final newline.
 Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)")]
 InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # of an input stream: docs/wire.md section 5
-Offset = Annotated[int, Meta(ge=0)]  # bytes since a stream began
+Offset = Annotated[int, Meta(ge=0)]  # bytes from the beginning of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
-Env = dict[str, str | None]  # added to the environment; null unsets
-Path = Annotated[str, Meta(min_length=1, max_length=4096)]  # PATH_MAX of Linux; as `hawse.api.paths` says
-Mode = Annotated[int, Meta(ge=0, le=0o7777)]
+Env = dict[str, str | None]  # added to the environment; null removes a variable
+Path = Annotated[str, Meta(min_length=1, max_length=4096)]  # PATH_MAX of Linux; encoded as in `hawse.api.paths`
+Mode = Annotated[int, Meta(ge=0, le=0o7777)]  # permission bits
 Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
-Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # a time limit of work that may go on for long
-WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds that somebody waits
+Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # the time limit of a program, which may run for years
+WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds that a client waits for an event
 Signal = str | int  # a name with or without SIG, or a number
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 
+PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # of methods that take a path
+SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # of methods that start a program
+INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # of methods that pass their input to a program
+
 
 class Exit(msgspec.Struct, frozen=True):
-    """How a program ended: by itself with `code`, or by `signal` (a name such as SIGKILL).
+    """How a program ended: by itself with an exit code, or by a signal.
 
-    `oom`: whether the kernel killed it for want of memory; null where that is not known.
+    Attributes:
+        code: Exit code; null if a signal ended the program. 124 if its time limit was exceeded.
+        signal: Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself.
+        timed_out: Whether it was killed because its time limit was exceeded.
+        oom: Whether the kernel killed it because memory ran out; null if that is not known.
     """
 
     code: int | None = None

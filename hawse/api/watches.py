@@ -1,4 +1,4 @@
-"""`watch.*`: what changes in a directory, as it happens or since a version."""
+"""Watches: the changes in a directory, as they happen or since a version."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.spec import Nothing, Params, ParamsValue, method
-from hawse.api.types import Id, Path
+from hawse.api.types import PATH_ERRORS, Id, Path
 
 Glob = Annotated[str, Meta(min_length=1, max_length=1000)]
 Globs = Annotated[list[Glob], Meta(max_length=100)]
@@ -14,23 +14,36 @@ Version = Annotated[str, Meta(min_length=1, max_length=200)]  # opaque to client
 ChangeType = Literal["added", "modified", "deleted"]
 RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 
-DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's own files, and ours: recordings, uploads under way
+DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # the files of Git and of hawse: recordings, unfinished uploads
 
 
 # ---- values
 
 
 class WatchTarget(ParamsValue, kw_only=True):
-    """What is watched. The same again is the same watch."""
+    """What is watched. Calls with the same values share one watch.
+
+    Args:
+        path: The directory. Relative to the workspace unless it is absolute.
+        recursive: Whether to watch the directories below as well.
+        include: Globs of what to include: a name at any depth or, with a slash, a path. Null: everything.
+        exclude: Globs of what to exclude, with everything below it. Null: `.git`, `.hawse` and `.hawse-*`.
+    """
 
     path: Path
     recursive: bool = True
-    include: Globs | None = None  # none: everything
-    exclude: Globs | None = None  # none: DEFAULT_EXCLUDE
+    include: Globs | None = None
+    exclude: Globs | None = None  # null: DEFAULT_EXCLUDE
 
 
 class WatchStarted(msgspec.Struct, kw_only=True):
-    """It is live: what changes from here on is told."""
+    """The watch is live: every later change is reported.
+
+    Attributes:
+        id: Id of the watch.
+        path: The watched directory, absolute.
+        version: Position in the sequence of changes, to pass as `since`; opaque.
+    """
 
     id: Id
     path: str
@@ -38,7 +51,15 @@ class WatchStarted(msgspec.Struct, kw_only=True):
 
 
 class WatchedChange(msgspec.Struct, frozen=True):
-    """Something at `path` (absolute). A directory that is deleted or added stands for what it held or holds too."""
+    """A change of one path.
+
+    A rename is `deleted` and `added`. A directory that is deleted or moved away stands for everything in it.
+
+    Attributes:
+        type: What happened; `modified` is a change of content, mode or times.
+        path: The path, absolute.
+        directory: Whether it is, or was, a directory.
+    """
 
     type: ChangeType
     path: str
@@ -46,54 +67,92 @@ class WatchedChange(msgspec.Struct, frozen=True):
 
 
 class WatchedChanges(msgspec.Struct, kw_only=True):
-    """In order; of each path the sum of what happened."""
+    """Changes in the order in which they happened.
+
+    Several changes of one path within 50 ms are reported as one.
+
+    Attributes:
+        version: Position after these changes, to pass as `since`; opaque.
+        changes: The changes.
+    """
 
     version: Version
     changes: list[WatchedChange]
 
 
 class WatchRescan(msgspec.Struct, kw_only=True):
-    """Changes up to `version` are not known: look at the directory itself."""
+    """Changes before `version` are unknown: read the directory itself.
+
+    Attributes:
+        version: Position from which on all changes are known, to pass as `since`; opaque.
+        reason: `overflow`: of the kernel's queue. `behind`: not read in time. `expired`: the watch. `restarted`: the
+            runtime.
+    """
 
     version: Version
     reason: RescanReason
 
 
 class WatchStartResult(msgspec.Struct):
-    """`watch.stop` was called."""
+    """The watch was ended with `watch.stop`.
+
+    Attributes:
+        reason: Always `stopped`.
+    """
 
     reason: Literal["stopped"] = "stopped"
 
 
 class WatchChangesResult(msgspec.Struct, kw_only=True):
-    """What has changed: all of it unless `more`, and then the rest is what changed since this `version`."""
+    """The changes of a directory since a version.
+
+    Attributes:
+        id: Id of the watch.
+        status: Whether there are changes; `rescan`: changes are unknown, so read the directory itself.
+        version: Position after these changes, to pass as `since`; opaque.
+        changes: The changes, in the order in which they happened.
+        more: Whether there are more changes, which a call with this `version` returns.
+        reason: Why changes are unknown, as in the event `rescan`; null for another `status`.
+    """
 
     id: Id
     status: Literal["unchanged", "changed", "rescan"]
     version: Version
     changes: list[WatchedChange] = []
     more: bool = False
-    reason: RescanReason | None = None  # of `rescan`
+    reason: RescanReason | None = None
 
 
 # ---- methods
 
 
-@method("watch.start", events={"watching": WatchStarted, "changes": WatchedChanges, "rescan": WatchRescan})
+@method(
+    "watch.start",
+    events={"watching": WatchStarted, "changes": WatchedChanges, "rescan": WatchRescan},
+    raises=(*PATH_ERRORS, "limit_exceeded"),
+)
 class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
-    """Tells the changes in a directory, as they happen.
+    """Report the changes in a directory as they happen, until the call is cancelled.
 
-    `since`: a version that this or another call gave; what has changed since then comes first.
+    Symlinks are not followed. A client that does not read for too long gets `rescan`. `not_found`: the directory does
+    not exist, or disappears later. `limit_exceeded`: more than 64 watches with readers, 65,536 directories in one, or
+    the kernel's limits.
+
+    Args:
+        since: Version of this watch after which changes are reported; null: from now on.
     """
 
     since: Version | None = None
 
 
-@method("watch.changes", safe=True)
+@method("watch.changes", safe=True, raises=(*PATH_ERRORS, "limit_exceeded"))
 class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
-    """Answers what has changed in a directory since a version.
+    """Return the changes in a directory since a version, all changes before this call included.
 
-    Without `since` it begins to watch. A watch that nobody asks is kept for 10 minutes.
+    The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
+
+    Args:
+        since: Version of this watch after which changes are reported; null: begin to watch.
     """
 
     since: Version | None = None
@@ -101,6 +160,10 @@ class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
 
 @method("watch.stop")
 class WatchStop(Params[Nothing], kw_only=True):
-    """Ends a watch for everybody. One that is gone already is no error."""
+    """End a watch for all clients. A watch that does not exist is not an error.
+
+    Args:
+        id: Id of the watch.
+    """
 
     id: Id

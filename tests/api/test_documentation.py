@@ -1,8 +1,13 @@
 """Docstrings of structs: paragraphs, and what each field means."""
 
+import ast
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
 
+import hawse.api
 from hawse.api.documentation import documentation, struct_types
 
 
@@ -89,3 +94,29 @@ def test_two_structs_of_one_name_are_an_error() -> None:
     other = msgspec.defstruct("Part", [("letter", str)])
     with pytest.raises(ValueError, match="two types are named Part"):
         struct_types([Part, other])
+
+
+API = Path(hawse.api.__file__).parent
+USED = struct_types(
+    shape
+    for spec in (hawse.api.METHODS | hawse.api.GATEWAY).values()
+    for shape in (spec.params, spec.result, *spec.events.values())
+)
+# Words of an earlier private vocabulary: a client, a program or a message has a name.
+PRIVATE_WORDS = re.compile(r"\b(nobody|somebody|everybody|whoever|told|heard)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", USED)
+def test_each_field_of_a_method_is_documented(name: str) -> None:
+    struct = USED[name]
+    text = documentation(struct.cls)
+    assert text.summary.endswith(".")
+    assert [field.name for field in struct.fields if not text.fields.get(field.name)] == []
+    assert text.fields.keys() - {field.name for field in struct.fields} == set()
+
+
+@pytest.mark.parametrize("path", sorted(API.glob("*.py")), ids=lambda path: path.name)
+def test_docstrings_use_standard_terms(path: Path) -> None:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    texts = [ast.get_docstring(node) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, documented)]
+    assert [match[0] for text in texts if text for match in PRIVATE_WORDS.finditer(text)] == []

@@ -1,5 +1,6 @@
 """What a method says of itself."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hawse.api import GATEWAY, METHODS, Nothing, Params, Spec, method, spec_of
 from hawse.api.files import FileChmod
 from hawse.api.rights import VIEW
+from hawse.api.spec import EVERY_CALL
 
 WIRE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text("utf-8")
 ALL = METHODS | GATEWAY
@@ -79,3 +81,47 @@ def test_a_declaration_that_contradicts_itself_is_refused() -> None:
 
 class Plain(msgspec.Struct):
     """No parameters of a method."""
+
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
+# The prefixes of the methods that the packages of the runtime implement. Other packages serve all of them.
+PREFIXES = {
+    "terminal": {"terminal"},
+    "people": {"terminal"},
+    "screen": {"terminal"},
+    "recording": {"recording"},
+    "process": {"exec", "process"},
+    "session": {"session"},
+    "files": {"file"},
+    "watch": {"watch"},
+    "git": {"git"},
+    "ports": {"port"},
+}
+
+
+def codes(path: Path) -> set[str]:
+    """The error codes that stand in the `HawseError("code", …)` expressions of a module."""
+    return {
+        node.args[0].value
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "HawseError"
+        if node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+    }
+
+
+@pytest.mark.parametrize("path", sorted(RUNTIME.rglob("*.py")), ids=lambda path: str(path.relative_to(RUNTIME)))
+def test_each_error_of_the_runtime_is_declared_by_a_method_of_its_package(path: Path) -> None:
+    prefixes = PREFIXES.get(path.relative_to(RUNTIME).parts[0])
+    specs = [spec for name, spec in METHODS.items() if prefixes is None or name.partition(".")[0] in prefixes]
+    declared = {code for spec in specs for code in spec.raises}
+    assert codes(path) - declared - {*EVERY_CALL, "protocol_error"} == set()
+
+
+def test_each_error_of_the_gateways_methods_is_declared() -> None:
+    declared = {code for spec in GATEWAY.values() for code in spec.raises}
+    assert codes(RUNTIME.parent / "gateway" / "methods.py") - declared - set(EVERY_CALL) == set()
+
+
+def test_codes_are_declared_once() -> None:
+    for spec in (METHODS | GATEWAY).values():
+        assert len(spec.raises) == len(set(spec.raises)), spec.name

@@ -1,1509 +1,2337 @@
 // Generated from hawse/api by `make generate`; do not edit. Types only.
 
 /**
- * A command that the shell has told of. None: not known, or (end, ended, after, code) not yet.
+ * A command as the shell has reported it.
  *
- * `start`, `end`: the offsets of its output; times in seconds since 1970; `line` is cut after 4,096 characters.
+ * Programs can print such reports too, so they are not reliable.
  */
 export interface CommandInfo {
+  /** Number of the command in this terminal, from 1. */
   number: number;
+  /** The command line, cut after 4,096 characters; null if it is not known. */
   line?: string | null;
+  /** Directory in which it was started; null if it is not known. */
   cwd?: string | null;
+  /** When it was started, in seconds since 1970. */
   started: number;
+  /** Offset where its output begins, in bytes. */
   start: number;
+  /** Exit code; null while it runs, and if the shell did not report one. */
   code?: number | null;
+  /** Offset where its output ends, in bytes; null while it runs. */
   end?: number | null;
+  /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
+  /** Offset where the output after the command begins, such as the prompt; null while it runs. */
   after?: number | null;
 }
 
 /**
- * How long after input came output. `counts` has one more class than `ECHO_BOUNDS`: what took longer than all.
+ * How much time passed from input to the next output of terminals, as a histogram.
  *
- * `seconds` is the sum of all times.
+ * The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last class has no upper bound.
  */
 export interface EchoHistogram {
+  /** Number of times in each class, not cumulative. */
   counts: number[];
+  /** Sum of all times, in seconds. */
   seconds: number;
 }
 
-/** Runs one command to its end. Of each stream at most `max_output` bytes are sent; it may print more. */
+/**
+ * Run a command to its end and stream its output.
+ *
+ * The result comes when the command itself has ended; background processes continue, and what they print is dropped. `cancel` does not end the command. A time limit that is exceeded gives the code 124.
+ *
+ * With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one, stdin ends with the connection.
+ */
 export interface Exec {
+  /** The program and its arguments. */
   argv?: string[] | null;
+  /** A command line for a shell: bash, or /bin/sh where there is no bash. */
   command?: string | null;
+  /** Directory to start in, relative to the workspace; null: the workspace. */
   cwd?: string | null;
+  /** Variables to add to the environment; a null value removes one. Null: none. */
   env?: Record<string, string | null> | null;
+  /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
+  /** Seconds after which all its processes are killed; null: never. */
   timeout?: number | null;
+  /** Bytes of each stream to send, at most: the first ones. Null: all. */
   max_output?: number | null;
+  /** Offset in each stream of the first byte to send, for a repeated call; null: 0. */
   since?: Since | null;
+  /** Id of the stream of input, the same for each repeated call; null: this call sends none. */
   input?: string | null;
 }
 
-/** The end of a command and of its output, by its final offsets. `truncated`: more than `max_output` was printed. */
+/** A command has ended. */
 export interface ExecResult {
+  /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
+  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself. */
   signal?: string | null;
+  /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
+  /** Whether the kernel killed it because memory ran out; null if that is not known. */
   oom?: boolean | null;
+  /** Length of stdout, in bytes. */
   stdout: number;
+  /** Length of stderr, in bytes. */
   stderr: number;
+  /** Whether a stream is longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
 }
 
-/**
- * How a program ended: by itself with `code`, or by `signal` (a name such as SIGKILL).
- *
- * `oom`: whether the kernel killed it for want of memory; null where that is not known.
- */
+/** How a program ended: by itself with an exit code, or by a signal. */
 export interface Exit {
+  /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
+  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself. */
   signal?: string | null;
+  /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
+  /** Whether the kernel killed it because memory ran out; null if that is not known. */
   oom?: boolean | null;
 }
 
-/** A preview. `token` is all that one needs to know; it holds until it is taken back or the runtime ends. */
+/** A preview of a port. */
 export interface ExposedPort {
+  /** Number of the port. */
   port: number;
+  /** Secret that gives access to this port; valid until the preview is revoked or the runtime ends. */
   token: string;
+  /** Name of the preview, for people; null: none. */
   name?: string | null;
 }
 
-/** Stream a directory, or a file, as an archive. Symlinks stay symlinks. */
+/**
+ * Stream a directory, or a file, as an archive.
+ *
+ * The archive is made while it is sent, so it cannot be resumed. Symlinks stay symlinks. A file that cannot be read is left out, and one that becomes shorter is filled with zeros. A zip has at most 100,000 entries (`too_large`).
+ */
 export interface FileArchive {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Format of the archive. */
   format?: "tar" | "tar.gz" | "zip";
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
   include?: string[] | null;
+  /** Globs of what to exclude, with everything below it. Null: nothing. */
   exclude?: string[] | null;
 }
 
-/** A name for it. */
+/** The archive has begun. */
 export interface FileArchiveOpened {
+  /** A file name for the archive. */
   name: string;
 }
 
-/** `failed`: what could not be read, and is not whole in it; `skipped`: sockets and devices. */
+/** The archive is complete. */
 export interface FileArchiveResult {
+  /** Size of the archive, in bytes. */
   bytes: number;
+  /** Number of entries in the archive. */
   files: number;
+  /** Number of paths that are missing or incomplete in it, because they could not be read. */
   failed: number;
+  /** Number of sockets and devices, which are not archived. */
   skipped: number;
 }
 
-/** Set permission bits. */
+/** Set the permission bits of a file or directory. */
 export interface FileChmod {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Permission bits. */
   mode: number;
 }
 
 /**
- * Copy a file, a symlink, or with `recursive` a directory: modes and times are kept, symlinks stay symlinks.
+ * Copy a file, a symlink or a directory.
  *
- * It appears at `to` when it is whole. `overwrite` replaces a file, never a directory.
+ * Modes, times, symlinks and, where allowed, owners are kept. The copy appears at `to` when it is complete. A directory never replaces anything.
  */
 export interface FileCopy {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** The path of the copy, resolved as `path` is. */
   to: string;
+  /** Whether to copy a directory and everything in it; otherwise a directory is `is_directory`. */
   recursive?: boolean;
+  /** Whether an existing file is replaced by a file; otherwise it is `conflict`. */
   overwrite?: boolean;
 }
 
-/** `skipped`: sockets and devices. */
+/** The copy is complete. */
 export interface FileCopyResult {
+  /** Number of files that were copied. */
   files: number;
+  /** Size of the copied files, in bytes; the holes of sparse files count. */
   bytes: number;
+  /** Number of sockets and devices, which are not copied. */
   skipped: number;
 }
 
-/** Delete a file, a symlink, or with `recursive` a directory and all that is in it. Symlinks are not followed. */
+/**
+ * Delete a file, a symlink or a directory; symlinks are not followed.
+ *
+ * If a path below a directory cannot be deleted, `details.path` names it, and the rest is left.
+ */
 export interface FileDelete {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Whether to delete a directory and everything in it; otherwise a directory is `is_directory`. */
   recursive?: boolean;
 }
 
-/** How many files and directories. */
+/** The path was deleted. */
 export interface FileDeleteResult {
+  /** Number of files and directories that were deleted. */
   deleted: number;
 }
 
-/** Paths are relative to what is listed. */
+/** A batch of directory entries. */
 export interface FileEntries {
+  /** The entries; their paths are relative to the listed directory. */
   entries: FileEntry[];
 }
 
-/** What is at `path`: `mtime` in seconds since 1970, `target` of a symlink that was not followed. */
+/** A file, a directory or another entry of a directory. */
 export interface FileEntry {
+  /** Path of the entry. */
   path: string;
+  /** Type of the entry. */
   type: "device" | "directory" | "fifo" | "file" | "socket" | "symlink";
+  /** Size, in bytes. */
   size: number;
+  /** Permission bits. */
   mode: number;
+  /** Time of the last modification, in seconds since 1970. */
   mtime: number;
+  /** Id of the owner. */
   uid?: number;
+  /** Id of the owning group. */
   gid?: number;
+  /** Target of a symlink that was not followed; null for all else. */
   target?: string | null;
 }
 
-/** Say whether there is something, and what. A symlink to nothing is nothing, unless `follow` is false. */
+/**
+ * Check whether a path exists, and return its type.
+ *
+ * A symlink whose target does not exist does not exist, unless `follow` is false.
+ */
 export interface FileExists {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Whether to follow a symlink rather than check for it. */
   follow?: boolean;
 }
 
-/** Whether there is something, and of which type. */
+/** Whether a path exists. */
 export interface FileExistsResult {
+  /** Whether there is a file or directory. */
   exists: boolean;
+  /** Its type; null if it does not exist. */
   type?: "device" | "directory" | "fifo" | "file" | "socket" | "symlink" | null;
 }
 
-/** What is at `path` could not be looked at. */
+/** A path that could not be read; the call continues. */
 export interface FileFailure {
+  /** The path, relative to the path of the call. */
   path: string;
+  /** Code of the error. */
   code: string;
+  /** Description of the error, for people. */
   message: string;
 }
 
 /**
- * List a directory, in batches, in the order of the disk.
+ * List a directory in batches, in no particular order.
  *
- * `recursive` goes down, at most `depth` levels; symlinks are told and not followed.
+ * Symlinks are listed and not followed. At most 128 nested directories are entered; deeper ones are reported as `failed` with `too_large`.
  */
 export interface FileList {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Whether to list the directories below as well. */
   recursive?: boolean;
+  /** Number of levels to list with `recursive`, at most; null: all. */
   depth?: number | null;
+  /** Whether to include names that begin with a dot. */
   hidden?: boolean;
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
   include?: string[] | null;
+  /** Globs of what to exclude, with everything below it. Null: nothing. */
   exclude?: string[] | null;
 }
 
-/** How many entries were told, and how many could not be. */
+/** The listing is complete. */
 export interface FileListResult {
+  /** Number of entries that were sent. */
   entries: number;
+  /** Number of paths that could not be read. */
   failed: number;
 }
 
-/** Make a directory. With `parents` also those above, and one that is there is fine. */
+/**
+ * Create a directory.
+ *
+ * An existing path is `conflict`, except a directory if `parents` is true.
+ */
 export interface FileMkdir {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Whether missing parent directories are created, and an existing directory is not an error. */
   parents?: boolean;
+  /** Permission bits; null: those that the umask leaves. */
   mode?: number | null;
 }
 
-/** Whether it was made by this call. */
+/** The directory exists. */
 export interface FileMkdirResult {
+  /** Whether this call has created it. */
   created: boolean;
 }
 
-/** Rename, or across file systems copy and delete. */
+/**
+ * Rename a file or directory, or copy and delete it across file systems.
+ *
+ * Sockets and devices cannot be moved to another file system (`invalid_params`).
+ */
 export interface FileMove {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** The new path, resolved as `path` is. */
   to: string;
+  /** Whether an existing file is replaced. */
   overwrite?: boolean;
 }
 
-/** `size` in bytes: 0 as well for what does not know its size, as in /proc. `version` names the content. */
+/** The file is open for reading. */
 export interface FileOpened {
+  /** Size of the file, in bytes; 0 for files without a size, as in /proc. */
   size: number;
+  /** Identifies the content of the file by device, inode, size and time. */
   version: string;
+  /** Permission bits. */
   mode: number;
+  /** Time of the last modification, in seconds since 1970. */
   mtime: number;
 }
 
 /**
- * Stream a file's bytes, or a part of them.
+ * Stream the bytes of a file, or of a part of it.
  *
- * With a `version`, only of that one. A file that is changed while it is read is `conflict`.
+ * The offsets of the byte stream are those in the file. Bytes that are added meanwhile are not read. `conflict`: the file has another version than the requested one, or was shortened meanwhile.
  */
 export interface FileRead {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** First byte to read; null: 0. */
   offset?: number | null;
+  /** Number of bytes to read; null: to the end. */
   length?: number | null;
+  /** The version that the file must have; null: any. */
   version?: string | null;
 }
 
-/** Rename within a file system, atomically. What is at `to` is `conflict` unless `overwrite`. */
+/**
+ * Rename a file or directory within its file system, atomically.
+ *
+ * An existing `to` is `conflict` unless `overwrite` is true; a `to` on another file system is `invalid_params`.
+ */
 export interface FileRename {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** The new path, resolved as `path` is. */
   to: string;
+  /** Whether an existing file is replaced. */
   overwrite?: boolean;
 }
 
 /**
- * Find files by name, or with `pattern` the lines in them that match.
+ * Find files by name, or lines in files that match a pattern.
  *
- * `pattern` is in RE2's syntax, unless `literal`. At most `limit` matches; binary files are passed over.
+ * A match does not span lines. Binary files are skipped, ignore files such as .gitignore are not used. A pattern whose automaton is too large is `too_large`.
  */
 export interface FileSearch {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** What to search for in files, in RE2's syntax; null: find the files themselves. */
   pattern?: string | null;
+  /** Whether `pattern` is plain text rather than a regular expression. */
   literal?: boolean;
+  /** Whether upper and lower case are the same. */
   ignore_case?: boolean;
+  /** Whether to include names that begin with a dot. */
   hidden?: boolean;
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
   include?: string[] | null;
+  /** Globs of what to exclude, with everything below it. Null: nothing. */
   exclude?: string[] | null;
+  /** Number of matches after which the search ends. */
   limit?: number;
 }
 
-/** `truncated`: there are more than the limit. `failed`: what could not be looked at. */
+/** The search is complete. */
 export interface FileSearchResult {
+  /** Number of matches that were sent. */
   matches: number;
+  /** Whether there are more matches than the limit. */
   truncated: boolean;
+  /** Number of paths that could not be read. */
   failed: number;
 }
 
-/** Describe a file, or with `follow: false` the symlink itself. */
+/** Describe a file or directory. */
 export interface FileStat {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Whether to follow a symlink rather than describe it. */
   follow?: boolean;
 }
 
-/** A file; `version` names its content. */
+/** A file or directory. */
 export interface FileStatResult {
+  /** Path of the entry. */
   path: string;
+  /** Type of the entry. */
   type: "device" | "directory" | "fifo" | "file" | "socket" | "symlink";
+  /** Size, in bytes. */
   size: number;
+  /** Permission bits. */
   mode: number;
+  /** Time of the last modification, in seconds since 1970. */
   mtime: number;
+  /** Id of the owner. */
   uid?: number;
+  /** Id of the owning group. */
   gid?: number;
+  /** Target of a symlink that was not followed; null for all else. */
   target?: string | null;
+  /** Identifies the content of the file. */
   version?: string | null;
 }
 
-/** How many bytes were read or written. */
+/** The transfer is complete. */
 export interface FileTransferResult {
+  /** Number of bytes that were read or written. */
   bytes: number;
+  /** Identifies the content of the file. */
   version: string;
 }
 
 /**
- * Replace a file, atomically, with the bytes that are sent.
+ * Replace a file with the input of the call, atomically.
  *
- * It keeps its mode unless one is given, and its owner where that is allowed. Directories that are missing are made unless `parents` is false.
+ * The file appears when all input was received; until then the old one stays. It keeps its permission bits unless `mode` is given, and its owner where that is allowed. The target of a symlink is replaced.
+ *
+ * With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it; a call that is replaced in this way ends with `interrupted`, and one that was given up with `cancelled`.
  */
 export interface FileWrite {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
   path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of the stream of input, the same for each call that continues the upload. */
   input: string;
+  /** Permission bits; null: those of the file that is replaced. */
   mode?: number | null;
+  /** Whether missing parent directories are created; null: true. */
   parents?: boolean | null;
 }
 
-/** How much of the input has been applied. */
+/** The upload has begun, or continues. */
 export interface FileWriteOpened {
+  /** Bytes of the input that were received already. */
   input_offset?: number;
 }
 
-/** Stage files: those of `paths`, or with `all` everything that differs, deletions included. */
+/** Stage files. Exactly one of `paths` and `all` is required. */
 export interface GitAdd {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Paths to stage, taken literally. */
   paths?: string[] | null;
+  /** Whether to stage everything that differs, deletions included. */
   all?: boolean;
 }
 
-/** Who a commit is by. */
+/** Author and committer of a commit. */
 export interface GitAuthor {
+  /** Name. */
   name: string;
+  /** E-mail address. */
   email: string;
 }
 
-/** List the branches, after one was created (at `start`) or deleted, if that is asked. */
+/**
+ * Create or delete a branch if requested, then list the branches.
+ *
+ * A branch that exists, is in use or is not merged is `conflict`.
+ */
 export interface GitBranch {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Name of a branch to create; null: none. */
   create?: string | null;
+  /** Name of a branch to delete; null: none. */
   delete?: string | null;
+  /** Commit of the created branch; null: the one that is checked out. */
   start?: string | null;
+  /** Whether an existing branch is moved, and a branch that is not merged is deleted. */
   force?: boolean;
 }
 
-/** A branch, and the commit it is at. */
+/** A branch. */
 export interface GitBranchInfo {
+  /** Name of the branch. */
   name: string;
+  /** Hash of its commit. */
   commit: string;
+  /** Name of its upstream branch; null: none. */
   upstream?: string | null;
+  /** Whether it is checked out. */
   current?: boolean;
+  /** Whether it is a remote-tracking branch. */
   remote?: boolean;
 }
 
-/** `current` is null if no branch is checked out. */
+/** The branches of a repository. */
 export interface GitBranchResult {
+  /** Name of the branch that is checked out; null: none. */
   current: string | null;
+  /** The branches, local and remote-tracking. */
   branches: GitBranchInfo[];
+  /** Whether there are more branches. */
   truncated?: boolean;
 }
 
-/** End the clone that was called with this key. One that has ended, or never was, is no error. */
+/** End a clone. One that has ended or never existed is not an error. */
 export interface GitCancel {
+  /** The idempotency key of the `git.clone` call. */
   key: string;
 }
 
-/** Switch to a branch or commit; with `create` to a new branch (at `start`); with `paths` only bring those back. */
+/**
+ * Switch to a branch or commit, create a branch, or restore files.
+ *
+ * With `paths`, only these are restored, from `ref` or the index, and the branch stays. Local changes that would be lost are `conflict`.
+ */
 export interface GitCheckout {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Branch or commit, or the name of the branch to create; required without `paths`. */
   ref?: string | null;
+  /** Whether to create the branch `ref`. */
   create?: boolean;
+  /** Commit of the created branch; null: the one that is checked out. */
   start?: string | null;
+  /** Paths, taken literally; null: switch to `ref`. */
   paths?: string[] | null;
 }
 
 /**
- * Clone a repository into a directory that is there as a whole, or not at all.
+ * Clone a repository into a directory that does not exist or is empty.
  *
- * `path`: by default the last part of the URL, in the workspace. `filter`: such as `blob:none`.
+ * The clone gets its name when it is complete, and nothing remains of a failed one. A directory that is not empty is `conflict`.
+ *
+ * With an idempotency key, the clone continues for 60 s without a connection, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
  */
 export interface GitClone {
+  /** http, https, ssh, git or file URL, `user@host:path`, or an absolute path. */
   url: string;
+  /** Directory of the clone, relative to the workspace; null: the last part of the URL. */
   path?: string | null;
+  /** Number of commits to fetch; null: all. */
   depth?: number | null;
+  /** Branch or tag to check out; null: the remote's default. */
   branch?: string | null;
+  /** Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null: none. */
   filter?: string | null;
+  /** Credentials for the host of the URL; null: none. */
   credentials?: GitCredentials | null;
+  /** Seconds after which git is ended, and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
-/** Commit what is staged; with `all` what differs in tracked files too. */
+/**
+ * Commit what is staged.
+ *
+ * If there is nothing to commit, the error is `conflict`.
+ */
 export interface GitCommit {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Message of the commit. */
   message: string;
+  /** Author and committer; null: as git is configured. */
   author?: GitAuthor | null;
+  /** Whether changes of tracked files are staged first. */
   all?: boolean;
+  /** Whether a commit without changes is allowed. */
   allow_empty?: boolean;
 }
 
-/** Times in seconds since 1970. */
+/** A commit. */
 export interface GitCommitInfo {
+  /** Hash. */
   commit: string;
+  /** Hashes of the parents. */
   parents: string[];
+  /** Name of the author. */
   author: string;
+  /** E-mail address of the author. */
   email: string;
+  /** When it was written, in seconds since 1970. */
   time: number;
+  /** Name of the committer. */
   committer: string;
+  /** E-mail address of the committer. */
   committer_email: string;
+  /** When it was committed, in seconds since 1970. */
   committed: number;
+  /** The whole message, cut after 64 KiB. */
   message: string;
 }
 
-/** For http and https. A token is a password; the name that goes with it depends on the host. */
+/**
+ * Credentials for http and https, sent only to the host of the URL or remote.
+ *
+ * They are never part of an argument, an environment variable, a file or a message.
+ */
 export interface GitCredentials {
+  /** User name; which one goes with a token depends on the host. */
   username?: string;
+  /** Password or token. */
   password: string;
 }
 
 /**
- * Show differences as a patch.
+ * Return differences as a patch.
  *
- * Of the working tree from the index; with `staged` of the index from the last commit; with `base` of the working tree (or of `target`) from that. `limit`: bytes.
+ * The patch leads from the index to the working tree; with `staged` from the last commit to the index; with `base` from that commit to the working tree, or to `target`.
  */
 export interface GitDiff {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Whether to compare the index with the last commit. */
   staged?: boolean;
+  /** Commit to compare with; null: the index. */
   base?: string | null;
+  /** Commit to compare `base` with; null: the working tree. */
   target?: string | null;
+  /** Paths, taken literally; null: all. */
   paths?: string[] | null;
+  /** Size of the patch, at most, in bytes. */
   limit?: number;
 }
 
-/** `truncated`: it is longer. What is no UTF-8 in it is U+FFFD. */
+/** A patch. */
 export interface GitDiffResult {
+  /** The patch. Bytes that are not valid UTF-8 are replaced by U+FFFD. */
   text: string;
+  /** Whether the patch was cut at the limit. */
   truncated: boolean;
 }
 
-/** Where a repository is: `commit` is null before the first one, `branch` is null if none is checked out. */
+/** The commit and branch that a repository has checked out. */
 export interface GitHead {
+  /** The directory, absolute. */
   path: string;
+  /** Hash of the commit; null before the first one. */
   commit: string | null;
+  /** Name of the branch; null if none is checked out. */
   branch: string | null;
 }
 
 /** List commits, the latest first. */
 export interface GitLog {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Branch or commit to begin at; null: the one that is checked out. */
   ref?: string | null;
+  /** Number of commits, at most. */
   limit?: number;
+  /** Number of commits to leave out before. */
   skip?: number;
+  /** Only commits that changed these paths; null: all. */
   paths?: string[] | null;
 }
 
-/** `truncated`: fewer than were asked for, since they are large. */
+/** Commits. */
 export interface GitLogResult {
+  /** The commits, the latest first. */
   commits: GitCommitInfo[];
+  /** Whether commits are missing because the output was too large. */
   truncated?: boolean;
 }
 
-/** `phase` as Git names it, such as `Receiving objects`; `received` in bytes, where that is known. */
+/** Progress of a clone. */
 export interface GitProgress {
+  /** Name of the phase, as git prints it, such as `Receiving objects`. */
   phase: string;
+  /** Part of the phase that is done, in percent. */
   percent: number;
+  /** Number of objects or files that are done. */
   done: number;
+  /** Number of objects or files in the phase. */
   total: number;
+  /** Bytes that were received; null where git does not print it. */
   received?: number | null;
 }
 
-/** Fetch from a remote and merge, or rebase, or with `ff_only` refuse both. */
+/**
+ * Fetch from a remote, then merge or rebase.
+ *
+ * After a merge conflict (`conflict`) the repository is left in it.
+ */
 export interface GitPull {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Name of the remote; null: the upstream's, or `origin`. */
   remote?: string | null;
+  /** Branch of the remote; null: the upstream. */
   branch?: string | null;
+  /** Whether to rebase rather than merge. */
   rebase?: boolean;
+  /** Whether only a fast-forward is allowed. */
   ff_only?: boolean;
+  /** Credentials for the host of the remote; null: none. */
   credentials?: GitCredentials | null;
+  /** Seconds after which git is ended, and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
-/** Push a branch (by default the current one). `force` overwrites only what was known to be there. */
+/**
+ * Push a branch to a remote.
+ *
+ * If the remote has commits that are not known here, the error is `conflict`.
+ */
 export interface GitPush {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Name of the remote. */
   remote?: string;
+  /** Name of the branch; null: the one that is checked out. */
   branch?: string | null;
+  /** Whether to overwrite the remote's branch, if it is as it was when it was fetched last. */
   force?: boolean;
+  /** Whether the remote's branch becomes the upstream. */
   set_upstream?: boolean;
+  /** Credentials for the host of the remote; null: none. */
   credentials?: GitCredentials | null;
+  /** Seconds after which git is ended, and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
-/** What became of each ref. */
+/** The result of a push. */
 export interface GitPushResult {
+  /** The refs that were pushed. */
   refs: GitPushedRef[];
 }
 
-/** `status` as git has it: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` as it was, `!` refused. */
+/** The result of pushing one ref. */
 export interface GitPushedRef {
+  /** ` ` pushed, `+` forced, `*` new, `-` deleted, `=` unchanged, `!` refused. */
   status: " " | "!" | "*" | "+" | "-" | "=";
+  /** The local and the remote ref, separated by a colon. */
   ref: string;
+  /** Git's description of the result. */
   summary: string;
 }
 
-/** Say what differs from the last commit, and where the branch is. */
+/** Return the branch, its upstream and the paths that differ. */
 export interface GitStatus {
+  /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
+  /** Whether ignored files are listed. */
   ignored?: boolean;
 }
 
-/** `index` and `worktree`: `.` unchanged, or Git's letters `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`, `!`. */
+/**
+ * A path that differs.
+ *
+ * The letters are those of `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and `!`.
+ */
 export interface GitStatusEntry {
+  /** The path, relative to the top of the repository. */
   path: string;
+  /** Letter for the index against the last commit. */
   index: string;
+  /** Letter for the working tree against the index. */
   worktree: string;
+  /** Path from which it was renamed or copied; null: it was not. */
   origin?: string | null;
 }
 
-/** `ahead`, `behind`: commits, null without an upstream that is known. `truncated`: there are more entries. */
+/** The state of a repository. */
 export interface GitStatusResult {
+  /** Name of the branch; null if none is checked out. */
   branch?: string | null;
+  /** Hash of the commit; null before the first one. */
   commit?: string | null;
+  /** Name of the upstream branch; null: none. */
   upstream?: string | null;
+  /** Number of commits that the upstream does not have; null if that is not known. */
   ahead?: number | null;
+  /** Number of commits that only the upstream has; null if that is not known. */
   behind?: number | null;
+  /** Paths that differ, at most 10,000. */
   entries?: GitStatusEntry[];
+  /** Whether there are more entries. */
   truncated?: boolean;
 }
 
-/** What of a stream can be read: the bytes from `start` to `offset`. */
+/** The part of a stream that can be read. */
 export interface KeptRange {
+  /** Offset of the first byte that is kept. */
   start?: number;
+  /** Offset of the end, in bytes. */
   offset?: number;
 }
 
-/** What to look for: `text` as it is, or `pattern` in RE2's syntax; in what was printed from `since` on as well. */
+/** What to search for in the output: exactly one of `text` and `pattern`. */
 export interface LogCondition {
+  /** Plain text to search for. */
   text?: string | null;
+  /** Regular expression in RE2's syntax. */
   pattern?: string | null;
+  /** Stream to search; null: both. */
   stream?: "stderr" | "stdout" | null;
+  /** Offsets from which on output counts; null: all that is kept. */
   since?: Since | null;
 }
 
-/** `start` and `end` are offsets in `stream`. `truncated`: text or a group was cut after 4,096 bytes. */
+/** A match in the output of a process. */
 export interface LogMatch {
+  /** The stream. */
   stream: "stderr" | "stdout";
+  /** Offset in the stream where the match begins, in bytes. */
   start: number;
+  /** Offset in the stream where the match ends, in bytes. */
   end: number;
+  /** The text that matched, up to 4,096 bytes of it. */
   text: string;
+  /** Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part. */
   groups?: (string | null)[];
+  /** Text of each named group of the pattern, as in `groups`. */
   named?: Record<string, string | null>;
+  /** Whether `text` or a group was cut. */
   truncated?: boolean;
 }
 
 /** An empty result: the call succeeded. */
 export type Nothing = Record<string, never>;
 
-/** A port that a program listens on. `process`: the program's name; `exposed`: it has a preview. */
+/** A TCP port on which a program of the sandbox listens. */
 export interface OpenPort {
+  /** Number of the port. */
   port: number;
+  /** Addresses at which it listens. */
   addresses: string[];
+  /** Process id of the program. */
   pid: number;
+  /** Name of the program. */
   process: string;
+  /** Whether the port has a preview. */
   exposed?: boolean;
 }
 
-/** `start` and `end`: offsets in the output. `truncated`: text or a group was cut after 4,096 bytes. */
+/** A match of a pattern in the output of a terminal. */
 export interface OutputMatch {
+  /** Offset in the output where the match begins, in bytes. */
   start: number;
+  /** Offset in the output where the match ends, in bytes. */
   end: number;
+  /** The text that matched, up to 4,096 bytes of it. */
   text: string;
+  /** Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part. */
   groups: (string | null)[];
+  /** Text of each named group of the pattern, as in `groups`. */
   named: Record<string, string | null>;
+  /** Whether `text` or a group was cut. */
   truncated: boolean;
 }
 
-/** Somebody at a terminal; `id` is public. `typing` ends 2 s after the last key, `at` is where its pointer is. */
+/** A viewer as the other viewers see it. */
 export interface Participant {
+  /** Public id of the viewer, such as `v3`. */
   id: string;
+  /** Name to show, 1 to 40 characters without control and format characters. */
   name: string;
+  /** Color of the viewer, `#rrggbb`. Dark text is readable on it. */
   color: string;
+  /** Whether it is a person or an agent. */
   kind: "agent" | "person";
+  /** Whether it may not type. */
   read_only: boolean;
+  /** Whether it types; it ends 2 s after the last key. */
   typing: boolean;
+  /** Whether its user looks at the terminal. */
   focus: boolean;
+  /** Cell where its pointer is; null: the pointer is hidden. */
   at?: PointerPosition | null;
 }
 
-/** A viewer as it is now. */
+/** A viewer has joined or changed. */
 export interface ParticipantEvent {
+  /** The whole viewer as it is now. */
   viewer: Participant;
 }
 
 /** A viewer has left. */
 export interface ParticipantLeft {
+  /** Public id of the viewer. */
   id: string;
 }
 
-/** A place on the screen in cells, from 0. */
+/** A cell of the screen. */
 export interface PointerPosition {
+  /** Column, from 0. */
   x: number;
+  /** Row, from 0. */
   y: number;
 }
 
-/** A port of this machine. With `path` it has to answer HTTP, with a status from `status[0]` to `status[1]`. */
+/** A TCP port of 127.0.0.1 or ::1 to wait for, of any program. */
 export interface PortCondition {
+  /** Number of the port. */
   port: number;
+  /** Path that must answer an HTTP GET; null: it is enough that the port is open. */
   path?: string | null;
+  /** Lowest and highest HTTP status of the answer that is accepted. */
   status?: [number, number];
 }
 
-/** A TCP connection to a port: bytes both ways, each end closed on its own. Either `port` or a preview's `token`. */
+/**
+ * Connect to a TCP port of the sandbox; bytes pass in both directions.
+ *
+ * Exactly one of `port` and `token` is required. Each half of the connection is closed separately. It cannot be resumed: a lost connection or `cancel` breaks it. At most 1,024 connections are open (`limit_exceeded`).
+ *
+ * `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or the caller needs a token. `not_found`: an unknown or revoked token. `stale_handle`: a token of an earlier runtime. `io_error`: the connection broke.
+ */
 export interface PortConnect {
+  /** Number of the port; requires the right `operate`. */
   port?: number | null;
+  /** Token of a preview. */
   token?: string | null;
 }
 
-/** The other side sends no more; it may still read. `offset`: how many bytes it sent. */
+/** The program has closed its half of the connection; it may still read. */
 export interface PortConnectEnd {
+  /** Number of bytes that it sent. */
   offset: number;
 }
 
-/** The connection is made. `address`: with whom. */
+/** The connection is established. */
 export interface PortConnectOpened {
+  /** Number of the port. */
   port: number;
+  /** Address to which it is connected. */
   address: string;
 }
 
-/** Both ends are closed: so many bytes came from the port, and so many went there. */
+/** Both halves of the connection are closed, and all input was written. */
 export interface PortConnectResult {
+  /** Number of bytes that came from the port. */
   received: number;
+  /** Number of bytes that were written to the port. */
   sent: number;
 }
 
-/** Makes a preview of a port: whoever has its token gets there. Again, it gives the same token. */
+/**
+ * Make a preview of a port, or return the existing one.
+ *
+ * The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have previews (`limit_exceeded`).
+ */
 export interface PortExpose {
+  /** Number of the port. */
   port: number;
+  /** Name of a new preview, for people; null: none. */
   name?: string | null;
 }
 
-/** The previews there are. */
+/** List all previews. */
 export type PortExposed = Record<string, never>;
 
-/** All previews. */
+/** The previews of a sandbox. */
 export interface PortExposedResult {
+  /** All previews. */
   exposed: ExposedPort[];
 }
 
-/** The TCP ports that programs of the sandbox listen on. */
+/** List the TCP ports on which programs of the sandbox listen. */
 export type PortList = Record<string, never>;
 
-/** The ports that programs listen on. */
+/** Open ports. */
 export interface PortListResult {
+  /** The ports by number, at most 1,000. */
   ports: OpenPort[];
 }
 
-/** Takes a preview back, and cuts who is in it. Of a port that has none it does nothing. */
+/**
+ * Revoke the preview of a port and end its connections.
+ *
+ * A port without a preview is not an error.
+ */
 export interface PortUnexpose {
+  /** Number of the port. */
   port: number;
 }
 
-/** Tells which ports are open, now and after every change, until it is cancelled. */
+/**
+ * Report the open ports, now and after every change, until the call is cancelled.
+ *
+ * The runtime looks every 0.2 to 2 s, so a port that was open for less may be missed.
+ */
 export type PortWatch = Record<string, never>;
 
-/** The name below which previews have names of their own. */
+/** Return the domain below which each preview has a host name of its own. */
 export type PreviewHost = Record<string, never>;
 
-/** Null if previews are reached by path only. */
+/** Where previews are reached by host name. */
 export interface PreviewHostResult {
+  /** The parent domain of the previews' host names; null if previews are reached by path only. */
   host?: string | null;
 }
 
-/** Follows the output of a process to its end, and takes its input. */
+/**
+ * Follow the output of a process to its end, and send it input.
+ *
+ * `cancel` detaches, and the process continues.
+ */
 export interface ProcessAttach {
+  /** Id of the process, or of a running command of `exec`. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Offset in each stream of the first byte to send; null: 0. */
   since?: Since | null;
+  /** Id of the stream of input, the same for each reconnect; null: this channel sends none. */
   input?: string | null;
+  /** Whether the process waits 30 s after a lost connection for an attach with this `input`; null: false. */
   lossless?: boolean | null;
 }
 
-/** The end of a process and of its output, by its final offsets. */
+/** A process has ended, and all output was sent. */
 export interface ProcessAttachResult {
+  /** How it ended. */
   exit: Exit;
+  /** Length of stdout, in bytes. */
   stdout: number;
+  /** Length of stderr, in bytes. */
   stderr: number;
 }
 
-/** Describes one process. */
+/** Describe one process. */
 export interface ProcessGet {
+  /** Id of the process, or of a running command of `exec`. */
   id: string;
 }
 
-/** A process. `instance` is new each time one of that `id` is started; `started` in seconds since 1970. */
+/** A process. */
 export interface ProcessInfo {
+  /** Id of the process. */
   id: string;
+  /** Id of this start; a new one each time a process with this `id` is started. */
   instance: string;
+  /** Process id. */
   pid: number;
+  /** The program and its arguments; cut after 256 characters in `process.list`. */
   argv?: string[];
+  /** Directory in which it was started. */
   cwd?: string;
+  /** When it was started, in seconds since 1970. */
   started?: number;
+  /** Whether it runs. */
   state?: "exited" | "running";
+  /** How it ended; null while it runs. */
   exit?: Exit | null;
+  /** The part of stdout that can be read. */
   stdout?: KeptRange;
+  /** The part of stderr that can be read. */
   stderr?: KeptRange;
 }
 
-/** Ends a process with its whole tree: `signal` (TERM), then KILL after `grace` seconds (5). */
+/**
+ * End a process and all its descendants: a signal first, then KILL.
+ *
+ * It returns when nothing is left, and also ends what an ended process left running.
+ */
 export interface ProcessKill {
+  /** Id of the process, or of a running command of `exec`. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** The first signal; null: TERM. */
   signal?: string | number | null;
+  /** Seconds from the first signal to KILL; null: 5. */
   grace?: number | null;
 }
 
-/** How it ended. */
+/** A process and its descendants have ended. */
 export interface ProcessKillResult {
+  /** How the process ended. */
   exit: Exit;
 }
 
 /**
- * Describes the processes that run and those whose record is kept, in the order of their start.
+ * List processes that run and processes that have ended, in the order of their start.
  *
- * At most `limit` (1,000), of those that come after the one with the id `after`.
+ * The running commands of `exec` come after them.
  */
 export interface ProcessList {
+  /** Id of the last process of the page before; null: the first page. */
   after?: string | null;
+  /** Number of processes, at most; null: 1,000. */
   limit?: number | null;
 }
 
-/** `argv` is cut after 256 characters here. `more`: there are further ones. */
+/** One page of the list of processes. */
 export interface ProcessListResult {
+  /** The processes in the order of their start, then the running commands of `exec`. */
   processes: ProcessInfo[];
+  /** Whether there are more processes, which a call with the last id as `after` returns. */
   more?: boolean;
 }
 
-/** `from`: where the output begins that will come. `input_offset`: how much of this input was applied. */
+/** The channel is attached to a process. */
 export interface ProcessOpened {
+  /** Id of the process. */
   id: string;
+  /** Id of this start; a new one each time a process with this `id` is started. */
   instance: string;
+  /** Process id. */
   pid: number;
+  /** The program and its arguments; cut after 256 characters in `process.list`. */
   argv?: string[];
+  /** Directory in which it was started. */
   cwd?: string;
+  /** When it was started, in seconds since 1970. */
   started?: number;
+  /** Whether it runs. */
   state?: "exited" | "running";
+  /** How it ended; null while it runs. */
   exit?: Exit | null;
+  /** The part of stdout that can be read. */
   stdout?: KeptRange;
+  /** The part of stderr that can be read. */
   stderr?: KeptRange;
+  /** Offset in each stream of the first byte that is sent; above `since` where bytes are no longer kept. */
   from?: StreamOffsets;
+  /** Bytes of this input stream that were applied already. */
   input_offset?: number;
 }
 
-/** Sends a signal to the process group of a process. */
+/** Send a signal to the process group of a process. */
 export interface ProcessSignal {
+  /** Id of the process, or of a running command of `exec`. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Name of the signal with or without `SIG`, or its number. */
   signal: string | number;
 }
 
-/** Starts a process, which goes on whatever becomes of who started it. */
+/**
+ * Start a process, which runs independently of the connection that has started it.
+ *
+ * An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is not executable. At most 1,024 programs run (`limit_exceeded`).
+ *
+ * The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
+ */
 export interface ProcessStart {
+  /** The program and its arguments. */
   argv?: string[] | null;
+  /** A command line for a shell: bash, or /bin/sh where there is no bash. */
   command?: string | null;
+  /** Directory to start in, relative to the workspace; null: the workspace. */
   cwd?: string | null;
+  /** Variables to add to the environment; a null value removes one. Null: none. */
   env?: Record<string, string | null> | null;
+  /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
+  /** Seconds after which all its processes are killed; null: never. */
   timeout?: number | null;
+  /** Id of the process; null: the server chooses one. */
   id?: string | null;
 }
 
-/** Waits for whichever comes first: the end of a process, a line of its output, an open port, `timeout` seconds. */
+/**
+ * Wait for the end of a process, for a match in its output or for an open port.
+ *
+ * The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends and `exit` is not requested, the error is `exited`. A pattern that needs too much work for each byte is `too_large`.
+ */
 export interface ProcessWait {
+  /** Id of the process, or of a running command of `exec`. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Whether to wait for the end of the process; null: false. */
   exit?: boolean | null;
+  /** What to search for in the output; null: nothing. */
   log?: LogCondition | null;
+  /** The port to wait for; null: none. */
   port?: PortCondition | null;
+  /** Seconds after which the result is `timeout`; null: 30. */
   timeout?: number | null;
 }
 
-/** Where the search began in each stream: above `since` where that is no longer kept. */
+/** The wait has begun. */
 export interface ProcessWaitOpened {
+  /** Offset in each stream where the search begins; above `since` where bytes are no longer kept. */
   from: StreamOffsets;
 }
 
-/** What a wait came to. `status`: of the HTTP answer, if one was asked for. */
+/** The event that ended a wait. */
 export interface ProcessWaitResult {
+  /** Which condition was met first; `timeout` if none was. */
   event: "exit" | "log" | "port" | "timeout";
+  /** How the process ended, for the event `exit`. */
   exit?: Exit | null;
+  /** The match, for the event `log`. */
   match?: LogMatch | null;
+  /** HTTP status of the answer, for the event `port` with a `path`. */
   status?: number | null;
 }
 
-/** How a terminal is recorded from its start. `input`: what is typed as well, passwords included. */
+/** How a terminal is recorded from its start. */
 export interface RecordOptions {
+  /** Whether input is recorded as well, passwords included. */
   input?: boolean;
 }
 
-/** Delete a recording with its files; one that goes on is ended. */
+/** Delete a recording and its files; one in progress is ended first. */
 export interface RecordingDelete {
+  /** Id of the recording. */
   id: string;
 }
 
-/** One recording, as far as it has come. */
+/** Describe one recording, up to the current time if it is in progress. */
 export interface RecordingGet {
+  /** Id of the recording. */
   id: string;
 }
 
-/**
- * A recording: an asciicast v3 file of `size` bytes and `duration` seconds.
- *
- * `reason` and `message`: why it has ended. `truncated`: it holds less than happened; `lost`: bytes of output that a disk that stood still has cost. `screens` and `index`: bytes of its other parts.
- */
+/** A recording: an asciicast v3 file, snapshots to start playing at, and an index of both. */
 export interface RecordingInfo {
+  /** Id of the recording. */
   id: string;
+  /** Id of the recorded terminal. */
   terminal: string;
+  /** Instance of the recorded terminal. */
   instance: string;
+  /** Title; null: none. */
   title?: string | null;
+  /** Whether it contains input, passwords included. */
   input: boolean;
+  /** Columns at its beginning. */
   cols: number;
+  /** Rows at its beginning. */
   rows: number;
+  /** When it was started, in seconds since 1970. */
   started: number;
+  /** Whether it is in progress. */
   state: "finished" | "recording";
+  /** Why it has ended: `exited` is the terminal, `killed` the runtime. Null while it is in progress. */
   reason?: "exited" | "io_error" | "killed" | "no_space" | "quota" | "stopped" | null;
+  /** Details of the reason, for people; may be empty. */
   message: string;
+  /** Length of the recording, in seconds. */
   duration: number;
+  /** Size of the asciicast file, in bytes. */
   size: number;
+  /** Size of the snapshots, in bytes. */
   screens: number;
+  /** Size of the index, in bytes. */
   index: number;
+  /** Number of markers, at most 1,000. */
   markers: number;
+  /** Bytes of output that are missing, because the disk did not respond for 30 s. */
   lost: number;
+  /** Whether some of what happened is missing. */
   truncated: boolean;
 }
 
-/** All recordings, or those of one terminal, the newest first. */
+/** List recordings, the newest first. */
 export interface RecordingList {
+  /** Only recordings of the terminal with this id; null: all. */
   terminal?: string | null;
 }
 
-/** Several of them. */
+/** Recordings. */
 export interface RecordingListResult {
+  /** The recordings, the newest first in `recording.list`. */
   recordings: RecordingInfo[];
 }
 
-/** Set a marker at this moment of a recording. */
+/** Set a marker at the current time of a recording. */
 export interface RecordingMark {
+  /** Id of the recording. */
   id: string;
+  /** Text of the marker; may be empty. */
   label?: string;
 }
 
 /**
- * The bytes of a recording that are complete by now.
+ * Stream the bytes of a recording that are complete by now.
  *
- * `part`: the cast itself (whole lines of asciicast v3), the screens to begin at, or the index of both.
+ * A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed meanwhile.
  */
 export interface RecordingRead {
+  /** Id of the recording. */
   id: string;
+  /** `cast`: whole lines of asciicast v3. `screens`: the snapshots. `index`: lines of JSON, docs/wire.md section 9. */
   part?: "cast" | "index" | "screens";
+  /** First byte to read; null: 0. */
   offset?: number | null;
+  /** Number of bytes to read; null: all. */
   length?: number | null;
 }
 
 /**
- * Record a terminal from now on, beginning with what its screen shows.
+ * Record a terminal from now on, beginning with its screen as it is now.
  *
- * `input: true` keeps what is typed as well, passwords included.
+ * An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is `limit_exceeded`. The recording ends with the terminal.
  */
 export interface RecordingStart {
+  /** Id of the terminal to record. */
   terminal: string;
+  /** Id of the recording; null: the server chooses one. */
   id?: string | null;
+  /** Whether to record input as well, passwords included. */
   input?: boolean;
+  /** Title; null: none. */
   title?: string | null;
 }
 
-/** End a recording; answers when all of it is on the disk. Again, it does nothing. */
+/**
+ * End a recording, and return when all of it is on the disk.
+ *
+ * A recording that has ended is returned as it is.
+ */
 export interface RecordingStop {
+  /** Id of the recording. */
   id: string;
 }
 
-/** The recordings that go on, now and after every change, until it is cancelled. */
+/**
+ * Report the recordings in progress, now and after every change, until the call is cancelled.
+ *
+ * Changes that the client has not read yet are one event.
+ */
 export interface RecordingWatch {
+  /** Only recordings of the terminal with this id; null: all. */
   terminal?: string | null;
 }
 
-/** What the runtime is, and what it holds. */
+/** Describe the runtime and count what it holds. */
 export type RuntimeInfo = Record<string, never>;
 
-/** `runtime` is the id of this incarnation, `started` in seconds since 1970, `memory` its resident bytes. */
+/** A description of the runtime. */
 export interface RuntimeInfoResult {
+  /** Id of this incarnation of the runtime; a new one after each start. */
   runtime: string;
+  /** Process id of the runtime. */
   pid: number;
+  /** Version of hawse that the runtime belongs to. */
   version: string;
+  /** When the runtime was started, in seconds since 1970. */
   started: number;
+  /** Number of terminals, exited ones that are still listed included. */
   terminals: number;
+  /** Number of processes and running commands, exited processes that are still listed included. */
   processes: number;
+  /** Number of sessions whose shell runs. */
   sessions: number;
+  /** Number of file descriptors that the runtime has open. */
   open_fds: number;
+  /** Number of asyncio tasks in the runtime. */
   tasks: number;
+  /** Resident memory of the runtime, in bytes. */
   memory: number;
 }
 
-/** What the runtime counts, for a gateway's `/metrics`. */
+/** Return the runtime's counters, which a gateway serves at `/metrics`. */
 export type RuntimeMetrics = Record<string, never>;
 
 /**
- * What is now, and what was counted since `started` (seconds since 1970).
+ * The state of the runtime now, and its counters since it was started.
  *
- * Now: `memory` (resident bytes), `open_fds`, what runs (`terminals`, `processes`, `sessions`), `viewers` of terminals, `lag` (bytes they have yet to be sent, all together) and `lag_max` (of the one that is furthest behind), `journals` and `snapshots` (bytes of memory), `recordings` that go on. Counted: `cpu` (seconds), `output` (bytes that programs wrote to terminals), `reseeds` (of viewers), `echo`.
+ * `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are as of now. docs/metrics.md has more.
  */
 export interface RuntimeMetricsResult {
+  /** When the runtime was started, in seconds since 1970. */
   started: number;
+  /** CPU time that the runtime itself has used, in seconds. */
   cpu: number;
+  /** Resident memory of the runtime, in bytes. */
   memory: number;
+  /** Number of file descriptors that the runtime has open. */
   open_fds: number;
+  /** Number of terminals that run. */
   terminals: number;
+  /** Number of processes that run, commands of `exec` included. */
   processes: number;
+  /** Number of sessions whose shell runs. */
   sessions: number;
+  /** Number of attached viewers, of all terminals. */
   viewers: number;
+  /** Bytes of output that viewers have not been sent yet, of all viewers together. */
   lag: number;
+  /** Bytes of output that the viewer that is furthest behind has not been sent yet. */
   lag_max: number;
+  /** Bytes of memory that the output journals use. */
   journals: number;
+  /** Bytes of memory that snapshots for viewers use. */
   snapshots: number;
+  /** Number of recordings in progress. */
   recordings: number;
+  /** Bytes that programs have written to terminals. */
   output: number;
+  /** How often a viewer has been sent a snapshot in place of output. */
   reseeds: number;
+  /** Times from input to the next output. */
   echo: EchoHistogram;
 }
 
-/** A sandbox, and what stands between it and the machine, if it runs. */
+/** A sandbox. */
 export interface SandboxInfo {
+  /** Id of the sandbox, which calls name as `sandbox`. */
   id: string;
+  /** `stopped`: the next call starts it. `failed`: its last start failed, or it does not respond. */
   state: "failed" | "running" | "stopped";
+  /** How the sandbox is isolated from the machine, or will be once it runs; null if not known. */
   isolation?: "bubblewrap" | "none" | null;
 }
 
-/** All sandboxes of this gateway. */
+/** List all sandboxes of this gateway. */
 export type SandboxList = Record<string, never>;
 
-/** All of them. */
+/** The sandboxes of a gateway. */
 export interface SandboxListResult {
+  /** All sandboxes, running or not. */
   sandboxes: SandboxInfo[];
 }
 
-/** Column and row from 0. */
+/** The cursor of a screen. */
 export interface ScreenCursor {
+  /** Column, from 0. */
   x: number;
+  /** Row of the screen, from 0. */
   y: number;
+  /** Whether the program shows the cursor. */
   visible: boolean;
+  /** Shape of the cursor; null if it is not known. */
   shape?: "bar" | "block" | "hollow" | "underline" | null;
 }
 
-/** What the program has asked of its terminal. `kitty_keyboard`: the flags of that protocol. */
+/** The modes that the program has set in its terminal. */
 export interface ScreenModes {
+  /** Arrow keys send application sequences (DECCKM). */
   application_cursor: boolean;
+  /** The keypad sends application sequences (DECKPAM). */
   application_keypad: boolean;
+  /** Pasted text is enclosed in bracket sequences (mode 2004). */
   bracketed_paste: boolean;
+  /** Foreground and background of the whole screen are swapped (DECSCNM). */
   reverse: boolean;
+  /** Cursor positions are relative to the scrolling region (DECOM). */
   origin: boolean;
+  /** Text continues on the next row at the right margin (DECAWM). */
   autowrap: boolean;
+  /** Characters are inserted rather than overwritten (IRM). */
   insert: boolean;
+  /** The program is notified when the terminal gains or loses focus (mode 1004). */
   focus: boolean;
+  /** The program is drawing a frame that is to be shown at once (mode 2026). */
   synchronized: boolean;
+  /** Which mouse events the program gets; null: none. */
   mouse?: "any" | "drag" | "press" | "x10" | null;
+  /** Encoding of the mouse events. */
   mouse_format: "sgr" | "sgr_pixels" | "urxvt" | "utf8" | "x10";
+  /** Flags of the kitty keyboard protocol; 0 if it is off. */
   kitty_keyboard: number;
 }
 
-/** A file whose name matched, or a `line` (from 1) of it with the `spans` that match, in characters of `text`. */
+/** A file whose name matches, or a line of it. */
 export interface SearchMatch {
+  /** Path of the file, relative to the searched directory. */
   path: string;
+  /** Number of the line, from 1; null for a match of the name. */
   line?: number | null;
+  /** The line, up to 2,000 bytes of it; null for a match of the name. */
   text?: string | null;
+  /** Start and end of each match in `text`, in characters; at most 100. */
   spans?: [number, number][];
+  /** Whether `text` was cut. */
   truncated?: boolean;
 }
 
-/** Paths are relative to where was searched. */
+/** A batch of matches. */
 export interface SearchMatches {
+  /** The matches. */
   matches: SearchMatch[];
 }
 
-/** Starts a session: a shell of its own, bash unless `shell` is the path of another, or there is none. */
+/**
+ * Start a session, and return when its shell is ready.
+ *
+ * The id of a running session is `conflict`; an ended one is replaced. A shell that cannot be used is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
+ */
 export interface SessionCreate {
+  /** Id of the session; null: the server chooses one. */
   id?: string | null;
+  /** Directory to start in, relative to the workspace; null: the workspace. */
   cwd?: string | null;
+  /** Variables to add to the environment; a null value removes one. Null: none. */
   env?: Record<string, string | null> | null;
+  /** Path of bash or of a POSIX shell; null: bash, or /bin/sh where there is no bash. */
   shell?: string | null;
 }
 
-/** Ends a session with all that it started, and forgets it: TERM, then KILL after `grace` seconds (5). */
+/**
+ * End the shell of a session and all its descendants, and remove the session.
+ *
+ * The shell gets HUP and the other processes TERM, then KILL. It returns when nothing is left.
+ */
 export interface SessionDelete {
+  /** Id of the session. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Seconds until KILL; null: 5. */
   grace?: number | null;
 }
 
 /**
- * Runs a command in the session's shell, after those that came before it.
+ * Run a command in the shell of a session, after the commands that were called before.
  *
- * `cwd` and `env` are for this command alone; a relative `cwd` begins at the session's. `timeout` counts from when the command begins, and kills it, not the session. Of each stream at most `max_output` bytes are sent.
+ * The result comes when the command has ended; what its background processes print from then on is dropped. A call that still waits when it is cancelled or loses its connection runs nothing. A command that runs continues, and a call with its idempotency key joins it.
+ *
+ * At most 64 commands wait (`limit_exceeded`). If the shell ends, waiting and later commands are `exited`. A `cwd` that does not exist is `spawn_failed`.
  */
 export interface SessionExec {
+  /** Id of the session. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Command line for the shell. */
   command: string;
+  /** Directory of this command, relative to the session's; null: the session's. */
   cwd?: string | null;
+  /** Variables to add for this command; a null value removes one. Null: none. */
   env?: Record<string, string | null> | null;
+  /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
+  /** Seconds from its turn after which the command is killed, not the session; null: never. */
   timeout?: number | null;
+  /** Bytes of each stream to send, at most: the first ones. Null: all. */
   max_output?: number | null;
+  /** Offset in each stream of the first byte to send, for a repeated call; null: 0. */
   since?: Since | null;
+  /** Id of the stream of input, the same for each repeated call; null: this call sends none. */
   input?: string | null;
 }
 
-/** It is this command's turn. `instance` is that of the run, `session` that of the session of that `id`. */
+/** The command starts. */
 export interface SessionExecOpened {
+  /** Id of the session. */
   id: string;
+  /** Instance of the session. */
   session: string;
+  /** Id of this run of the command. */
   instance: string;
+  /** Offset in each stream of the first byte that is sent. */
   from?: StreamOffsets;
+  /** Bytes of this input stream that were applied already. */
   input_offset?: number;
 }
 
-/** The end of a command and of its output, by its final offsets. `ended`: the shell has ended with it. */
+/** A command of a session has ended. */
 export interface SessionExecResult {
+  /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
+  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself. */
   signal?: string | null;
+  /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
+  /** Whether the kernel killed it because memory ran out; null if that is not known. */
   oom?: boolean | null;
+  /** Length of stdout, in bytes. */
   stdout: number;
+  /** Length of stderr, in bytes. */
   stderr: number;
+  /** Whether a stream is longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
+  /** Whether the shell has ended with it. */
   ended?: boolean;
 }
 
-/** It is not this command's turn yet. `ahead`: how many are before it, the one that runs included. */
+/** The command waits for its turn. */
 export interface SessionExecWaiting {
+  /** Number of commands before it, the running one included. */
   ahead: number;
 }
 
-/** Describes one session. */
+/** Describe one session. */
 export interface SessionGet {
+  /** Id of the session. */
   id: string;
 }
 
-/**
- * A session. `instance` is new each time one of that `id` is created; `started` in seconds since 1970.
- *
- * `running`: a command is being run; `waiting`: how many wait for their turn. `exit`: how the shell ended.
- */
+/** A session: a persistent shell whose commands share its state. */
 export interface SessionInfo {
+  /** Id of the session. */
   id: string;
+  /** Id of this start; a new one each time a session with this `id` is created. */
   instance: string;
+  /** Process id of the shell. */
   pid: number;
+  /** Path of the shell. */
   shell: string;
+  /** When it was started, in seconds since 1970. */
   started?: number;
+  /** Whether the shell runs. */
   state?: "exited" | "running";
+  /** Whether a command runs. */
   running?: boolean;
+  /** Number of commands that wait for their turn. */
   waiting?: number;
+  /** How the shell ended; null while it runs. */
   exit?: Exit | null;
 }
 
-/** Describes the sessions that live, and those that have ended and whose record is kept. */
+/** List sessions that run and sessions that have ended. */
 export type SessionList = Record<string, never>;
 
-/** All of them. */
+/** Sessions. */
 export interface SessionListResult {
+  /** The sessions that run, and the latest 64 that have ended. */
   sessions: SessionInfo[];
 }
 
 /**
- * Starts a process from what the session is when its turn comes; what it changes is its own.
+ * Start a process from a copy of a session's state when its turn has come.
  *
- * `session` gives the working directory, the exported environment and, for a `command`, functions, aliases and options; the rest is as in `process.start`.
+ * The state is the directory, the exported environment and, for a `command`, functions, aliases and options. The process is independent of the session. Exactly one of `argv` and `command` is required.
  */
 export interface SessionProcess {
+  /** Id of the session. */
   session: string;
+  /** Instance of the session, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Id of the process; null: the server chooses one. */
   id?: string | null;
+  /** The program and its arguments. */
   argv?: string[] | null;
+  /** Command line for the session's shell. */
   command?: string | null;
+  /** Directory to start in, relative to the session's; null: the session's. */
   cwd?: string | null;
+  /** Variables to add to the session's environment; a null value removes one. Null: none. */
   env?: Record<string, string | null> | null;
+  /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
+  /** Seconds after which all its processes are killed; null: never. */
   timeout?: number | null;
 }
 
-/** Waits for the end of a session. */
+/** Wait for the end of a session. */
 export interface SessionWatch {
+  /** Id of the session. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
 }
 
-/** How its shell ended. */
+/** A session has ended. */
 export interface SessionWatchResult {
+  /** How its shell ended. */
   exit: Exit;
 }
 
-/** The token for those who may only look. */
+/**
+ * Return the token for read-only access.
+ *
+ * A gateway that has no such token answers `not_found`.
+ */
 export type ShareToken = Record<string, never>;
 
-/** A token and the role it is for. */
+/** A token for read-only access. */
 export interface ShareTokenResult {
+  /** The bearer token. */
   token: string;
+  /** The role that the token gives: `viewer`. */
   role: string;
 }
 
-/** Where to begin in each stream: the offset of the first byte that is wanted. */
+/** An offset in each stream: the first byte that is wanted. */
 export interface Since {
+  /** Offset in stdout; null: 0. */
   stdout?: number | null;
+  /** Offset in stderr; null: 0. */
   stderr?: number | null;
 }
 
-/** Offsets in each stream. */
+/** An offset in each stream, in bytes. */
 export interface StreamOffsets {
+  /** Offset in stdout. */
   stdout?: number;
+  /** Offset in stderr. */
   stderr?: number;
 }
 
-/** The bytes of `stream` before `from` are no longer kept. */
+/** Bytes of a stream are lost: this call has not taken them in time. */
 export interface StreamTruncated {
+  /** The stream. */
   stream: "stderr" | "stdout";
+  /** Offset of the next byte that is sent; those before it are lost. */
   from: number;
 }
 
-/** Whether this viewer answers what programs ask of an emulator. */
+/** Another viewer was chosen to answer the queries of programs. */
 export interface TerminalAnswers {
+  /** Whether this viewer's emulator answers them from now on. */
   answers: boolean;
 }
 
 /**
- * Follow a terminal: its output from an offset on, or its screen where that is no longer kept; and type into it.
+ * Follow the output of a terminal and type into it.
  *
- * `since`: the offset after the last byte that is known. `input` names the stream of what is typed. `viewer`, `cols` and `rows` say who looks and what would fit. `lossless` asks never to be outrun by the program.
+ * Output is sent from `since` on if the journal still holds it, otherwise a snapshot of the screen comes first. The input of the channel is typed. `cancel` detaches, and the terminal continues.
+ *
+ * Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or no room for the snapshot of a lossless one.
  */
 export interface TerminalAttach {
+  /** Id of the terminal. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Offset after the last byte of output that the client has; null: from the beginning. */
   since?: number | null;
+  /** Id of the stream of input, the same for each reconnect; null: this channel does not type. */
   input?: string | null;
+  /** Whether the program waits for this viewer rather than skip output; null: false. */
   lossless?: boolean | null;
+  /** Whether this viewer can answer the queries of programs; null: false. */
   emulator?: boolean | null;
+  /** Whether this viewer only watches; null: false. A caller without the right `operate` always does. */
   read_only?: boolean | null;
+  /** How this viewer introduces itself; null: a new viewer with the defaults. */
   viewer?: ViewerProfile | null;
+  /** Columns that fit this viewer; null: not known. */
   cols?: number | null;
+  /** Rows that fit this viewer; null: not known. */
   rows?: number | null;
 }
 
-/** The program has ended; `offset` is the end of its output. */
+/** The program of a terminal has ended, and all output was sent. */
 export interface TerminalAttachResult {
+  /** How it ended. */
   exit: Exit;
+  /** Offset of the end of the output, in bytes. */
   offset: number;
 }
 
 /**
- * Start a terminal, unless one of that id runs.
+ * Start a terminal, or return the running one with the same id.
  *
- * A running terminal of `id` is returned as it is; an exited one is replaced by a new instance. `argv` defaults to the user's shell, which is started so that it tells its directory and commands unless `integration` is false. 80 columns and 24 rows by default.
+ * Any number of concurrent calls with one id start one terminal. A terminal that has exited is replaced by a new instance.
+ *
+ * A bash or zsh without arguments is started so that it reports its directory and its commands, unless `integration` is false. If a recording is requested and cannot be made, no terminal is started.
  */
 export interface TerminalCreate {
+  /** Id of the terminal; null: the server chooses one. */
   id?: string | null;
+  /** The program and its arguments; null: the user's shell. */
   argv?: string[] | null;
+  /** Directory to start in, relative to the workspace; null: the workspace. */
   cwd?: string | null;
+  /** Variables to add to the environment; a null value removes one. Null: none. */
   env?: Record<string, string | null> | null;
+  /** Columns; null: 80. */
   cols?: number | null;
+  /** Rows; null: 24. */
   rows?: number | null;
+  /** Whether and how to record it from its first byte of output; null: not recorded. */
   record?: RecordOptions | boolean | null;
+  /** Whether the shell reports its directory and commands; null: true. */
   integration?: boolean | null;
 }
 
-/** `created`: it was started by this call. */
+/** The terminal with the requested id. */
 export interface TerminalCreateResult {
+  /** Id of the terminal. */
   id: string;
+  /** Id of this start; a new one each time a terminal with this `id` is started. */
   instance: string;
+  /** Process id of the program. */
   pid: number;
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
+  /** The program and its arguments, as requested. */
   argv: string[];
+  /** Directory that the shell has reported last (OSC 7); until then the one in which it was started. */
   cwd: string;
+  /** Title that a program has set last (OSC 0, 2); null: none. */
   title?: string | null;
+  /** When it was started, in seconds since 1970. */
   started: number;
+  /** Whether the program runs. */
   state: "exited" | "running";
+  /** How the program ended; null while it runs. */
   exit?: Exit | null;
+  /** Offset of the first byte of output that the journal still holds. */
   start: number;
+  /** Offset of the end of the output, in bytes. */
   offset: number;
+  /** Number of attached channels. */
   viewers: number;
+  /** Whether this call has started it. */
   created: boolean;
 }
 
-/** One terminal as it is now. */
+/** Describe one terminal. */
 export interface TerminalGet {
+  /** Id of the terminal. */
   id: string;
-}
-
-/** The commands that a terminal's shell told of: the latest `limit` with a number below `before`. */
-export interface TerminalHistory {
-  id: string;
-  instance?: string | null;
-  limit?: number | null;
-  before?: number | null;
-}
-
-/** Commands, the oldest first. `more`: there are older ones. `tells`: the shell tells its commands. */
-export interface TerminalHistoryResult {
-  commands: CommandInfo[];
-  more: boolean;
-  tells: boolean;
 }
 
 /**
- * A terminal. `instance` is new each time one of that id is started.
+ * List the commands that a terminal's shell has reported, the oldest first.
  *
- * `cwd` and `title` are what its programs say; `started` in seconds since 1970; `start` and `offset` are where its journal begins and ends, in bytes of output.
+ * The latest 1,000 commands are kept, and 256 KiB of their command lines.
  */
-export interface TerminalInfo {
+export interface TerminalHistory {
+  /** Id of the terminal. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** Number of commands, at most: the latest ones. Null: 100. */
+  limit?: number | null;
+  /** Only commands with a lower number; null: all. */
+  before?: number | null;
+}
+
+/** Commands of a terminal. */
+export interface TerminalHistoryResult {
+  /** The commands, the oldest first. One that still runs is the last. */
+  commands: CommandInfo[];
+  /** Whether there are older commands. */
+  more: boolean;
+  /** Whether the shell reports its commands: it was started to do so, or has done so. */
+  tells: boolean;
+}
+
+/** A terminal. */
+export interface TerminalInfo {
+  /** Id of the terminal. */
+  id: string;
+  /** Id of this start; a new one each time a terminal with this `id` is started. */
   instance: string;
+  /** Process id of the program. */
   pid: number;
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
+  /** The program and its arguments, as requested. */
   argv: string[];
+  /** Directory that the shell has reported last (OSC 7); until then the one in which it was started. */
   cwd: string;
+  /** Title that a program has set last (OSC 0, 2); null: none. */
   title?: string | null;
+  /** When it was started, in seconds since 1970. */
   started: number;
+  /** Whether the program runs. */
   state: "exited" | "running";
+  /** How the program ended; null while it runs. */
   exit?: Exit | null;
+  /** Offset of the first byte of output that the journal still holds. */
   start: number;
+  /** Offset of the end of the output, in bytes. */
   offset: number;
+  /** Number of attached channels. */
   viewers: number;
 }
 
-/** End everything in a terminal: HUP and CONT, and KILL after `grace` seconds (2 by default). */
+/**
+ * End all processes of a terminal: HUP and CONT, then KILL.
+ *
+ * Daemons that were started in the terminal are included. It returns when nothing is left, and also ends what an exited terminal left running.
+ */
 export interface TerminalKill {
+  /** Id of the terminal. */
   id: string;
+  /** Seconds from HUP to KILL; null: 2. */
   grace?: number | null;
 }
 
-/** How it ended. */
+/** The program of a terminal has ended. */
 export interface TerminalKillResult {
+  /** How it ended. */
   exit: Exit;
 }
 
 /**
- * Change who may type into a terminal.
+ * Change which viewers may type into a terminal.
  *
- * `take` makes `viewer` (a key) the one who types, `exclusive` only if nobody else does; `release` lets everybody type again, `free` whoever it was. With an `epoch` that is not the present one: `conflict`.
+ * `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type again unless another viewer is the holder. `free` does so in any case.
+ *
+ * A refused `exclusive` or `release` and an `epoch` that is not current are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
  */
 export interface TerminalLease {
+  /** Id of the terminal. */
   id: string;
+  /** What to do. */
   action: "exclusive" | "free" | "release" | "take";
+  /** Key of the viewer that acts; required for `take` and `exclusive`. */
   viewer?: string | null;
+  /** The epoch that the lease must have; null: any. */
   epoch?: number | null;
 }
 
-/** All terminals, running and exited. */
+/** List all terminals, running and exited. */
 export type TerminalList = Record<string, never>;
 
-/** All of them. */
+/** Terminals. */
 export interface TerminalListResult {
+  /** All terminals: those that run, and the latest 64 that have exited. */
   terminals: TerminalInfo[];
 }
 
-/** The replay is over at `offset`. */
+/** The replay of earlier output has ended. */
 export interface TerminalLive {
+  /** Offset of the output where it ended, in bytes. */
   offset: number;
 }
 
 /**
- * Attached. Output comes from `from` on, after `screen` bytes that paint the screen as it was there.
+ * The channel is attached.
  *
- * `cols`, `rows` hold from there on. `answers`: this viewer answers what programs ask of an emulator. `viewer`: its own public id; `presence`: all that are here.
+ * It is the terminal with `screen` bytes of a snapshot, and then output from `from` on. `cols` and `rows` hold from there.
  */
 export interface TerminalOpened {
+  /** Id of the terminal. */
   id: string;
+  /** Id of this start; a new one each time a terminal with this `id` is started. */
   instance: string;
+  /** Process id of the program. */
   pid: number;
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
+  /** The program and its arguments, as requested. */
   argv: string[];
+  /** Directory that the shell has reported last (OSC 7); until then the one in which it was started. */
   cwd: string;
+  /** Title that a program has set last (OSC 0, 2); null: none. */
   title?: string | null;
+  /** When it was started, in seconds since 1970. */
   started: number;
+  /** Whether the program runs. */
   state: "exited" | "running";
+  /** How the program ended; null while it runs. */
   exit?: Exit | null;
+  /** Offset of the first byte of output that the journal still holds. */
   start: number;
+  /** Offset of the end of the output, in bytes. */
   offset: number;
+  /** Number of attached channels. */
   viewers: number;
+  /** `resume`: at `since`. `start`: at the beginning of all output. `snapshot`: with a snapshot. */
   start_at: "resume" | "snapshot" | "start";
+  /** Offset of the first byte of output that is sent. */
   from: number;
+  /** Length of the snapshot that comes before, in bytes; 0: none. */
   screen?: number;
+  /** Bytes of this input stream that were applied already. */
   input_offset?: number;
+  /** Whether this viewer's emulator answers the queries of programs. */
   answers?: boolean;
+  /** Whether this viewer may not type. */
   read_only?: boolean;
+  /** Public id of this viewer. */
   viewer?: string | null;
+  /** All viewers of the terminal, this one included. */
   presence?: Participant[];
+  /** Which viewers may type. */
   lease?: WriterLease | null;
 }
 
 /**
- * Tell the others at a terminal what `viewer` (a key) is up to.
+ * Change what the other viewers of a terminal see of a viewer.
  *
- * What is left out stays as it is; `at: null` hides the pointer.
+ * A field that is left out stays as it is.
  */
 export interface TerminalPresence {
+  /** Id of the terminal. */
   id: string;
+  /** Key of the viewer. */
   viewer: string;
+  /** Name to show; null: unchanged. */
   name?: string | null;
+  /** Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged. */
   color?: string | null;
+  /** Whether its user looks at the terminal; null: unchanged. */
   focus?: boolean | null;
+  /** Cell where its pointer is; null hides the pointer, left out: unchanged. */
   at?: PointerPosition | null;
 }
 
-/** Output is left out: `screen` bytes of snapshot follow, then output from `from` on. */
+/** Output is skipped: a new snapshot follows, then output from `from` on. */
 export interface TerminalReseed {
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
+  /** Offset of the first byte of output after the snapshot. */
   from: number;
+  /** Length of the snapshot, in bytes. */
   screen: number;
 }
 
-/** Give a terminal another size; with `viewer` (a key), say what fits that viewer. */
+/**
+ * Set the size of a terminal, or the size that fits a viewer.
+ *
+ * The result is the size of the terminal as it is now.
+ */
 export interface TerminalResize {
+  /** Id of the terminal. */
   id: string;
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
+  /** Key of the viewer that the size fits; null: the terminal takes the size at once. */
   viewer?: string | null;
 }
 
-/** The terminal has this size from `offset` of its output on. */
+/** The terminal has another size from `offset` of its output on. */
 export interface TerminalResized {
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
+  /** Offset of the first byte of output that was printed at this size. */
   offset: number;
 }
 
-/** A terminal's screen as text, ANSI or HTML, below up to `scrollback` rows of what has scrolled away. */
+/**
+ * Return a terminal's screen as text, ANSI or HTML.
+ *
+ * `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets.
+ */
 export interface TerminalScreen {
+  /** Id of the terminal. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Format of the content; null: `text`. */
   format?: "ansi" | "html" | "text" | null;
+  /** Number of rows above the screen to include, at most; null: 0. */
   scrollback?: number | null;
 }
 
-/**
- * A screen as all output up to `offset` has made it. `truncated`: rows are missing at the top.
- *
- * `scrollback`: how many rows of `content` are above the screen.
- */
+/** A screen as all output up to `offset` has drawn it. */
 export interface TerminalScreenResult {
+  /** Format of `content`. */
   format: "ansi" | "html" | "text";
+  /** The rows, from the oldest row of the scrollback to the last row of the screen. */
   content: string;
+  /** Whether rows are missing at the top, because `content` has reached 786,432 bytes as JSON. */
   truncated: boolean;
+  /** Number of rows in `content` that are above the screen. */
   scrollback: number;
+  /** Columns of the screen. */
   cols: number;
+  /** Rows of the screen. */
   rows: number;
+  /** The cursor. */
   cursor: ScreenCursor;
+  /** Whether the alternate screen is shown, as full-screen programs use it. */
   alternate: boolean;
+  /** The modes that the program has set. */
   modes: ScreenModes;
+  /** Title that a program has set last (OSC 0, 2); null: none. */
   title?: string | null;
+  /** Directory that the shell has reported last (OSC 7); null: none. */
   cwd?: string | null;
+  /** Offset of the output up to which the screen is drawn, in bytes. */
   offset: number;
 }
 
 /**
- * Type into a terminal: `text` as it is, then `paste` as pasted text, then `keys` by name, in one piece.
+ * Type text, pasted text and keys into a terminal, in this order, in one piece.
  *
- * With a key it is typed once. Keys are names such as "enter" or "ctrl+c". `viewer` is the key of who types: without it, somebody else's lease is `lease_held`.
+ * Keys are encoded for the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+ *
+ * Either all of it is typed or nothing: `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
  */
 export interface TerminalSend {
+  /** Id of the terminal. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** Text to type as it is; null: none. */
   text?: string | null;
+  /** Text to paste: enclosed in brackets if the program has set that mode, else with CR for LF. Null: none. */
   paste?: string | null;
+  /** Names of the keys to press, such as `enter` or `ctrl+c`; null: none. */
   keys?: string[] | null;
+  /** Key of the viewer that types; null: a client that is not a viewer. */
   viewer?: string | null;
 }
 
-/** `offset`: the end of the output before it; `bytes`: how many were typed. */
+/** What was typed, and where the output was before. */
 export interface TerminalSendResult {
+  /** End of the output before the input. `terminal.wait` with it as `since` sees all that follows. */
   offset: number;
+  /** Number of bytes that were typed. */
   bytes: number;
 }
 
-/** Send a signal to a terminal's foreground process group: a name with or without SIG, or a number. */
+/** Send a signal to the foreground process group of a terminal. */
 export interface TerminalSignal {
+  /** Id of the terminal. */
   id: string;
+  /** Name of the signal with or without `SIG`, or its number. */
   signal: string | number;
 }
 
-/** Columns and rows, as they are now. */
+/** The size of a terminal. */
 export interface TerminalSize {
+  /** Columns. */
   cols: number;
+  /** Rows. */
   rows: number;
 }
 
 /**
- * Wait for what comes first in a terminal's output: a match, silence, the end of a command, or of the program.
+ * Wait for a match, for silence, for the end of a command or for the end of the program.
  *
- * At least one of `pattern` (in RE2's syntax; `literal`: as it is), `silence` (seconds), `command` and `exit` is needed. Output from `since` on counts, by default from now on. `on`: match against the output's text, or the visible screen. After `timeout` seconds (30 by default) the result says `timeout`.
+ * The first of these events ends the wait. At least one of `pattern`, `silence`, `command` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
+ *
+ * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is `too_large`.
  */
 export interface TerminalWait {
+  /** Id of the terminal. */
   id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
   instance?: string | null;
+  /** What to search for, in RE2's syntax; null: nothing. */
   pattern?: string | null;
+  /** Whether `pattern` is plain text rather than a regular expression; null: false. */
   literal?: boolean | null;
+  /** Search the output, or the visible screen as it is now and after each change; null: `output`. */
   on?: "output" | "screen" | null;
+  /** Seconds without output that end the wait; null: any number. */
   silence?: number | null;
+  /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
+  /** Whether to wait for the end of the program. */
   exit?: boolean | null;
+  /** Offset of the output from which on it counts, in bytes; null: the end of the output now. */
   since?: number | null;
+  /** Seconds after which the result is `timeout`; null: 30. */
   timeout?: number | null;
 }
 
-/** `from`: where the wait begins, above `since` if output was no longer kept. */
+/** The wait has begun. */
 export interface TerminalWaitOpened {
+  /** Offset where the wait begins; above `since` if the journal no longer holds that output. */
   from: number;
 }
 
-/** What ended a wait, at `offset`. `from`: where it began. */
+/** The event that ended a wait. */
 export interface TerminalWaitResult {
+  /** Offset where the wait begins; above `since` if the journal no longer holds that output. */
   from: number;
+  /** Which condition was met first; `timeout` if none was. */
   event: "command" | "exit" | "pattern" | "silence" | "timeout";
+  /** Offset in the output where a following wait continues, in bytes. */
   offset: number;
+  /** The match, for the event `pattern`. */
   match?: OutputMatch | null;
+  /** The command that ended, for the event `command`. */
   command?: CommandInfo | null;
+  /** How the program ended, for the event `exit`. */
   exit?: Exit | null;
 }
 
-/** How somebody introduces itself in `terminal.attach`. `key` (random, secret) names it across its reconnects. */
+/** How a viewer introduces itself in `terminal.attach`. */
 export interface ViewerProfile {
+  /** Random secret that identifies the viewer when it reconnects; null: a new viewer each time. */
   key?: string | null;
+  /** Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`. */
   name?: string | null;
+  /** Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored. */
   color?: string | null;
+  /** Whether it is a person or an agent; null: as before, at first `person`. */
   kind?: "agent" | "person" | null;
+  /** Whether its user looks at the terminal; null: unchanged, at first false. */
   focus?: boolean | null;
 }
 
 /**
- * Answers what has changed in a directory since a version.
+ * Return the changes in a directory since a version, all changes before this call included.
  *
- * Without `since` it begins to watch. A watch that nobody asks is kept for 10 minutes.
+ * The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
  */
 export interface WatchChanges {
+  /** The directory. Relative to the workspace unless it is absolute. */
   path: string;
+  /** Whether to watch the directories below as well. */
   recursive?: boolean;
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
   include?: string[] | null;
+  /** Globs of what to exclude, with everything below it. Null: `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
+  /** Version of this watch after which changes are reported; null: begin to watch. */
   since?: string | null;
 }
 
-/** What has changed: all of it unless `more`, and then the rest is what changed since this `version`. */
+/** The changes of a directory since a version. */
 export interface WatchChangesResult {
+  /** Id of the watch. */
   id: string;
+  /** Whether there are changes; `rescan`: changes are unknown, so read the directory itself. */
   status: "changed" | "rescan" | "unchanged";
+  /** Position after these changes, to pass as `since`; opaque. */
   version: string;
+  /** The changes, in the order in which they happened. */
   changes?: WatchedChange[];
+  /** Whether there are more changes, which a call with this `version` returns. */
   more?: boolean;
+  /** Why changes are unknown, as in the event `rescan`; null for another `status`. */
   reason?: "behind" | "expired" | "overflow" | "restarted" | null;
 }
 
-/** Changes up to `version` are not known: look at the directory itself. */
+/** Changes before `version` are unknown: read the directory itself. */
 export interface WatchRescan {
+  /** Position from which on all changes are known, to pass as `since`; opaque. */
   version: string;
+  /** `overflow`: of the kernel's queue. `behind`: not read in time. `expired`: the watch. `restarted`: the runtime. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
 /**
- * Tells the changes in a directory, as they happen.
+ * Report the changes in a directory as they happen, until the call is cancelled.
  *
- * `since`: a version that this or another call gave; what has changed since then comes first.
+ * Symlinks are not followed. A client that does not read for too long gets `rescan`. `not_found`: the directory does not exist, or disappears later. `limit_exceeded`: more than 64 watches with readers, 65,536 directories in one, or the kernel's limits.
  */
 export interface WatchStart {
+  /** The directory. Relative to the workspace unless it is absolute. */
   path: string;
+  /** Whether to watch the directories below as well. */
   recursive?: boolean;
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
   include?: string[] | null;
+  /** Globs of what to exclude, with everything below it. Null: `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
+  /** Version of this watch after which changes are reported; null: from now on. */
   since?: string | null;
 }
 
-/** `watch.stop` was called. */
+/** The watch was ended with `watch.stop`. */
 export interface WatchStartResult {
+  /** Always `stopped`. */
   reason?: "stopped";
 }
 
-/** It is live: what changes from here on is told. */
+/** The watch is live: every later change is reported. */
 export interface WatchStarted {
+  /** Id of the watch. */
   id: string;
+  /** The watched directory, absolute. */
   path: string;
+  /** Position in the sequence of changes, to pass as `since`; opaque. */
   version: string;
 }
 
-/** Ends a watch for everybody. One that is gone already is no error. */
+/** End a watch for all clients. A watch that does not exist is not an error. */
 export interface WatchStop {
+  /** Id of the watch. */
   id: string;
 }
 
-/** Something at `path` (absolute). A directory that is deleted or added stands for what it held or holds too. */
+/**
+ * A change of one path.
+ *
+ * A rename is `deleted` and `added`. A directory that is deleted or moved away stands for everything in it.
+ */
 export interface WatchedChange {
+  /** What happened; `modified` is a change of content, mode or times. */
   type: "added" | "deleted" | "modified";
+  /** The path, absolute. */
   path: string;
+  /** Whether it is, or was, a directory. */
   directory?: boolean;
 }
 
-/** In order; of each path the sum of what happened. */
+/**
+ * Changes in the order in which they happened.
+ *
+ * Several changes of one path within 50 ms are reported as one.
+ */
 export interface WatchedChanges {
+  /** Position after these changes, to pass as `since`; opaque. */
   version: string;
+  /** The changes. */
   changes: WatchedChange[];
 }
 
-/** Who may type: the viewer whose id is `holder`, or everybody if it is null. `epoch` grows with each change. */
+/** Which viewers may type into a terminal. */
 export interface WriterLease {
+  /** `free`: all viewers may type. `exclusive`: only the holder. */
   mode: "exclusive" | "free";
+  /** Public id of the viewer that holds the lease; null in mode `free`. */
   holder?: string | null;
+  /** Number of changes of the lease so far. */
   epoch: number;
 }
 
-/** `applied`: how much of the channel's own input stream had been applied by then. */
+/** The writer lease has changed. */
 export interface WriterLeaseEvent {
+  /** `free`: all viewers may type. `exclusive`: only the holder. */
   mode: "exclusive" | "free";
+  /** Public id of the viewer that holds the lease; null in mode `free`. */
   holder?: string | null;
+  /** Number of changes of the lease so far. */
   epoch: number;
+  /** Bytes of this channel's own input stream that were applied before the change. */
   applied: number;
 }
 
