@@ -184,6 +184,9 @@ async def test_every_operation_answers_something_typed(http: httpx.AsyncClient) 
             operation = item[verb]["operationId"]
             params = {"id": "t", "terminal": "t", "path": ".", "port": 1, "exit": True, "command": "true", "timeout": 1}
             url = path.replace("{sandbox}", "local").replace("{path}", "x")
+            if (spec := (METHODS | GATEWAY).get(operation)) is not None:
+                known = spec.params.__struct_fields__  # others would be refused
+                params = {name: value for name, value in params.items() if name in known}
             body: Any = {"json": params} if verb == "post" else {}
             answer = await http.request(verb, url, params={"timeout": "0.5"}, **body)
             assert answer.status_code != 500, (operation, answer.text)
