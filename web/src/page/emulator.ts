@@ -7,7 +7,7 @@ import { Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import type { Disposable } from "../base/disposables";
 import { correctXterm } from "../terminal/xterm-fixes";
-import type { Settings } from "./settings";
+import type { Settings, ThemeName } from "./settings";
 import { CONTRAST, THEMES } from "./themes";
 import { TouchScroll } from "./touch";
 import { useWidths } from "./widths";
@@ -24,7 +24,11 @@ export interface OpenEmulator extends Disposable {
   fit: FitAddon;
 }
 
-export async function openEmulator(host: HTMLElement, settings: Settings): Promise<OpenEmulator> {
+export async function openEmulator(
+  host: HTMLElement,
+  settings: Settings,
+  theme: ThemeName,
+): Promise<OpenEmulator> {
   await fontsReady();
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
@@ -38,11 +42,11 @@ export async function openEmulator(host: HTMLElement, settings: Settings): Promi
     lineHeight: 1.2,
     linkHandler: { activate: (_event, uri) => openLink(uri) },
     macOptionIsMeta: true,
-    minimumContrastRatio: CONTRAST[settings.theme],
+    minimumContrastRatio: CONTRAST[theme],
     rescaleOverlappingGlyphs: true,
     screenReaderMode: settings.screenReader,
     scrollback: SCROLLBACK,
-    theme: THEMES[settings.theme],
+    theme: THEMES[theme],
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);

@@ -2,7 +2,7 @@
 
 import { DisposableList, Emitter } from "../base/disposables";
 import { byId, setText, within } from "./dom";
-import type { Settings } from "./settings";
+import type { ThemeName } from "./settings";
 import type { Status } from "./status";
 
 /** `byPointer`: pressed with a pointer, so the focus returns to the terminal; a keyboard user stays on the buttons. */
@@ -75,7 +75,7 @@ export class Header {
     this.#roundTrip.hidden = document.documentElement.dataset.state !== "live";
   }
 
-  showSettings({ theme, screenReader }: Settings): void {
+  showSettings(theme: ThemeName, screenReader: boolean): void {
     byId("theme").setAttribute("aria-pressed", String(theme === "light"));
     byId("reader").setAttribute("aria-pressed", String(screenReader));
   }

@@ -28,6 +28,7 @@ import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { NOT_CONNECTED, statusOf } from "./status";
 import { exposeTestHandle } from "./test-handle";
+import { PageTheme } from "./theme";
 import { CONTRAST } from "./themes";
 import { followViewport } from "./viewport";
 
@@ -36,11 +37,9 @@ const address = readAddress(location.href);
 history.replaceState(history.state, "", withoutToken(location.href));
 if (address.token) saveToken(() => sessionStorage, address.token);
 
-const settings = loadSettings(
-  () => localStorage,
-  matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark",
-);
-document.documentElement.dataset.theme = settings.theme;
+const settings = loadSettings(() => localStorage);
+const lightSystem = matchMedia("(prefers-color-scheme: light)");
+const theme = new PageTheme(document.documentElement, lightSystem, settings.theme);
 
 const header = new Header();
 const overlays = new Overlays();
@@ -48,10 +47,10 @@ const viewerKey = loadViewerKey(() => sessionStorage);
 const client = new HawseClient({ token: loadToken(() => sessionStorage) });
 client.connect();
 header.showTitle(`${address.terminal} @ ${address.sandbox}`);
-header.showSettings(settings);
-disposables.add(header, overlays, followViewport());
+header.showSettings(theme.current, settings.screenReader);
+disposables.add(theme, header, overlays, followViewport());
 
-const { terminal, fit } = await openEmulator(byId("terminal"), settings);
+const { terminal, fit } = await openEmulator(byId("terminal"), settings, theme.current);
 const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
 layout.fill();
 const keys = new KeyBar(byId("keys"), terminal);
@@ -66,7 +65,7 @@ const { people } = channel;
 const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
 const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
 const peopleBar = new PeopleBar(people);
-const searchBar = new SearchBar(terminal, () => settings.theme);
+const searchBar = new SearchBar(terminal, () => theme.current);
 const bell = showBell(terminal, byId("stage"), unseen => header.ring(unseen));
 const pointers = new Pointers(byId("stage"), terminal, people, at => shell.updatePresence({ at }));
 disposables.add(keys, attached, sizing, peopleBar, pointers, searchBar, bell);
@@ -155,16 +154,14 @@ function act({ action, byPointer }: Press): void {
     layout.setFontSize(settings.fontSize);
     sizing.nudge();
   } else if (action === "theme") {
-    settings.theme = settings.theme === "dark" ? "light" : "dark";
-    document.documentElement.dataset.theme = settings.theme;
-    searchBar.applyTheme();
-    terminal.options.minimumContrastRatio = CONTRAST[settings.theme];
+    theme.toggle();
+    settings.theme = theme.chosen;
   } else if (action === "reader") {
     settings.screenReader = !settings.screenReader;
     terminal.options.screenReaderMode = settings.screenReader;
   } else void copyLink(action === "look-link").catch(problem => overlays.toast(String(problem.message)));
   saveSettings(() => localStorage, settings);
-  header.showSettings(settings);
+  header.showSettings(theme.current, settings.screenReader);
 }
 
 async function copyLink(readOnly: boolean): Promise<void> {
@@ -212,6 +209,11 @@ terminal.attachCustomKeyEventHandler(event => {
 });
 disposables.add(
   header.onAction(act),
+  theme.onChange(name => {
+    searchBar.applyTheme();
+    terminal.options.minimumContrastRatio = CONTRAST[name];
+    header.showSettings(name, settings.screenReader);
+  }),
   peopleBar.onLease(lease),
   peopleBar.onName(name => {
     settings.name = name;

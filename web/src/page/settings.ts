@@ -6,7 +6,8 @@ import { randomId } from "../base/random-id";
 export type ThemeName = "dark" | "light";
 
 export interface Settings {
-  theme: ThemeName;
+  /** undefined: the system's theme. */
+  theme: ThemeName | undefined;
   fontSize: number;
   screenReader: boolean;
   /** The name that other viewers see; empty: the server assigns one. */
@@ -18,10 +19,10 @@ const SETTINGS = "hawse.settings";
 const TOKEN = "hawse.token";
 const VIEWER = "hawse.viewer";
 
-export function loadSettings(storage: () => Storage, systemTheme: ThemeName): Settings {
+export function loadSettings(storage: () => Storage): Settings {
   const found = parse(attempt(() => storage().getItem(SETTINGS)));
   return {
-    theme: found.theme === "light" || found.theme === "dark" ? found.theme : systemTheme,
+    theme: found.theme === "light" || found.theme === "dark" ? found.theme : undefined,
     fontSize: clampFontSize(Number(found.fontSize) || FONT_SIZES.default),
     screenReader: found.screenReader === true,
     name: typeof found.name === "string" ? found.name.slice(0, 40) : "",

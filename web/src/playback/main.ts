@@ -12,6 +12,8 @@ import { downloadRecording } from "../page/download";
 import { openEmulator } from "../page/emulator";
 import { Layout } from "../page/layout";
 import { loadSettings, loadToken, saveToken } from "../page/settings";
+import { PageTheme } from "../page/theme";
+import { CONTRAST, THEMES } from "../page/themes";
 import { HawseError } from "../wire/errors";
 import { Controls } from "./controls";
 import { Player } from "./player";
@@ -24,11 +26,9 @@ history.replaceState(history.state, "", withoutToken(location.href));
 if (address.token) saveToken(() => sessionStorage, address.token);
 const token = loadToken(() => sessionStorage);
 
-const settings = loadSettings(
-  () => localStorage,
-  matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark",
-);
-document.documentElement.dataset.theme = settings.theme;
+const settings = loadSettings(() => localStorage);
+const lightSystem = matchMedia("(prefers-color-scheme: light)");
+const theme = new PageTheme(document.documentElement, lightSystem, settings.theme);
 
 const back = new URL(".", location.href);
 back.searchParams.set("sandbox", address.sandbox);
@@ -54,7 +54,7 @@ disposables.add(
 );
 client.connect();
 
-const { terminal, fit } = await openEmulator(byId("terminal"), settings);
+const { terminal, fit } = await openEmulator(byId("terminal"), settings, theme.current);
 terminal.options.disableStdin = true;
 terminal.options.cursorBlink = false;
 terminal.attachCustomKeyEventHandler(() => false);
@@ -62,6 +62,13 @@ const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
 const observer = new ResizeObserver(() => layout.adapt());
 observer.observe(byId("stage"));
 disposables.defer(() => observer.disconnect());
+disposables.add(
+  theme,
+  theme.onChange(name => {
+    terminal.options.theme = THEMES[name];
+    terminal.options.minimumContrastRatio = CONTRAST[name];
+  }),
+);
 
 const player = new Player(new RemoteRecording(client, address.sandbox, id), {
   reset: () => terminal.reset(),

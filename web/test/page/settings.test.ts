@@ -12,19 +12,25 @@ function memory(): Storage {
 
 test("settings are stored, and missing ones have defaults", () => {
   const storage = memory();
-  const usual = { theme: "light", fontSize: 14, screenReader: false, name: "" };
-  expect(loadSettings(() => storage, "light")).toEqual(usual);
+  const defaults = { theme: undefined, fontSize: 14, screenReader: false, name: "" };
+  expect(loadSettings(() => storage)).toEqual(defaults);
   const mine = { theme: "dark", fontSize: 20, screenReader: true, name: "Ada" } as const;
   saveSettings(() => storage, mine);
-  expect(loadSettings(() => storage, "light")).toEqual(mine);
+  expect(loadSettings(() => storage)).toEqual(mine);
+});
+
+test("storing another setting does not store the system's theme", () => {
+  const storage = memory();
+  saveSettings(() => storage, { ...loadSettings(() => storage), fontSize: 20 });
+  expect(JSON.parse(storage.getItem("hawse.settings") ?? "")).not.toHaveProperty("theme");
 });
 
 test("invalid stored values are ignored", () => {
   const storage = memory();
   for (const text of ["", "[", "null", '{"theme":"pink","fontSize":"big","screenReader":1,"name":{}}']) {
     storage.setItem("hawse.settings", text);
-    const usual = { theme: "dark", fontSize: 14, screenReader: false, name: "" };
-    expect(loadSettings(() => storage, "dark")).toEqual(usual);
+    const defaults = { theme: undefined, fontSize: 14, screenReader: false, name: "" };
+    expect(loadSettings(() => storage)).toEqual(defaults);
   }
   expect([clampFontSize(1), clampFontSize(99)]).toEqual([8, 32]);
 });
@@ -35,5 +41,5 @@ test("a forbidden storage behaves like an empty one", () => {
   };
   expect(loadToken(forbidden)).toBeUndefined();
   saveToken(forbidden, "x");
-  expect(loadSettings(forbidden, "dark").theme).toBe("dark");
+  expect(loadSettings(forbidden).fontSize).toBe(14);
 });
