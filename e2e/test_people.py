@@ -1,6 +1,7 @@
 """Two viewers of one terminal: presence, a read-only viewer, taking over the writer lease, and the shared size."""
 
 import pytest
+from playwright.async_api import Browser
 
 from e2e.conftest import Open
 from e2e.view import View
@@ -66,6 +67,16 @@ async def test_a_read_only_page_shows_the_terminal_and_cannot_type(open_page: Op
         """() => window.hawse.client.call("exec", { command: "id" }, { sandbox: "local" }).catch(e => e.code)"""
     )
     assert code == "forbidden"
+
+
+async def test_a_viewer_of_a_missing_terminal_is_not_offered_a_new_shell(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"{stack.base}/?terminal=missing#token={stack.viewer_token}")
+    await page.locator("#ended", has_text="only an owner can start it").wait_for()
+    await page.get_by_role("button", name="Try again").wait_for()
+    assert await page.get_by_role("button", name="New shell").count() == 0
+    await context.close()
 
 
 async def test_the_view_only_link_gives_access_without_a_token(open_page: Open) -> None:

@@ -65,6 +65,18 @@ async def test_a_reloaded_page_shows_how_the_shell_ended(open_page: Open) -> Non
     await view.until_text("alive 42")
 
 
+async def test_a_new_shell_keeps_the_output_of_the_ended_one_in_the_scrollback(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("seq -f 'old line %g' 100; exit 7")
+    await view.page.get_by_role("button", name="New shell").click()
+    await view.until_live()
+    await view.run("echo alive $((6 * 7))")
+    await view.until_text("alive 42")
+    assert not any("old line" in row for row in await view.screen())
+    text = "\n".join((await view.cells())["lines"])
+    assert text.index("old line 1") < text.index("old line 100") < text.index("alive 42")
+
+
 async def test_search_finds_text_in_the_scrollback(open_page: Open) -> None:
     view = await open_page()
     await view.run("echo the nee''dle; seq 200; echo the nee''dle and the e''nd")

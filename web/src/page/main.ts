@@ -96,6 +96,17 @@ function introduce(): Partial<TerminalAttach> {
 let connectedBefore = false;
 let failure: HawseError | undefined;
 
+/** Known from `welcome`, also while there is no terminal to attach to. */
+function mayOnlyView(): boolean {
+  return people.readOnly || client.welcome?.role === "viewer";
+}
+
+function showRole(): void {
+  const readOnly = mayOnlyView();
+  document.documentElement.dataset.role = readOnly ? "viewer" : "owner";
+  overlays.showRole(readOnly);
+}
+
 function refresh(): void {
   const { state } = channel;
   overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2);
@@ -105,8 +116,10 @@ function refresh(): void {
     online: navigator.onLine,
     now: Date.now(),
     connectedBefore,
+    readOnly: mayOnlyView(),
   });
   if (status.kind === "live") connectedBefore = true;
+  showRole();
   overlays.show(status);
   header.showStatus(status);
 }
@@ -127,7 +140,7 @@ disposables.add(
   }),
   people.onChange(() => {
     terminal.options.disableStdin = !people.mayType;
-    document.documentElement.dataset.role = people.readOnly ? "viewer" : "owner";
+    showRole();
   }),
   channel.onInputRefused(() =>
     overlays.toast(`Not sent: only ${people.holder?.name ?? "another viewer"} may type`),

@@ -56,6 +56,11 @@ export class Overlays {
     if (kind !== this.#kind) this.#enter(kind, status);
   }
 
+  /** A viewer cannot start a shell, but can attach to one that an owner has started. */
+  showRole(readOnly: boolean): void {
+    setText(within(byId("restart"), "[data-label]"), readOnly ? "Try again" : "New shell");
+  }
+
   /** Moves notices to the half of the screen without the cursor. */
   avoid(cursorInUpperHalf: boolean): void {
     byId("stage").classList.toggle("notices-below", cursorInUpperHalf);

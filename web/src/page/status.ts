@@ -35,13 +35,16 @@ export interface StatusInput {
   now: number;
   /** Whether this page has been connected before. */
   connectedBefore: boolean;
+  /** Whether this page may only view, so it cannot start a shell. */
+  readOnly: boolean;
 }
 
-export function statusOf({ connection, terminal, online, now, connectedBefore }: StatusInput): Status {
+export function statusOf(input: StatusInput): Status {
+  const { connection, terminal, online, now, connectedBefore, readOnly } = input;
   if (connection.phase === "failed") return failure(connection.reason);
   if (connection.phase === "signed-out") return signedOut(connection.reason);
   if (terminal.phase === "failed") return failure(terminal.reason);
-  if (terminal.phase === "ended") return { kind: "ended", label: "Ended", text: ending(terminal) };
+  if (terminal.phase === "ended") return { kind: "ended", label: "Ended", text: ending(terminal, readOnly) };
   if (connection.phase === "live" && terminal.phase !== "attaching" && terminal.phase !== "detached") {
     return { kind: "live", label: "Live", text: "Connected" };
   }
@@ -67,9 +70,13 @@ function signedOut(reason: HawseError | undefined): Status {
   return { kind: "signed-out", label: "Signed out", text };
 }
 
-export function ending(state: Extract<TerminalState, { phase: "ended" }>): string {
+function ending(state: Extract<TerminalState, { phase: "ended" }>, readOnly: boolean): string {
   if (state.why === "replaced") return "Another viewer started a new shell";
-  if (state.why === "gone") return "This terminal no longer exists";
+  if (state.why === "gone") {
+    return readOnly
+      ? "This terminal does not exist; only an owner can start it"
+      : "This terminal does not exist";
+  }
   return exitText(state.exit ?? {});
 }
 

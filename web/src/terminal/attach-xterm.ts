@@ -13,7 +13,10 @@ export interface AttachedTerminal extends Disposable {
   readonly onUserInput: Emitter<void>["on"];
 }
 
-type Xterm = Pick<Terminal, "cols" | "rows" | "write" | "resize" | "reset" | "onData" | "onBinary">;
+type Xterm = Pick<
+  Terminal,
+  "cols" | "rows" | "options" | "write" | "resize" | "reset" | "onData" | "onBinary"
+>;
 
 /**
  * Connects `terminal` with the terminal at `address`. Call `channel.attach()` to start. Disposing detaches and leaves

@@ -6,6 +6,11 @@ import type { Emulator, TerminalSink } from "./sink";
 
 /** CAN aborts any unfinished control sequence (ECMA-48, and the state diagram of DEC's terminals). */
 const ABANDON = Uint8Array.of(0x18);
+/** Leaves the alternate screen and resets all modes, colours and the cursor, but not the scrollback (xterm's ctlseqs). */
+const RESET_MODES =
+  "\x1b[?1049l\x1b[!p\x1b[20l\x1b[?9;1000;1002;1003;1006;1016;2026l\x1b[0 q\x1b]104\x07\x1b]110\x07\x1b]111\x07\x1b]112\x07";
+/** Erases the screen and moves the cursor to its first cell. */
+const ERASE_SCREEN = "\x1b[2J\x1b[H";
 
 type Operation = { bytes: Uint8Array; parsed: () => void } | { run: () => void };
 
@@ -36,6 +41,25 @@ export class OrderedWriter implements TerminalSink {
     this.#push({
       run: () => {
         this.#emulator.reset();
+        this.#resize(cols, rows);
+      },
+    });
+  }
+
+  startNewScreen(cols: number, rows: number): void {
+    const { options } = this.#emulator;
+    let before = false;
+    this.#push({ bytes: ABANDON, parsed: () => {} });
+    this.#push({
+      run: () => {
+        before = options.scrollOnEraseInDisplay ?? false;
+        options.scrollOnEraseInDisplay = true;
+      },
+    });
+    this.#push({ bytes: new TextEncoder().encode(RESET_MODES + ERASE_SCREEN), parsed: () => {} });
+    this.#push({
+      run: () => {
+        options.scrollOnEraseInDisplay = before;
         this.#resize(cols, rows);
       },
     });

@@ -36,27 +36,29 @@ export class OutputCursor {
     this.#offset = 0;
   }
 
-  /** Returns false if the server resumes at another offset than this cursor's. */
-  opened(opened: TerminalOpened): boolean {
+  /**
+   * Returns false if the server resumes at another offset than this cursor's.
+   *
+   * `afterOther`: the emulator shows an earlier instance of the terminal, whose output stays in the scrollback.
+   */
+  opened(opened: TerminalOpened, afterOther = false): boolean {
     const { start_at, from, cols, rows } = opened;
     if (start_at === "snapshot") {
       this.#answers = opened.answers === true;
-      this.snapshot({ ...opened, screen: opened.screen ?? 0 });
+      this.#snapshot({ ...opened, screen: opened.screen ?? 0 }, afterOther);
       return true;
     }
     if (start_at === "resume" && !(this.resumable && from === this.#offset)) return false;
     this.#replay();
     this.#answers = opened.answers === true;
     if (start_at === "resume") this.#sink.resize(cols, rows);
-    else this.#sink.reset(cols, rows);
+    else this.#clear(cols, rows, afterOther);
     this.#begin(from, 0);
     return true;
   }
 
-  snapshot({ from, screen, cols, rows }: TerminalReseed): void {
-    this.#replay();
-    this.#sink.reset(cols, rows);
-    this.#begin(from, screen);
+  snapshot(reseed: TerminalReseed): void {
+    this.#snapshot(reseed, false);
   }
 
   resize(cols: number, rows: number): void {
@@ -100,6 +102,17 @@ export class OutputCursor {
   #replay(): void {
     this.#live = false;
     this.#sink.gate(false);
+  }
+
+  #snapshot({ from, screen, cols, rows }: TerminalReseed, afterOther: boolean): void {
+    this.#replay();
+    this.#clear(cols, rows, afterOther);
+    this.#begin(from, screen);
+  }
+
+  #clear(cols: number, rows: number, keepScrollback: boolean): void {
+    if (keepScrollback) this.#sink.startNewScreen(cols, rows);
+    else this.#sink.reset(cols, rows);
   }
 
   #begin(from: number, screen: number): void {

@@ -7,6 +7,8 @@ export interface TerminalSink {
   resize(cols: number, rows: number): void;
   /** Clears screen, scrollback and modes. */
   reset(cols: number, rows: number): void;
+  /** Clears screen and modes like `reset`, but moves what the screen shows into the scrollback, which stays. */
+  startNewScreen(cols: number, rows: number): void;
   /**
    * Whether the emulator's replies to queries are sent. Closed while bytes are replayed, and while another viewer
    * answers.
@@ -18,6 +20,7 @@ export interface TerminalSink {
 export interface Emulator {
   readonly cols: number;
   readonly rows: number;
+  readonly options: { scrollOnEraseInDisplay?: boolean };
   write(data: Uint8Array, callback?: () => void): void;
   resize(cols: number, rows: number): void;
   reset(): void;

@@ -114,7 +114,7 @@ export class TerminalChannel implements Disposable {
     this.#open();
   }
 
-  /** Drops all state and attaches to the current instance with this id. */
+  /** Attaches to the current instance with this id. The output of the previous instance stays in the scrollback. */
   follow(): void {
     this.detach();
     this.#instance = undefined;
@@ -255,9 +255,10 @@ export class TerminalChannel implements Disposable {
       this.#reattach();
       return;
     }
+    const afterOther = this.#info !== undefined && this.#info.instance !== opened.instance;
     this.#instance = opened.instance;
     this.#info = opened;
-    if (!this.#cursor.opened(opened)) {
+    if (!this.#cursor.opened(opened, afterOther)) {
       this.#cursor.reset();
       this.#reattach();
       return;

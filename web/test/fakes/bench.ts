@@ -27,6 +27,11 @@ export class FakeSink implements TerminalSink {
     this.log.push(`reset ${cols}x${rows}`);
   }
 
+  startNewScreen(cols: number, rows: number): void {
+    this.bytes = [];
+    this.log.push(`new screen ${cols}x${rows}`);
+  }
+
   gate(open: boolean): void {
     this.gateOpen = open;
     this.log.push(open ? "gate open" : "gate closed");

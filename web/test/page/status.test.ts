@@ -8,6 +8,7 @@ const live: StatusInput = {
   online: true,
   now: 0,
   connectedBefore: true,
+  readOnly: false,
 };
 const waiting = (retryAt: number): StatusInput["connection"] => ({
   phase: "waiting",
@@ -41,6 +42,14 @@ test("the end of a shell shows its exit code or signal", () => {
   expect(exited({ code: null, signal: "SIGKILL" })).toBe("killed by SIGKILL");
   expect(statusOf({ ...live, terminal: { phase: "ended", why: "replaced" } }).text).toContain(
     "Another viewer started a new shell",
+  );
+});
+
+test("a viewer of a missing terminal is informed that an owner has to start it", () => {
+  const missing: StatusInput = { ...live, terminal: { phase: "ended", why: "gone" } };
+  expect(statusOf(missing).text).toBe("This terminal does not exist");
+  expect(statusOf({ ...missing, readOnly: true }).text).toBe(
+    "This terminal does not exist; only an owner can start it",
   );
 });
 

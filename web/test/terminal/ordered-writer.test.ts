@@ -51,6 +51,25 @@ test.each([
   },
 );
 
+test("real xterm: a new screen keeps the old one in the scrollback, and has the modes of a new terminal", async () => {
+  const terminal = new Terminal({ cols: 10, rows: 4, scrollback: 50, allowProposedApi: true });
+  const writer = new OrderedWriter(terminal, () => {});
+  const used =
+    "\x1b[?1;6;45;1000;1004;1006;2004h\x1b[4h\x1b=\x1b[31m\x1b[2;3r\x1b[?25l\x1b[?1049halternate\x1b]0;tit";
+  await new Promise<void>(resolve => {
+    writer.write(bytes("one\r\ntwo\r\n"), () => {});
+    writer.write(bytes(used), () => {});
+    writer.startNewScreen(12, 5);
+    writer.write(bytes("new"), resolve);
+  });
+  const { active } = terminal.buffer;
+  expect([active.type, active.baseY, terminal.cols, terminal.rows]).toEqual(["normal", 2, 12, 5]);
+  expect([0, 1, 2, 3].map(y => line(terminal, y))).toEqual(["one", "two", "new", ""]);
+  expect(active.getLine(2)?.getCell(0)?.isFgDefault()).toBe(true);
+  expect(terminal.modes).toEqual(new Terminal({ allowProposedApi: true }).modes);
+  expect(terminal.options.scrollOnEraseInDisplay).toBe(false);
+});
+
 test("the gate changes after everything before it has been parsed", () => {
   const log: string[] = [];
   const parse: (() => void)[] = [];
@@ -58,6 +77,7 @@ test("the gate changes after everything before it has been parsed", () => {
     cols: 1,
     rows: 1,
     write: (_: Uint8Array, parsed?: () => void) => void parse.push(parsed ?? (() => {})),
+    options: {},
     resize: () => {},
     reset: () => {},
   };

@@ -124,6 +124,21 @@ test("a replaced instance ends the terminal and receives no input", async () => 
   expect(terminal.typed).toEqual([]);
 });
 
+test("a new instance starts on a new screen, and a new attach to the same instance on an empty one", async () => {
+  const made = await attached();
+  const terminal = made.gateway.terminal("main");
+  terminal.exit = { code: 0, signal: null };
+  await made.settle();
+  const cleared = () => made.sink.log.filter(entry => entry.startsWith("reset") || entry.startsWith("new"));
+  made.channel.follow();
+  await made.settle();
+  expect(cleared()).toEqual(["reset 80x24", "reset 80x24"]);
+  terminal.instance = "main-2";
+  made.channel.follow();
+  await made.settle();
+  expect(cleared()).toEqual(["reset 80x24", "reset 80x24", "new screen 80x24"]);
+});
+
 test("a terminal that no longer exists is gone", async () => {
   const made = await attached();
   made.gateway.socket.cut();
