@@ -8,7 +8,14 @@
 
 export { type Disposable, DisposableList, Emitter } from "./base/disposables";
 export { randomId } from "./base/random-id";
-export type { CallRequest } from "./client/calls";
+export type {
+  AllMethods,
+  CallArguments,
+  CallRequest,
+  MethodName,
+  MethodParams,
+  MethodResult,
+} from "./client/calls";
 export type { Channel, ChannelHandlers } from "./client/channels";
 export { type ClientOptions, DEFAULT_WINDOW, HawseClient } from "./client/client";
 export type { ConnectionState } from "./connection/reconnecting";

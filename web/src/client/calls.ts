@@ -4,6 +4,7 @@
 import { Backoff } from "../connection/backoff";
 import type { CallOptions } from "../wire/connection";
 import { HawseError } from "../wire/errors";
+import type { GatewayMethods, Methods } from "../wire/methods";
 import type { Channel, ChannelHandlers } from "./channels";
 
 export interface CallRequest {
@@ -13,6 +14,17 @@ export interface CallRequest {
   /** Seconds, including the wait for a connection. */
   timeout?: number;
 }
+
+/** The methods of a sandbox and those of the gateway, by name. */
+export type AllMethods = Methods & GatewayMethods;
+export type MethodName = keyof AllMethods;
+export type MethodParams<M extends MethodName> = AllMethods[M]["params"];
+export type MethodResult<M extends MethodName> = AllMethods[M]["result"];
+/** The arguments of a call after the method's name. `params` may be omitted if all of them are optional. */
+export type CallArguments<M extends MethodName> =
+  Record<string, never> extends MethodParams<M>
+    ? [params?: MethodParams<M>, request?: CallRequest]
+    : [params: MethodParams<M>, request?: CallRequest];
 
 type Open = (method: string, options: CallOptions, handlers: ChannelHandlers) => Channel | undefined;
 

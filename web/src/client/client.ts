@@ -10,7 +10,7 @@ import {
 import type { CallOptions, Connection } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import type { Welcome } from "../wire/protocol";
-import { type CallRequest, Calls } from "./calls";
+import { type CallArguments, Calls, type MethodName, type MethodResult } from "./calls";
 import { type Channel, type ChannelHandlers, Channels } from "./channels";
 
 /** Initial credit of each channel in bytes: bandwidth × round-trip time of a good network. */
@@ -90,11 +90,14 @@ export class HawseClient {
   }
 
   /**
-   * Calls a method. Waits for a connection. If the connection is lost, a call with a `key` is repeated and a call
+   * Calls a method; its name determines the types of its parameters and its result. Waits for a connection. If the connection is lost, a call with a `key` is repeated and a call
    * without one throws `interrupted`. Throws HawseError.
    */
-  async call<T>(method: string, params: object = {}, request: CallRequest = {}): Promise<T> {
-    return (await this.#calls.call(method, params, request)) as T;
+  async call<M extends MethodName>(
+    method: M,
+    ...[params = {}, request = {}]: CallArguments<M>
+  ): Promise<MethodResult<M>> {
+    return (await this.#calls.call(method, params, request)) as MethodResult<M>;
   }
 
   /** Opens a channel on the current connection; undefined while there is none (`onUp` fires when there is). */

@@ -181,7 +181,7 @@ async function copyLink(readOnly: boolean): Promise<void> {
   // A viewer's own token may be shared; an owner's token must not be.
   const ours = people.readOnly ? loadToken(() => sessionStorage) : undefined;
   if (readOnly && !ours && client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
-  const shared = readOnly && !ours ? await client.call<{ token: string }>("share.token") : undefined;
+  const shared = readOnly && !ours ? await client.call("share.token") : undefined;
   const done = await copyText(shareLink(location.href, readOnly ? (ours ?? shared?.token) : undefined));
   const access = readOnly ? "Anyone with it can view, but not type." : "It contains no token.";
   overlays.toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");

@@ -6,7 +6,7 @@ import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
-import type { ExposedPort, OpenPort, PortListResult, PreviewHostResult } from "../wire/methods";
+import type { OpenPort, PortListResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 import { previewAddress } from "./preview-address";
 import { NOT_CONNECTED } from "./status";
@@ -108,8 +108,8 @@ export class PortNotice implements Disposable {
     this.#dismiss();
     try {
       const [{ host }, { port, token }] = await Promise.all([
-        this.#client.call<PreviewHostResult>("preview.host"),
-        this.#client.call<ExposedPort>("port.expose", { port: latest.port }, { sandbox, key: randomId() }),
+        this.#client.call("preview.host"),
+        this.#client.call("port.expose", { port: latest.port }, { sandbox, key: randomId() }),
       ]);
       if (!tab) {
         toast("The browser blocked the new tab");

@@ -3,7 +3,7 @@
 import { formatSize, formatTime } from "../base/format";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
-import type { RecordingInfo, RecordingListResult } from "../wire/methods";
+import type { RecordingInfo } from "../wire/methods";
 import { downloadRecording } from "./download";
 
 const ICON_PATHS = {
@@ -52,7 +52,7 @@ export class RecordingsList {
 
   async #fill(): Promise<void> {
     const { sandbox } = this.#options;
-    const { recordings } = await this.#client.call<RecordingListResult>("recording.list", {}, { sandbox });
+    const { recordings } = await this.#client.call("recording.list", {}, { sandbox });
     const list = document.createElement("ul");
     list.append(...recordings.map(info => this.#item(info)));
     const empty = document.createElement("p");

@@ -2,11 +2,11 @@
 
 import { Emitter } from "../base/disposables";
 import { randomId } from "../base/random-id";
+import type { CallRequest, MethodName, MethodParams } from "../client/calls";
 import type { HawseClient } from "../client/client";
 import type { Size } from "../terminal/size-proposer";
 import type { TerminalChannel } from "../terminal/terminal-channel";
 import { HawseError } from "../wire/errors";
-import type { TerminalCreate } from "../wire/methods";
 
 export class Shell {
   readonly #client: HawseClient;
@@ -32,7 +32,7 @@ export class Shell {
     const { id } = this.#channel.address;
     await this.#startOnce(async () => {
       try {
-        await this.#call("terminal.get", { id });
+        await this.#client.call("terminal.get", { id }, this.#keyed());
       } catch (problem) {
         if (!(problem instanceof HawseError) || problem.code !== "not_found") throw problem;
         await this.#create();
@@ -46,8 +46,8 @@ export class Shell {
   }
 
   async #create(): Promise<void> {
-    const params: TerminalCreate = { id: this.#channel.address.id, ...this.#size() };
-    await this.#call("terminal.create", params);
+    const { id } = this.#channel.address;
+    await this.#client.call("terminal.create", { id, ...this.#size() }, this.#keyed());
   }
 
   async #startOnce(work: () => Promise<void>): Promise<void> {
@@ -68,28 +68,37 @@ export class Shell {
 
   /** Proposes `size`. The resulting size arrives in the terminal's stream. */
   proposeSize(size: Size): void {
-    if (!this.#channel.people.readOnly) void this.#callIfLive("terminal.resize", size);
+    if (!this.#channel.people.readOnly)
+      void this.#callIfLive("terminal.resize", { ...this.#here(), ...size });
   }
 
   /** Sends a change of this viewer to the other viewers. */
   updatePresence(change: { name?: string; focus?: boolean; at?: { x: number; y: number } | null }): void {
-    void this.#callIfLive("terminal.presence", change);
+    void this.#callIfLive("terminal.presence", { ...this.#here(), ...change });
   }
 
   /** Takes or releases the writer lease. Resolves with the error if the server refuses. */
   async lease(action: "take" | "release"): Promise<HawseError | undefined> {
-    return await this.#callIfLive("terminal.lease", { action });
+    return await this.#callIfLive("terminal.lease", { ...this.#here(), action });
   }
 
-  /** Calls with an idempotency key, so that the call is repeated after a lost connection. */
-  async #call(method: string, params: object): Promise<void> {
-    await this.#client.call(method, params, { sandbox: this.#channel.address.sandbox, key: randomId() });
+  /** A request with an idempotency key, so that the call is repeated after a lost connection. */
+  #keyed(): CallRequest {
+    return { sandbox: this.#channel.address.sandbox, key: randomId() };
   }
 
-  async #callIfLive(method: string, params: object): Promise<HawseError | undefined> {
+  /** The parameters that name the terminal and this viewer. */
+  #here(): { id: string; viewer: string } {
+    return { id: this.#channel.address.id, viewer: this.#viewer };
+  }
+
+  async #callIfLive<M extends "terminal.resize" | "terminal.presence" | "terminal.lease">(
+    method: M,
+    params: MethodParams<M>,
+  ): Promise<HawseError | undefined> {
     if (this.#channel.state.phase !== "live") return undefined;
-    const { id, sandbox } = this.#channel.address;
-    const call = this.#client.call(method, { id, viewer: this.#viewer, ...params }, { sandbox });
+    const { sandbox } = this.#channel.address;
+    const call: Promise<unknown> = this.#client.call<MethodName>(method, params, { sandbox });
     return await call.then(() => undefined).catch(asHawseError);
   }
 }

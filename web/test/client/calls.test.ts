@@ -89,7 +89,7 @@ test("a call with a key survives a sandbox that is unavailable for a while", asy
 test("a timeout includes the wait for a connection, and the server receives the remaining time", async () => {
   const { gateway, client, settle } = bench();
   gateway.answer = () => undefined;
-  const call = watch(client.call("exec", {}, { timeout: 5, key: "k" }));
+  const call = watch(client.call("exec", { command: "true" }, { timeout: 5, key: "k" }));
   await settle(2_000);
   client.connect();
   await settle(100);
@@ -100,11 +100,11 @@ test("a timeout includes the wait for a connection, and the server receives the 
 
 test("closing the client fails every pending call", async () => {
   const { client, settle } = bench();
-  const call = watch(client.call("x", {}, { key: "k" }));
+  const call = watch(client.call("runtime.info", {}, { key: "k" }));
   client.close();
   await settle();
   expect(call.outcome).toEqual({ code: "cancelled", admitted: "no" });
-  const late = watch(client.call("y"));
+  const late = watch(client.call("runtime.info"));
   await settle();
   expect(late.outcome).toEqual({ code: "cancelled", admitted: "no" });
 });
@@ -114,11 +114,11 @@ test("after a retry of a failed connection, calls wait again", async () => {
   client.connect();
   await settle();
   gateway.socket.cut(1008);
-  const early = watch(client.call("x"));
+  const early = watch(client.call("runtime.info"));
   await settle();
   expect(early.outcome).toMatchObject({ code: "unavailable" });
   client.retryNow();
-  const late = watch(client.call("y"));
+  const late = watch(client.call("runtime.info"));
   await settle();
   expect(late.outcome).toEqual({ value: {} });
 });

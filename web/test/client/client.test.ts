@@ -19,6 +19,29 @@ test("the round-trip time is known after the first pong", async () => {
   expect(client.roundTrip).toBeGreaterThanOrEqual(0);
 });
 
+test("the method's name determines the types of the parameters and of the result", () => {
+  const { client } = bench();
+  // Only checked by the compiler: a directive without an error in the next line is an error itself.
+  const typed = () => [
+    client.call("terminal.get", { id: "x" }).then(({ pid }): number | null | undefined => pid),
+    client.call("share.token").then(({ token }): string => token),
+    client.call("terminal.list", {}, { sandbox: "local" }),
+    // @ts-expect-error: no method has this name
+    client.call("terminal.fetch", { id: "x" }),
+    // @ts-expect-error: a required parameter is missing
+    client.call("terminal.get", {}),
+    // @ts-expect-error: the parameters are missing
+    client.call("terminal.get"),
+    // @ts-expect-error: the method has no such parameter
+    client.call("terminal.get", { id: "x", name: "y" }),
+    // @ts-expect-error: the parameter has another type
+    client.call("terminal.get", { id: 1 }),
+    // @ts-expect-error: the result has no such field
+    client.call("share.token").then(({ secret }) => secret),
+  ];
+  expect(typed).toBeTypeOf("function");
+});
+
 test("open returns undefined while there is no connection, and a channel on the next one", async () => {
   const { client, gateway, settle } = bench();
   const handlers = { result: () => {}, error: () => {} };
