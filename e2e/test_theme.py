@@ -14,6 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 DARK, LIGHT = "rgb(8, 11, 16)", "rgb(233, 237, 241)"
 _BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 _IS_LIGHT = "() => window.hawse.terminal.options.theme.background === '#fbfcfd'"
+_IS_DARK = "() => window.hawse.terminal.options.theme.background === '#0e131a'"
 
 
 async def background_without_modules(context: BrowserContext, address: str) -> str:
@@ -44,13 +45,14 @@ async def test_the_page_has_the_chosen_theme_before_its_modules_run(browser: Bro
 async def test_the_theme_follows_the_system_until_the_user_chooses_one(open_page: Open) -> None:
     view = await open_page()
     await view.page.emulate_media(color_scheme="dark")
+    await view.until(_IS_DARK)
     assert await view.page.evaluate(_BACKGROUND) == DARK
     await press_setting(view, "Larger text")  # storing another setting must not store the theme
     await view.page.emulate_media(color_scheme="light")
     await view.until(_IS_LIGHT)
     assert await view.page.evaluate(_BACKGROUND) == LIGHT
     await press_setting(view, "Light theme")
-    await view.until(f"() => !({_IS_LIGHT})()")
+    await view.until(_IS_DARK)
     await view.page.reload()
     await view.until_live()
     assert await view.page.evaluate(_BACKGROUND) == DARK
