@@ -69,8 +69,8 @@ class Watch:
         self._allowed = {os.path.realpath(entry) for entry in programs.iterdir()}
         if chromium := os.environ.get("HAWSE_CHROMIUM"):
             self._allowed.add(os.path.realpath(chromium))
-        # The repository with its .venv, Python itself, and what the tests write.
-        own = (ROOT, sys.prefix, sys.base_prefix, *temporary)
+        # The repository with its .venv, and what the tests write. Not sys.base_prefix, which is /usr on Debian.
+        own = (ROOT, *temporary)
         self._folders = tuple(os.path.realpath(folder) + "/" for folder in own)
 
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
