@@ -153,13 +153,13 @@ def described(kind: inspect.Type) -> str:
         case inspect.UnionType(types=types):
             return " or ".join(described(t) for t in types)
         case inspect.ListType(item_type=item) as found:
-            return f"list of {described(item)}{_bounds(found.min_length, found.max_length, 'items')}"
+            return f"list of {_member(item)}{_bounds(found.min_length, found.max_length, 'items')}"
         case inspect.VarTupleType(item_type=item):
-            return f"list of {described(item)}"
+            return f"list of {_member(item)}"
         case inspect.TupleType(item_types=items):
             return f"list of {len(items)}: {', '.join(map(described, items))}"
         case inspect.DictType(value_type=value):
-            return f"object of {described(value)}"
+            return f"object of {_member(value)}"
         case inspect.StrType(min_length=least, max_length=most):
             return f"string{_bounds(least, most, 'characters')}"
         case inspect.IntType() as number:
@@ -174,9 +174,15 @@ def described(kind: inspect.Type) -> str:
             return "any JSON value"
 
 
+def _member(kind: inspect.Type) -> str:
+    """The type of the members of a list or object; in brackets if it has several parts."""
+    text = described(kind)
+    return f"({text})" if isinstance(plain(kind), inspect.UnionType | inspect.LiteralType) else text
+
+
 def _bounds(least: int | None, most: int | None, unit: str) -> str:
     if most is None:
-        return f" (at least {least:,} {unit})" if least else ""
+        return f" (at least {least:,} {unit.removesuffix('s') if least == 1 else unit})" if least else ""
     return f" ({least:,} to {most:,} {unit})" if least else f" (at most {most:,} {unit})"
 
 

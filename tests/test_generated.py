@@ -6,6 +6,7 @@ import pytest
 
 from hawse.api import GATEWAY, METHODS
 from hawse.api.files import FileWrite
+from hawse.api.spec import EVERY_CALL
 from scripts import generate
 
 
@@ -43,6 +44,20 @@ def test_a_method_is_described_with_its_parameters_streams_right_and_errors() ->
     assert "- Right: `operate`" in entry
     assert FileWrite.__doc__ is not None
     assert FileWrite.__doc__.strip().partition("\n")[0] in entry
+
+
+def test_the_members_of_a_list_or_object_are_in_brackets_if_they_have_several_types() -> None:
+    entry = generate.reference().partition("\n### process.start\n")[2].partition("\n### ")[0]
+    assert "| `env` | object of (string or null) or null |" in entry
+    assert "| `argv` | list of string (at least 1 item) or null |" in entry
+
+
+def test_the_errors_of_every_call_are_listed_once() -> None:
+    reference = generate.reference()
+    section = reference.partition("\n### Errors of every call\n")[2].partition("\n### ")[0]
+    assert [
+        code for code in EVERY_CALL if reference.count(f"| `{code}` |") != 1 or f"| `{code}` |" not in section
+    ] == []
 
 
 def test_a_parameter_with_a_default_is_optional_in_typescript() -> None:

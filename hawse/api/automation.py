@@ -275,7 +275,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         pattern: What to search for, in RE2's syntax; null: nothing.
         literal: Whether `pattern` is plain text rather than a regular expression; null: false.
         on: Search the output, or the visible screen as it is now and after each change; null: `output`.
-        silence: Seconds without output that end the wait; null: any number.
+        silence: Seconds without output that end the wait; null: silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         exit: Whether to wait for the end of the program.
         since: Offset of the output from which on it counts, in bytes; null: the end of the output now.

@@ -282,7 +282,17 @@ class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     "file.write",
     events={"opened": FileWriteOpened},
     input=True,
-    raises=(*PATH_ERRORS, "is_directory", "no_space", "too_large", "limit_exceeded", "exited", "input_gap"),
+    raises=(
+        *PATH_ERRORS,
+        "is_directory",
+        "no_space",
+        "too_large",
+        "limit_exceeded",
+        "exited",
+        "input_gap",
+        "interrupted",
+        "cancelled",
+    ),
 )
 class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     """Replace a file with the input of the call, atomically.

@@ -233,7 +233,7 @@ class GitPushedRef(msgspec.Struct, kw_only=True):
 
     Attributes:
         status: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` unchanged, `!` refused.
-        ref: The local and the remote ref, separated by a colon.
+        ref: The ref of the remote, such as `refs/heads/main`.
         summary: Git's description of the result.
     """
 

@@ -275,7 +275,7 @@ class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
     """Start a process, which runs independently of the connection that has started it.
 
     An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is
-    not executable. At most 1,024 programs run (`limit_exceeded`).
+    not executable. At most 4,096 programs run (`limit_exceeded`).
 
     The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
 

@@ -100,7 +100,7 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("session.create", raises=("conflict", *SPAWN_ERRORS, "no_space"))
+@method("session.create", raises=("conflict", "spawn_failed", "limit_exceeded", "no_space"))
 class SessionCreate(Params[SessionInfo], kw_only=True):
     """Start a session, and return when its shell is ready.
 
@@ -125,7 +125,7 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
     events={"waiting": SessionExecWaiting, "opened": SessionExecOpened, "truncated": StreamTruncated},
     output=("stdout", "stderr"),
     input=True,
-    raises=("not_found", "stale_handle", "no_space", *SPAWN_ERRORS, *INPUT_ERRORS),
+    raises=("not_found", "stale_handle", "no_space", "spawn_failed", "limit_exceeded", *INPUT_ERRORS),
 )
 class SessionExec(Params[SessionExecResult], kw_only=True):
     """Run a command in the shell of a session, after the commands that were called before.

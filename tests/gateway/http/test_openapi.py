@@ -46,6 +46,13 @@ def test_every_error_is_there_under_its_status() -> None:
     assert codes == {code: kind.status for code, kind in ERRORS.items()}
 
 
+def test_an_operation_lists_the_errors_of_its_method_and_those_of_every_call() -> None:
+    responses = DOCUMENT["paths"][CALL + "terminal.lease"]["post"]["responses"]
+    assert responses["409"]["description"] == "`conflict`, `key_conflict`, `outcome_unknown`"
+    assert responses["409"]["$ref"] == "#/components/responses/E409"
+    assert "507" not in responses
+
+
 def test_bounds_are_those_of_the_types() -> None:
     properties: dict[str, Any] = DOCUMENT["components"]["schemas"]["TerminalResize"]["properties"]
     assert (properties["cols"]["minimum"], properties["cols"]["maximum"]) == (1, 1000)

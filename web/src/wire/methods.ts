@@ -762,7 +762,7 @@ export interface GitPushResult {
 export interface GitPushedRef {
   /** ` ` pushed, `+` forced, `*` new, `-` deleted, `=` unchanged, `!` refused. */
   status: " " | "!" | "*" | "+" | "-" | "=";
-  /** The local and the remote ref, separated by a colon. */
+  /** The ref of the remote, such as `refs/heads/main`. */
   ref: string;
   /** Git's description of the result. */
   summary: string;
@@ -1164,7 +1164,7 @@ export interface ProcessSignal {
 /**
  * Start a process, which runs independently of the connection that has started it.
  *
- * An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is not executable. At most 1,024 programs run (`limit_exceeded`).
+ * An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is not executable. At most 4,096 programs run (`limit_exceeded`).
  *
  * The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
  */
@@ -2157,7 +2157,7 @@ export interface TerminalWait {
   literal?: boolean | null;
   /** Search the output, or the visible screen as it is now and after each change; null: `output`. */
   on?: "output" | "screen" | null;
-  /** Seconds without output that end the wait; null: any number. */
+  /** Seconds without output that end the wait; null: silence does not end it. */
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
