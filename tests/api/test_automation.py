@@ -1,4 +1,4 @@
-"""Terminals for agents as types."""
+"""The parameters and results of `terminal.screen`, `send`, `wait` and `history`."""
 
 from typing import Any
 
@@ -22,16 +22,16 @@ from runtime.screen.screen import SCROLLBACK_LINES
         (TerminalWait, {"on": "title"}),
     ],
 )
-def test_what_an_agent_asks_is_bounded(shape: Any, wrong: dict[str, Any]) -> None:
+def test_parameters_out_of_bounds_are_refused(shape: Any, wrong: dict[str, Any]) -> None:
     msgspec.convert({"id": "t"}, shape)
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"id": "t"} | wrong, shape)
 
 
-def test_as_much_scrollback_may_be_asked_for_as_a_screen_remembers() -> None:
+def test_the_limit_of_scrollback_is_what_the_emulator_keeps() -> None:
     assert msgspec.convert({"id": "t", "scrollback": SCROLLBACK_LINES}, TerminalScreen).scrollback == SCROLLBACK_LINES
 
 
-def test_where_a_wait_began_is_spelled_from() -> None:
+def test_the_beginning_of_a_wait_is_encoded_as_from() -> None:
     waited = msgspec.convert({"event": "timeout", "from": 3, "offset": 5}, TerminalWaitResult)
     assert (waited.start, msgspec.to_builtins(waited)["from"]) == (3, 3)

@@ -1,4 +1,4 @@
-"""What the gateway answers itself, as types."""
+"""The methods of the gateway itself."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ from hawse.api import GATEWAY, METHODS
 from hawse.api.gateway import SandboxInfo, SandboxListResult
 
 
-def test_a_sandbox_says_no_more_than_is_known() -> None:
+def test_unknown_fields_of_a_sandbox_are_left_out() -> None:
     shown = msgspec.json.encode(SandboxListResult(sandboxes=[SandboxInfo(id="local", state="stopped")]))
     assert shown == b'{"sandboxes":[{"id":"local","state":"stopped"}]}'
 
 
-def test_what_the_gateway_answers_no_sandbox_does() -> None:
+def test_the_methods_of_the_gateway_and_of_a_sandbox_are_disjoint() -> None:
     assert not GATEWAY.keys() & METHODS.keys()

@@ -1,4 +1,4 @@
-"""People at a terminal as types."""
+"""Participants, presence and the writer lease as types."""
 
 import msgspec
 import pytest
@@ -8,18 +8,18 @@ from hawse.api.people import ParticipantEvent, TerminalPresence, ViewerProfile, 
 from tests.support.examples import LEASE, PERSON
 
 
-def test_a_pointer_that_is_left_out_is_not_one_that_is_hidden() -> None:
+def test_a_pointer_that_is_left_out_differs_from_one_that_is_hidden() -> None:
     assert msgspec.json.decode(b'{"id": "t", "viewer": "k"}', type=TerminalPresence).at is UNSET
     assert msgspec.json.decode(b'{"id": "t", "viewer": "k", "at": null}', type=TerminalPresence).at is None
 
 
 @pytest.mark.parametrize("wrong", [{"key": ""}, {"key": "k" * 65}, {"name": "n" * 257}, {"kind": "robot"}])
-def test_how_somebody_introduces_itself_is_bounded(wrong: dict[str, str]) -> None:
+def test_viewer_profiles_out_of_bounds_are_refused(wrong: dict[str, str]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(wrong, ViewerProfile)
 
 
-def test_what_viewers_are_told_is_decoded_whole() -> None:
+def test_events_are_decoded_completely() -> None:
     told = msgspec.convert({"viewer": PERSON | {"at": {"x": 3, "y": 4}}}, ParticipantEvent)
     assert msgspec.to_builtins(told) == {"viewer": PERSON | {"at": {"x": 3, "y": 4}}}
     assert msgspec.convert(LEASE | {"applied": 5}, WriterLeaseEvent).applied == 5

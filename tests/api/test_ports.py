@@ -1,4 +1,4 @@
-"""The types of ports."""
+"""The `port.*` methods."""
 
 import msgspec
 import pytest

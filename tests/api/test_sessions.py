@@ -1,4 +1,4 @@
-"""Sessions as types: what is refused before anything is done."""
+"""The `session.*` methods: which parameters are refused before a command runs."""
 
 import msgspec
 import pytest
@@ -7,7 +7,7 @@ from hawse.api import METHODS
 from hawse.api.rights import VIEW
 
 
-def test_the_surface_is_in_the_table() -> None:
+def test_all_methods_are_declared() -> None:
     assert not any(spec.requires == VIEW for name, spec in METHODS.items() if name.startswith("session.")), (
         "a viewer has no shell"
     )
@@ -25,6 +25,6 @@ def test_the_surface_is_in_the_table() -> None:
         ("session.process", {"id": "s"}),
     ],
 )
-def test_what_breaks_a_bound_is_refused(method: str, params: dict[str, object]) -> None:
+def test_parameters_out_of_bounds_are_refused(method: str, params: dict[str, object]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(params, METHODS[method].params)

@@ -1,4 +1,4 @@
-"""What a method says of itself."""
+"""The declarations of methods: consistent, documented, and complete in their errors."""
 
 import ast
 import re
@@ -21,45 +21,45 @@ def section(number: int) -> str:
 
 
 class Ask(Params[Nothing]):
-    """Asks for something.
+    """Ask for something.
 
-    And says more of it.
+    It has a second paragraph.
     """
 
 
-def test_the_summary_is_the_first_line_of_what_the_parameters_say() -> None:
-    assert Spec("ask", Ask, Nothing).summary == "Asks for something."
+def test_the_summary_is_the_first_line_of_the_docstring_of_the_parameters() -> None:
+    assert Spec("ask", Ask, Nothing).summary == "Ask for something."
 
 
-def test_what_has_events_or_bytes_is_a_stream() -> None:
+def test_a_method_with_events_or_bytes_is_a_stream() -> None:
     assert not Spec("ask", Ask, Nothing).stream
     assert Spec("ask", Ask, Nothing, events={"opened": Nothing}).stream
     assert Spec("ask", Ask, Nothing, output=("stdout",)).stream
     assert Spec("ask", Ask, Nothing, input=True).stream
 
 
-def test_every_method_says_what_it_does() -> None:
+def test_every_method_has_a_summary() -> None:
     assert [name for name, spec in ALL.items() if not spec.summary] == []
 
 
-def test_every_type_says_what_it_is() -> None:
+def test_every_type_has_a_docstring() -> None:
     types = [shape for spec in ALL.values() for shape in (spec.params, spec.result, *spec.events.values())]
     _, schemas = msgspec.json.schema_components(types)
     assert [name for name, schema in schemas.items() if not schema.get("description")] == []
 
 
-def test_the_wire_describes_every_method() -> None:
+def test_wire_md_describes_every_method() -> None:
     methods = section(9)
     assert [name for name in ALL if f"`{name}`" not in methods and f"`{name} {{" not in methods] == []
 
 
-def test_the_wire_names_what_a_viewer_may() -> None:
+def test_wire_md_lists_the_methods_that_viewers_may_call() -> None:
     listed = section(10).partition("\nA viewer may call ")[2].partition("\n\n")[0]
     named = set(re.findall(r"`([a-z]+(?:\.[a-z]+)?)`", listed))
     assert named == {name for name, spec in ALL.items() if spec.requires == VIEW}
 
 
-def test_a_parameter_struct_is_its_method() -> None:
+def test_a_method_is_found_by_its_parameter_struct() -> None:
     spec = spec_of(FileChmod)
     assert spec is METHODS["file.chmod"]
     assert (spec.params, spec.result) == (FileChmod, Nothing)
@@ -80,7 +80,7 @@ def test_a_declaration_that_contradicts_itself_is_refused() -> None:
 
 
 class Plain(msgspec.Struct):
-    """No parameters of a method."""
+    """A struct that is not derived from `Params`."""
 
 
 RUNTIME = Path(__file__).parents[2] / "runtime"

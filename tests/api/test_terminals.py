@@ -1,4 +1,4 @@
-"""Terminals as types."""
+"""The `terminal.*` methods."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from hawse.api.terminals import TerminalCreate, TerminalOpened, TerminalResize
 from tests.support.examples import OPENED, PERSON
 
 
-def test_opened_is_a_terminal_and_what_comes_next() -> None:
-    said = OPENED | {"from": 7, "presence": [PERSON]}
-    opened = msgspec.convert(said, TerminalOpened)
+def test_the_event_opened_has_the_terminal_and_the_output_that_follows() -> None:
+    fields = OPENED | {"from": 7, "presence": [PERSON]}
+    opened = msgspec.convert(fields, TerminalOpened)
     assert (opened.from_, opened.start, opened.presence[0].name) == (7, 0, "guest-1")
-    assert msgspec.to_builtins(opened) == said
+    assert msgspec.to_builtins(opened) == fields
 
 
-def test_an_older_server_says_less() -> None:
+def test_fields_that_an_older_server_does_not_send_have_defaults() -> None:
     later = {"screen", "input_offset", "answers", "read_only", "viewer", "presence", "lease"}
     opened = msgspec.convert({name: value for name, value in OPENED.items() if name not in later}, TerminalOpened)
     assert (opened.viewer, opened.presence, opened.lease, opened.answers) == (None, [], None, False)
@@ -26,12 +26,12 @@ def test_an_older_server_says_less() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"id": "a/b"}, {"cols": 0}, {"rows": 1001}, {"argv": []}, {"env": {"A": 1}}, {"record": "yes"}]
 )
-def test_what_is_to_be_started_is_bounded(wrong: dict[str, Any]) -> None:
+def test_parameters_out_of_bounds_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(wrong, TerminalCreate)
 
 
-def test_what_is_needed_is_needed() -> None:
+def test_required_parameters_are_required() -> None:
     with pytest.raises(msgspec.ValidationError, match="rows"):
         msgspec.convert({"id": "t", "cols": 1}, TerminalResize)
 

@@ -1,4 +1,4 @@
-"""The types of the watches."""
+"""The `watch.*` methods."""
 
 import msgspec
 import pytest
@@ -9,7 +9,7 @@ from hawse.api.watches import WatchedChanges, WatchStart
 OURS = {name: spec for name, spec in METHODS.items() if name.startswith("watch.")}
 
 
-def test_the_defaults_watch_everything_below_but_what_is_excluded_by_default() -> None:
+def test_the_defaults_watch_everything_below_except_the_default_exclusions() -> None:
     params = msgspec.json.decode(b'{"path": "src"}', type=WatchStart)
     assert (params.recursive, params.include, params.exclude, params.since) == (True, None, None, None)
 
@@ -17,12 +17,12 @@ def test_the_defaults_watch_everything_below_but_what_is_excluded_by_default() -
 @pytest.mark.parametrize(
     "bad", ['{"path": ""}', '{"path": "a", "include": [""]}', "{}", '{"path": "a", "exclude": "x"}']
 )
-def test_what_cannot_be_watched_is_refused(bad: str) -> None:
+def test_parameters_out_of_bounds_are_refused(bad: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(bad, type=WatchStart)
 
 
-def test_only_the_watch_itself_is_a_stream() -> None:
+def test_only_watch_start_is_a_stream() -> None:
     assert [name for name, spec in OURS.items() if spec.stream] == ["watch.start"]
 
 
