@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages of tests/debian-packages.txt whose programs are missing: root on Debian. On other systems, and
+# Installs the packages of tests/debian-packages.txt that are missing or whose programs are: root on Debian. On other systems, and
 # for other users, it says what to install and fails. scripts/find_chromium.sh looks for a Chromium.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -8,7 +8,10 @@ cd "$(dirname "$0")/.."
 packages=
 while read -r package programs _; do
     case $package in '' | '#'* | chromium) continue ;; esac
-    [ "$programs" != - ] || continue
+    if [ "$programs" = - ]; then
+        if can_apt && ! dpkg -s "$package" >/dev/null 2>&1; then packages="$packages $package"; fi
+        continue
+    fi
     for program in $(echo "$programs" | tr , ' '); do
         command -v "$program" >/dev/null 2>&1 || { packages="$packages $package"; break; }
     done
