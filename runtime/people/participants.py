@@ -5,34 +5,50 @@ It handles `terminal.presence` and `terminal.lease`. It knows neither channels n
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
-from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile
+from hawse.api.people import (
+    Participant,
+    ParticipantEvent,
+    ParticipantLeft,
+    TerminalLease,
+    TerminalPresence,
+    ViewerProfile,
+    WriterLease,
+    WriterLeaseEvent,
+)
 from hawse.wire import HawseError
 from runtime.core.weak_callback import WeakCallback
-from runtime.people.presence import PointerCell, Presence, PresenceChange, ViewerPresence
+from runtime.people.presence import Presence, PresenceCursor, ViewerPresence
 from runtime.people.size_policy import Size, SizePolicy
 from runtime.people.writer_lease import WriterLeaseState
 
-# What an emulator sends by itself: reports of cursor, attributes, modes and focus, and strings. It is not typing.
+# Input that a terminal emulator sends by itself: reports of cursor, attributes, modes and focus, and control strings.
+# It does not count as typing.
 _REPORTS = re.compile(
     rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
 )
 
 
-class OfferedSize(PresenceChange):
-    """What one viewer was told."""
+class ParticipantsCursor(PresenceCursor):
+    """Which state of participants and writer lease one viewer was sent."""
 
-    epoch = 0
+    epoch = 0  # of the lease
+
+
+class ParticipantsState(NamedTuple):
+    """The part of the `opened` event that describes the participants."""
+
+    viewer: str  # the public id of the participant that attaches
+    presence: list[Participant]
+    lease: WriterLease
 
 
 class Participants:
-    """The participants of one terminal.
-
-    `wake` is called when there is an event for its viewers, `writers_changed` when others may write.
-    """
+    """The participants of one terminal."""
 
     def __init__(
         self,
@@ -41,27 +57,50 @@ class Participants:
         wake: Callable[[], None],
         writers_changed: Callable[[], None],
     ) -> None:
+        """Start without participants.
+
+        Args:
+            current: Returns the size of the terminal as (columns, rows).
+            resize: Sets it.
+            wake: Is called when `next_event` has something new for the viewers.
+            writers_changed: Is called when the set of participants that may write has changed.
+        """
         self._writers_changed = writers_changed
-        self._presence = Presence(wake, WeakCallback(self._gone))
+        self._presence = Presence(wake, WeakCallback(self._removed))
         self._lease = WriterLeaseState()
         self._sizing = SizePolicy(current, resize)
 
-    # ---- lines
+    # ---- viewers
 
-    def join(self, line: object, guest: ViewerProfile, *, read_only: bool, fit: Size | None) -> ViewerPresence:
-        """`line` is attached. Raises `limit_exceeded`."""
+    def join(self, viewer: object, profile: ViewerProfile, *, read_only: bool, fit: Size | None) -> ViewerPresence:
+        """Attach a viewer.
+
+        Args:
+            viewer: Identifies it; pass the same object to `leave`.
+            profile: How it introduces itself; its key decides which participant it belongs to.
+            read_only: Whether it may not type.
+            fit: The size of terminal that fits its window, in cells; None: it has none.
+
+        Returns:
+            The participant that the viewer belongs to.
+
+        Raises:
+            HawseError: `limit_exceeded` if the terminal has too many participants.
+        """
         participant = self._presence.join(
-            line, key=guest.key, name=guest.name, color=guest.color, kind=guest.kind, read_only=read_only
+            viewer, key=profile.key, name=profile.name, color=profile.color, kind=profile.kind, read_only=read_only
         )
-        self._turn(participant, guest.focus)
+        if profile.focus is not None:
+            self._presence.set_focus(participant, profile.focus)
         if fit is not None:
-            self.fits(participant, fit)
-        if guest.focus:
-            self._sizing.used(participant)
+            self.set_fit(participant, fit)
+        if profile.focus:
+            self._sizing.mark_active(participant)
         return participant
 
-    def part(self, participant: ViewerPresence, line: object) -> None:
-        self._presence.part(participant, line)
+    def leave(self, participant: ViewerPresence, viewer: object) -> None:
+        """Detach `viewer` from `participant`."""
+        self._presence.leave(participant, viewer)
 
     def close(self) -> None:
         self._presence.close()
@@ -72,72 +111,83 @@ class Participants:
     def may_write(self, participant: ViewerPresence | None) -> bool:
         return self._lease.may_write(participant)
 
-    def check(self, participant: ViewerPresence | None, applied: int) -> None:
-        """Raises `lease_held` if somebody else types alone. `applied`: of the input stream, to be told."""
+    def check_may_write(self, participant: ViewerPresence | None, applied: int) -> None:
+        """Raise `lease_held` if another participant holds the writer lease.
+
+        `applied` (bytes of the input stream) becomes part of the error's details.
+        """
         if not self._lease.may_write(participant):
             raise HawseError(
                 "lease_held",
                 f"{self._lease.holder_name} holds the writer lease",
-                details={"applied": applied, **self._lease.describe()},
+                details={"applied": applied, **msgspec.to_builtins(self._lease.describe())},
             )
 
-    def typed(self, participant: ViewerPresence, data: bytes | memoryview) -> None:
-        """`data` has come from `participant`, and is applied."""
+    def record_input(self, participant: ViewerPresence, data: bytes | memoryview) -> None:
+        """Show `participant` as typing and let it decide the size, unless `data` consists of an emulator's reports."""
         if not _REPORTS.fullmatch(data):
-            self._presence.typed(participant)
-            self._sizing.used(participant)
+            self._presence.mark_typing(participant)
+            self._sizing.mark_active(participant)
 
-    def fits(self, participant: ViewerPresence, size: Size) -> None:
+    def set_fit(self, participant: ViewerPresence, size: Size) -> None:
+        """Set the size of terminal that fits `participant`; ignored if it is read-only."""
         if not participant.read_only:
-            self._sizing.fits(participant, size)
+            self._sizing.set_fit(participant, size)
 
     def find(self, key: str) -> ViewerPresence:
-        """Raises `not_found`."""
+        """Return the participant with that key. Raises `not_found`."""
         return self._presence.find(key)
 
     # ---- calls
 
-    def set_presence(self, params: TerminalPresence) -> dict[str, Any]:
+    def set_presence(self, params: TerminalPresence) -> ParticipantEvent:
+        """Serve `terminal.presence`. Raises `not_found`."""
         participant = self.find(params.viewer)
         if params.name is not None or params.color is not None:
             self._presence.rename(participant, params.name, params.color)
         if params.at is not UNSET:
-            self._presence.point(participant, None if params.at is None else PointerCell(params.at.x, params.at.y))
-        self._turn(participant, params.focus)
+            self._presence.set_pointer(participant, params.at)
+        if params.focus is not None:
+            self._presence.set_focus(participant, params.focus)
         if params.focus:
-            self._sizing.used(participant)
-        return {"viewer": participant.describe()}
+            self._sizing.mark_active(participant)
+        return ParticipantEvent(viewer=participant.describe())
 
-    def set_lease(self, params: TerminalLease) -> dict[str, Any]:
+    def set_lease(self, params: TerminalLease) -> WriterLease:
+        """Serve `terminal.lease`. Raises `not_found`, and as `WriterLeaseState.change`."""
         participant = None if params.viewer is None else self.find(params.viewer)
         before = self._lease.epoch
-        self._lease.act(params.action, participant, params.epoch)
+        self._lease.change(params.action, participant, params.epoch)
         if self._lease.epoch != before:
             self._writers_changed()
         return self._lease.describe()
 
-    # ---- what viewers are told
+    # ---- events
 
-    def describe(self, participant: ViewerPresence, seen: OfferedSize) -> dict[str, Any]:
-        """What `opened` says; `seen` knows it now."""
-        seen.epoch = self._lease.epoch
-        return {"viewer": participant.id, "presence": self._presence.describe(seen), "lease": self._lease.describe()}
+    def describe(self, participant: ViewerPresence, cursor: ParticipantsCursor) -> ParticipantsState:
+        """Return the present state for the `opened` event of `participant`, and move `cursor` to it."""
+        cursor.epoch = self._lease.epoch
+        return ParticipantsState(participant.id, self._presence.describe(cursor), self._lease.describe())
 
-    def next_event(self, seen: OfferedSize, applied: int) -> tuple[str, dict[str, Any]] | None:
-        """The next event that a viewer has not had, with its value. `applied`: of its own input stream."""
+    def next_event(
+        self, cursor: ParticipantsCursor, applied: int
+    ) -> tuple[str, WriterLeaseEvent | ParticipantEvent | ParticipantLeft] | None:
+        """Return name and value of the next event after `cursor` and move it; None if it is up to date.
+
+        A holder is announced with `joined` before a `lease` event names it. `applied`: bytes applied of the viewer's
+        own input stream.
+        """
         holder = self._lease.holder
-        if seen.epoch != self._lease.epoch and (holder is None or holder.id in seen.versions):
-            seen.epoch = self._lease.epoch
-            return "lease", {**self._lease.describe(), "applied": applied}
-        return self._presence.next_event(seen)
+        if cursor.epoch != self._lease.epoch and (holder is None or holder.id in cursor.versions):
+            cursor.epoch = self._lease.epoch
+            lease = self._lease.describe()
+            return "lease", WriterLeaseEvent(mode=lease.mode, holder=lease.holder, epoch=lease.epoch, applied=applied)
+        return self._presence.next_event(cursor)
 
     # ----
 
-    def _turn(self, participant: ViewerPresence, focus: bool | None) -> None:
-        self._presence.turn(participant, focus=focus)
-
-    def _gone(self, participant: ViewerPresence) -> None:
-        self._sizing.left(participant)
+    def _removed(self, participant: ViewerPresence) -> None:
+        self._sizing.remove(participant)
         if self._lease.holder is participant:
-            self._lease.left(participant)
+            self._lease.remove(participant)
             self._writers_changed()

@@ -1,25 +1,26 @@
-"""Who is at a terminal, and what they are up to.
+"""The participants of a terminal and their state: name, colour, focus, typing, pointer.
 
-A *participant* (or an agent) is named by a key that only it knows, so that it stays the same one across its reconnects;
-others see its id. What each viewer was told is kept as one number for each participant, never as a queue: a viewer that
-stalls is told the latest state when it reads again, in as many events as there are people.
+A *participant* (a person or an agent) is identified by a secret key, so that it stays the same participant across
+reconnects. Other participants see its public id. For each viewer, one version number per participant records which
+state it was sent. There is no queue: a viewer that stalls is sent the latest state when it reads again, in at most one
+event per participant.
 """
 
 import asyncio
 import unicodedata
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from hawse.api.people import ParticipantKind
+from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, ParticipantLeft, PointerPosition
 from hawse.wire import HawseError
 
 PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
-READ_ONLY_LIMIT: Final = 768  # of them: however many only watch, there is room for those who may write
+READ_ONLY_LIMIT: Final = 768  # of them may be read-only: this leaves room for participants that may write
 NAME_MAX: Final = 40  # characters
-LINGER: Final = 3.0  # s that somebody stays whose line is gone: most come back by the next
-TYPING: Final = 2.0  # s from the last key until somebody is said to type no more
-TELL: Final = 0.05  # s between two tellings: what changes meanwhile is told once
-PALETTE: Final = (  # all of them carry dark letters
+REJOIN_TIMEOUT: Final = 3.0  # s that a participant stays after its last viewer has detached: most reconnect sooner
+TYPING_TIMEOUT: Final = 2.0  # s from the last key until a participant counts as not typing
+NOTIFY_INTERVAL: Final = 0.05  # s between two notifications: changes in between are sent as one
+PALETTE: Final = (  # dark text is readable on each of them
     "#5ad1c8",
     "#e8c26a",
     "#f2777a",
@@ -33,15 +34,8 @@ PALETTE: Final = (  # all of them carry dark letters
 )
 
 
-class PointerCell(NamedTuple):
-    """A place on the screen, from 0."""
-
-    x: int
-    y: int
-
-
 class ViewerPresence:
-    """Somebody at the terminal, by however many lines at the moment."""
+    """One participant. Any number of viewers can be attached with its key; none while it reconnects."""
 
     def __init__(self, id: str, key: str | None, name: str, color: str, kind: ParticipantKind) -> None:
         self.id = id
@@ -49,61 +43,66 @@ class ViewerPresence:
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
-        self.lines: dict[object, bool] = {}  # each with whether it is read-only
-        self.read_only = False  # all of them are, or were
+        self.viewers: dict[object, bool] = {}  # the attached viewers, each with whether it is read-only
+        self.read_only = False  # all of its viewers are read-only, or were when the last one detached
         self.typing = False
         self.focus = False
-        self.at: PointerCell | None = None  # where its pointer is
-        self.version = 0  # of all of this; never goes back
-        self.typed_at = 0.0
-        self.timer: asyncio.TimerHandle | None = None  # until it types no more
-        self.leaving: asyncio.TimerHandle | None = None  # while no line is left
+        self.at: PointerPosition | None = None  # None: the pointer is hidden
+        self.version = 0  # increases with every change of the attributes above
+        self.typed_at = 0.0  # loop time of the last key
+        self.timer: asyncio.TimerHandle | None = None  # until it counts as not typing
+        self.leaving: asyncio.TimerHandle | None = None  # set while no viewer is attached: until it is removed
 
-    def describe(self) -> dict[str, Any]:
-        """As docs/wire.md shows it."""
-        at = None if self.at is None else {"x": self.at.x, "y": self.at.y}
-        return {
-            "id": self.id,
-            "name": self.name,
-            "color": self.color,
-            "kind": self.kind,
-            "read_only": self.read_only,
-            "typing": self.typing,
-            "focus": self.focus,
-            "at": at,
-        }
+    def describe(self) -> Participant:
+        """Return the public state: it does not contain the key."""
+        return Participant(
+            id=self.id,
+            name=self.name,
+            color=self.color,
+            kind=self.kind,
+            read_only=self.read_only,
+            typing=self.typing,
+            focus=self.focus,
+            at=self.at,
+        )
 
 
-class PresenceChange:
-    """What one viewer knows of the others."""
+class PresenceCursor:
+    """Which state of the participants one viewer was sent: a revision of the whole, a version of each."""
 
     def __init__(self) -> None:
-        self.tick = 0
-        self.versions: dict[str, int] = {}
+        self.revision = 0
+        self.versions: dict[str, int] = {}  # by participant id
 
 
 class Presence:
-    """The people at one terminal. `tell` is called when there is news, `gone` when somebody has left for good."""
+    """The participants of one terminal."""
 
-    def __init__(self, tell: Callable[[], None], gone: Callable[[ViewerPresence], None]) -> None:
-        self._tell = tell
-        self._gone = gone
-        self._people: dict[str, ViewerPresence] = {}  # by id
+    def __init__(self, notify: Callable[[], None], on_removed: Callable[[ViewerPresence], None]) -> None:
+        """Start without participants.
+
+        Args:
+            notify: Is called when `next_event` has something new, at most once per `NOTIFY_INTERVAL`.
+            on_removed: Is called with a participant that has left for good.
+        """
+        self._notify = notify
+        self._on_removed = on_removed
+        self._participants: dict[str, ViewerPresence] = {}  # by id
         self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
-        self._tick = 0  # grows with each telling
-        self._notified_at = 0.0
+        self._revision = 0  # increases with each notification
+        self._notified_at = 0.0  # loop time
         self._timer: asyncio.TimerHandle | None = None
 
     def find(self, key: str) -> ViewerPresence:
-        """Raises `not_found`."""
+        """Return the participant with that key. Raises `not_found`."""
         if key not in self._keys:
-            raise HawseError("not_found", "no viewer of that key is attached")
+            raise HawseError("not_found", "no viewer with this key is attached")
         return self._keys[key]
 
     def join(
         self,
-        line: object,
+        viewer: object,
         *,
         key: str | None = None,
         name: str | None = None,
@@ -111,81 +110,94 @@ class Presence:
         kind: ParticipantKind | None = None,
         read_only: bool = False,
     ) -> ViewerPresence:
-        """`line` is attached now. Whoever has the key is the same participant. Raises `limit_exceeded`."""
+        """Attach a viewer to the participant with its key, or to a new participant.
+
+        Args:
+            viewer: Identifies the attached viewer; pass the same object to `leave`.
+            key: The secret that identifies the participant across reconnects; None makes a new participant.
+            name: The name it asks for; see `rename`.
+            color: The colour it asks for; see `rename`.
+            kind: None: unchanged, and `person` for a new participant.
+            read_only: Whether this viewer may not type.
+
+        Raises:
+            HawseError: `limit_exceeded` if the terminal has too many participants.
+        """
         participant = self._keys.get(key) if key is not None else None
         if participant is None:
             participant = self._new(key, color, kind or "person", read_only=read_only)
         if participant.leaving is not None:
             participant.leaving.cancel()
             participant.leaving = None
-        participant.lines[line] = read_only
-        participant.read_only = all(participant.lines.values())
+        participant.viewers[viewer] = read_only
+        participant.read_only = all(participant.viewers.values())
         participant.kind = kind or participant.kind
         self.rename(participant, name, color)
         return participant
 
-    def part(self, participant: ViewerPresence, line: object) -> None:
-        """`line` is gone; the participant stays for `LINGER` seconds."""
-        participant.lines.pop(line, None)
-        if participant.lines:
-            participant.read_only = all(participant.lines.values())
+    def leave(self, participant: ViewerPresence, viewer: object) -> None:
+        """Detach `viewer`. A participant without viewers is removed after `REJOIN_TIMEOUT` seconds."""
+        participant.viewers.pop(viewer, None)
+        if participant.viewers:
+            participant.read_only = all(participant.viewers.values())
             self._changed(participant)
-        elif participant.leaving is None and participant.id in self._people:
-            participant.leaving = asyncio.get_running_loop().call_later(LINGER, self._leave, participant)
+        elif participant.leaving is None and participant.id in self._participants:
+            participant.leaving = asyncio.get_running_loop().call_later(REJOIN_TIMEOUT, self._remove, participant)
 
     def rename(self, participant: ViewerPresence, name: str | None, color: str | None) -> None:
-        """Take another name or colour, where they can be had."""
+        """Set the name if it is not empty after `clean`, and the colour if it is in the palette and unused."""
         participant.name = clean(name) or participant.name if name is not None else participant.name
         if color in PALETTE and color not in self._colors():
             participant.color = color
         self._changed(participant)
 
-    def turn(self, participant: ViewerPresence, *, focus: bool | None = None) -> None:
-        if focus is not None and focus is not participant.focus:
+    def set_focus(self, participant: ViewerPresence, focus: bool) -> None:
+        if focus is not participant.focus:
             participant.focus = focus
             self._changed(participant)
 
-    def point(self, participant: ViewerPresence, at: PointerCell | None) -> None:
+    def set_pointer(self, participant: ViewerPresence, at: PointerPosition | None) -> None:
+        """Move the pointer; None hides it."""
         if at != participant.at:
             participant.at = at
             self._changed(participant)
 
-    def typed(self, participant: ViewerPresence) -> None:
-        """A key of it has come."""
+    def mark_typing(self, participant: ViewerPresence) -> None:
+        """Show `participant` as typing until `TYPING_TIMEOUT` seconds after the last call."""
         loop = asyncio.get_running_loop()
         participant.typed_at = loop.time()
         if not participant.typing:
             participant.typing = True
-            participant.timer = loop.call_later(TYPING, self._rest, participant)
+            participant.timer = loop.call_later(TYPING_TIMEOUT, self._typing_timeout, participant)
             self._changed(participant)
 
-    def describe(self, told: PresenceChange) -> list[dict[str, Any]]:
-        """All of them; `told` knows that now."""
-        told.tick = self._tick
-        told.versions = {participant.id: participant.version for participant in self._people.values()}
-        return [participant.describe() for participant in self._people.values()]
+    def describe(self, cursor: PresenceCursor) -> list[Participant]:
+        """Return all participants and move `cursor` to this state."""
+        cursor.revision = self._revision
+        cursor.versions = {participant.id: participant.version for participant in self._participants.values()}
+        return [participant.describe() for participant in self._participants.values()]
 
-    def next_event(self, told: PresenceChange) -> tuple[str, dict[str, Any]] | None:
-        """The next thing that `told` does not know: an event's name and value."""
-        if told.tick == self._tick:
+    def next_event(self, cursor: PresenceCursor) -> tuple[str, ParticipantEvent | ParticipantLeft] | None:
+        """Return name and value of the next event after `cursor` and move it; None if it is up to date."""
+        if cursor.revision == self._revision:
             return None
-        for left in told.versions:
-            if left not in self._people:
-                del told.versions[left]
-                return "left", {"id": left}
-        for participant in self._people.values():
-            known = told.versions.get(participant.id)
+        for left in cursor.versions:
+            if left not in self._participants:
+                del cursor.versions[left]
+                return "left", ParticipantLeft(id=left)
+        for participant in self._participants.values():
+            known = cursor.versions.get(participant.id)
             if known != participant.version:
-                told.versions[participant.id] = participant.version
-                return ("joined" if known is None else "presence"), {"viewer": participant.describe()}
-        told.tick = self._tick
+                cursor.versions[participant.id] = participant.version
+                return ("joined" if known is None else "presence"), ParticipantEvent(viewer=participant.describe())
+        cursor.revision = self._revision
         return None
 
     def close(self) -> None:
-        """Nobody is to be told any more."""
+        """Cancel all timers: `notify` and `on_removed` are not called any more."""
         timers = [
             self._timer,
-            *(t for participant in self._people.values() for t in (participant.timer, participant.leaving)),
+            *(t for participant in self._participants.values() for t in (participant.timer, participant.leaving)),
         ]
         for timer in timers:
             if timer is not None:
@@ -201,50 +213,50 @@ class Presence:
         free = free or min(PALETTE, key=lambda each: (used.count(each), PALETTE.index(each)))
         name = f"{'agent' if kind == 'agent' else 'guest'}-{self._count}"
         participant = ViewerPresence(f"v{self._count}", key, name, free, kind)
-        self._people[participant.id] = participant
+        self._participants[participant.id] = participant
         if key is not None:
             self._keys[key] = participant
         return participant
 
     def _make_room(self, *, read_only: bool) -> None:
-        """Let a participant without a connection leave if there are too many. Raises `limit_exceeded`."""
-        people = [participant for participant in self._people.values() if participant.read_only or not read_only]
+        """Remove a participant without viewers if the limit is reached. Raises `limit_exceeded`."""
+        counted = [participant for participant in self._participants.values() if participant.read_only or not read_only]
         limit = READ_ONLY_LIMIT if read_only else PARTICIPANTS_LIMIT
-        if len(people) < limit:
+        if len(counted) < limit:
             return
-        leaving = next((participant for participant in people if participant.leaving is not None), None)
+        leaving = next((participant for participant in counted if participant.leaving is not None), None)
         if leaving is None:
             kind = "read-only viewers" if read_only else "viewers"
-            raise HawseError("limit_exceeded", f"{limit} {kind} are attached to this terminal: no more are admitted")
-        self._leave(leaving)
+            raise HawseError("limit_exceeded", f"{limit} {kind} are attached to this terminal, which is the limit")
+        self._remove(leaving)
 
     def _colors(self) -> list[str]:
-        return [participant.color for participant in self._people.values()]
+        return [participant.color for participant in self._participants.values()]
 
-    def _rest(self, participant: ViewerPresence) -> None:
+    def _typing_timeout(self, participant: ViewerPresence) -> None:
         loop = asyncio.get_running_loop()
-        left = participant.typed_at + TYPING - loop.time()
-        if left > 0.01:
-            participant.timer = loop.call_later(left, self._rest, participant)
+        remaining = participant.typed_at + TYPING_TIMEOUT - loop.time()
+        if remaining > 0.01:
+            participant.timer = loop.call_later(remaining, self._typing_timeout, participant)
         else:
             participant.timer, participant.typing = None, False
             self._changed(participant)
 
-    def _leave(self, participant: ViewerPresence) -> None:
+    def _remove(self, participant: ViewerPresence) -> None:
         for timer in (participant.timer, participant.leaving):
             if timer is not None:
                 timer.cancel()
-        del self._people[participant.id]
+        del self._participants[participant.id]
         if participant.key is not None:
             del self._keys[participant.key]
         self._changed(participant)
-        self._gone(participant)
+        self._on_removed(participant)
 
     def _changed(self, participant: ViewerPresence) -> None:
-        """Tell now, or when the last telling is `TELL` seconds old."""
+        """Notify now, or when `NOTIFY_INTERVAL` seconds have passed since the last notification."""
         participant.version += 1
         loop = asyncio.get_running_loop()
-        due = self._notified_at + TELL
+        due = self._notified_at + NOTIFY_INTERVAL
         if self._timer is None and loop.time() >= due:
             self._publish()
         elif self._timer is None:
@@ -253,12 +265,12 @@ class Presence:
     def _publish(self) -> None:
         self._timer = None
         self._notified_at = asyncio.get_running_loop().time()
-        self._tick += 1
-        self._tell()
+        self._revision += 1
+        self._notify()
 
 
 def clean(name: str) -> str:
-    """A name that can be shown anywhere: no control, format or private characters, one line, not too long."""
+    """Return `name` on one line, without control, format and private-use characters, cut to `NAME_MAX` characters."""
     shown = "".join(" " if char.isspace() else char for char in name[: 8 * NAME_MAX])
     shown = "".join(char for char in shown if unicodedata.category(char)[0] != "C")
     return " ".join(shown.split())[:NAME_MAX].rstrip()

@@ -1,7 +1,8 @@
-"""Which size a terminal has: the one that fits whoever is in use of it, by the last key or focus.
+"""Chooses the size of a terminal: the one that fits the viewer that typed or got the focus last (the *decider*).
 
-A change by whoever decides already waits `SETTLE` after the last one (a window is being dragged), one by somebody else
-`SWITCH` (two people type in turns). Neither slides: at most one change in that time, and the last wish always counts.
+Changes are rate-limited. The next change by the same decider is applied `SETTLE` seconds after the last change at the
+earliest (its window is being dragged), a change by another decider `SWITCH` seconds after it (two persons type in
+turns). The delay is not extended by later requests, and the last request is always applied.
 """
 
 import asyncio
@@ -17,12 +18,18 @@ Size = tuple[int, int]
 
 
 class SizePolicy:
-    """Of one terminal. `current` tells its size, `apply` changes it. Read-only viewers have no business here."""
+    """The size policy of one terminal. Read-only viewers are not passed to it."""
 
     def __init__(self, current: Callable[[], Size], apply: Callable[[int, int], None]) -> None:
+        """Start without a decider.
+
+        Args:
+            current: Returns the size of the terminal as (columns, rows).
+            apply: Sets it.
+        """
         self._current = current
         self._apply = apply
-        self._fits: dict[ViewerPresence, Size] = {}  # whoever was in use last is last
+        self._fits: dict[ViewerPresence, Size] = {}  # ordered by last use, the decider last
         self._changed_at = float("-inf")
         self._changed_by: ViewerPresence | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -31,32 +38,32 @@ class SizePolicy:
     def decider(self) -> ViewerPresence | None:
         return next(reversed(self._fits), None)
 
-    def fits(self, participant: ViewerPresence, size: Size) -> None:
-        """That size fits `participant`. Whoever was never in use decides only while nobody else is there."""
+    def set_fit(self, participant: ViewerPresence, size: Size) -> None:
+        """Set the size that fits `participant`. One that has not been active is the decider only if it is alone."""
         if participant in self._fits:
             self._fits[participant] = size
         else:
             self._fits = {participant: size, **self._fits}
-        self._aim()
+        self._apply_when_due()
 
-    def used(self, participant: ViewerPresence) -> None:
-        """`participant` has typed, or turned to the terminal."""
+    def mark_active(self, participant: ViewerPresence) -> None:
+        """Make `participant` the decider, if it has a size: it has typed or got the focus."""
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size
-            self._aim()
+            self._apply_when_due()
 
-    def left(self, participant: ViewerPresence) -> None:
-        """Whoever was in use before decides."""
+    def remove(self, participant: ViewerPresence) -> None:
+        """Remove `participant`. If it was the decider, the one that was active before becomes it."""
         if self._fits.pop(participant, None) is not None:
-            self._aim()
+            self._apply_when_due()
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _aim(self) -> None:
+    def _apply_when_due(self) -> None:
         self.close()
         decider = self.decider
         if decider is None or self._fits[decider] == self._current():
@@ -64,7 +71,7 @@ class SizePolicy:
         loop = asyncio.get_running_loop()
         due = self._changed_at + (SETTLE if decider is self._changed_by else SWITCH)
         if loop.time() < due:
-            self._timer = loop.call_at(due, self._aim)
+            self._timer = loop.call_at(due, self._apply_when_due)
             return
         self._changed_at, self._changed_by = loop.time(), decider
         self._apply(*self._fits[decider])

@@ -4,36 +4,46 @@ The epoch increases with every change. An action can name the epoch that its cli
 refused, so that a message in transit cannot undo a take-over.
 """
 
-from typing import Any
+import msgspec
 
-from hawse.api.people import LeaseAction
+from hawse.api.people import LeaseAction, WriterLease
 from hawse.wire import HawseError
 from runtime.people.presence import ViewerPresence
 
 
 class WriterLeaseState:
-    """Of one terminal. Without a holder every participant may write."""
+    """The lease of one terminal. Without a holder every participant may write."""
 
     def __init__(self) -> None:
         self.holder: ViewerPresence | None = None
         self.epoch = 0
 
-    def describe(self) -> dict[str, Any]:
-        """As docs/wire.md shows it."""
-        holder = self.holder
-        mode = "free" if holder is None else "exclusive"
-        return {"mode": mode, "holder": None if holder is None else holder.id, "epoch": self.epoch}
+    def describe(self) -> WriterLease:
+        if self.holder is None:
+            return WriterLease(mode="free", epoch=self.epoch)
+        return WriterLease(mode="exclusive", holder=self.holder.id, epoch=self.epoch)
 
     def may_write(self, participant: ViewerPresence | None) -> bool:
         return self.holder is None or self.holder is participant
 
-    def act(self, action: LeaseAction, participant: ViewerPresence | None, epoch: int | None = None) -> None:
-        """Raises `forbidden` for who cannot type, `conflict` for an old epoch and for what is another's."""
+    def change(self, action: LeaseAction, participant: ViewerPresence | None, epoch: int | None = None) -> None:
+        """Give or release the lease.
+
+        Args:
+            action: `take` and `exclusive` give the lease to `participant`, `exclusive` only if no other participant
+                holds it. `release` ends the lease of `participant`, `free` the lease of any holder.
+            participant: The one that asks; None if it is unknown, which only `free` and `release` allow.
+            epoch: The epoch that the client knew; None: it is not checked.
+
+        Raises:
+            HawseError: `forbidden` if `participant` is read-only; `conflict` if `epoch` is outdated or another
+                participant holds the lease; `invalid_params` if `participant` is required and None.
+        """
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "a read-only viewer cannot hold or release the writer lease")
         if epoch is not None and epoch != self.epoch:
             raise HawseError(
-                "conflict", f"epoch {epoch} is outdated: the lease is at epoch {self.epoch}", details=self.describe()
+                "conflict", f"epoch {epoch} is outdated: the lease is at epoch {self.epoch}", details=self._details()
             )
         if action in ("take", "exclusive"):
             if participant is None:
@@ -41,27 +51,32 @@ class WriterLeaseState:
                     "invalid_params", f"viewer is required for action {action!r}", details={"path": "$.viewer"}
                 )
             if action == "exclusive" and not self.may_write(participant):
-                raise HawseError("conflict", f"{self.holder_name} holds the lease", details=self.describe())
-            self._give(participant)
+                raise HawseError("conflict", f"{self.holder_name} holds the lease", details=self._details())
+            self._set_holder(participant)
         else:
             if action == "release" and not self.may_write(participant):
                 raise HawseError(
                     "conflict",
                     f"{self.holder_name} holds the lease: only its holder can release it",
-                    details=self.describe(),
+                    details=self._details(),
                 )
-            self._give(None)
+            self._set_holder(None)
 
-    def left(self, participant: ViewerPresence) -> None:
-        """Release the lease if the participant that left held it."""
+    def remove(self, participant: ViewerPresence) -> None:
+        """Release the lease if `participant`, which has left, holds it."""
         if self.holder is participant:
-            self._give(None)
+            self._set_holder(None)
 
     @property
     def holder_name(self) -> str:
-        return "nobody" if self.holder is None else self.holder.name
+        """The display name of the holder; empty if there is none."""
+        return "" if self.holder is None else self.holder.name
 
-    def _give(self, participant: ViewerPresence | None) -> None:
+    def _details(self) -> dict[str, object]:
+        """The state for the details of an error."""
+        return dict(msgspec.to_builtins(self.describe()))
+
+    def _set_holder(self, participant: ViewerPresence | None) -> None:
         if participant is not self.holder:
             self.holder = participant
             self.epoch += 1

@@ -69,7 +69,7 @@ class AutomationMethods:
         participant = None if params.viewer is None else terminal.participants.find(params.viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")
-        terminal.participants.check(participant, 0)
+        terminal.participants.check_may_write(participant, 0)
         emulator = terminal.current_screen().emulator
         data = (params.text or "").encode()
         data += encode_paste(params.paste, emulator) if params.paste else b""
@@ -77,7 +77,7 @@ class AutomationMethods:
         if terminal.input_pending + len(data) > WRITE_LIMIT:
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
         if participant is not None and data:
-            terminal.participants.typed(participant, data)
+            terminal.participants.record_input(participant, data)
         offset = terminal.journal.end
         terminal.write(data)
         if INTERRUPT in data:

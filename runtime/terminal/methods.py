@@ -3,11 +3,10 @@
 import secrets
 import signal as signals
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import msgspec
 
-from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile
+from hawse.api.people import ParticipantEvent, TerminalLease, TerminalPresence, ViewerProfile, WriterLease
 from hawse.api.rights import OPERATE, allows
 from hawse.api.spec import Nothing
 from hawse.api.terminals import (
@@ -145,7 +144,7 @@ class TerminalMethods:
         if params.viewer is None:
             terminal.resize(params.cols, params.rows)
         else:
-            terminal.participants.fits(terminal.participants.find(params.viewer), (params.cols, params.rows))
+            terminal.participants.set_fit(terminal.participants.find(params.viewer), (params.cols, params.rows))
         cols, rows = terminal.size
         return TerminalSize(cols=cols, rows=rows)
 
@@ -173,11 +172,11 @@ class TerminalMethods:
         return self.get(params.id).describe()
 
     @handles(TerminalPresence)
-    def _presence(self, params: TerminalPresence) -> dict[str, Any]:
+    def _presence(self, params: TerminalPresence) -> ParticipantEvent:
         return self.get(params.id).participants.set_presence(params)
 
     @handles(TerminalLease)
-    def _lease(self, params: TerminalLease) -> dict[str, Any]:
+    def _lease(self, params: TerminalLease) -> WriterLease:
         return self.get(params.id).participants.set_lease(params)
 
     def _dropped(self, terminal: Terminal) -> None:

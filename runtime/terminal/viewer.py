@@ -23,7 +23,7 @@ from hawse.api.terminals import (
 )
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection, HawseError, Kind
-from runtime.people.participants import OfferedSize
+from runtime.people.participants import ParticipantsCursor
 from runtime.people.size_policy import Size
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.screen.screen import ALL
@@ -60,7 +60,7 @@ class Viewer:
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit
         )
-        self._seen = OfferedSize()  # what it was told of the others
+        self._participants_cursor = ParticipantsCursor()
         self.lossless = options.lossless
         self.follows = options.read_only and not options.lossless  # one that only watches never slows the program down
         self.emulator = options.emulator  # it answers what programs ask of a terminal
@@ -121,8 +121,8 @@ class Viewer:
             applied = terminal.inputs.applied(input_id)
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
         if new:
-            terminal.participants.check(self.participant, terminal.inputs.applied(input_id))
-            terminal.participants.typed(self.participant, new)
+            terminal.participants.check_may_write(self.participant, terminal.inputs.applied(input_id))
+            terminal.participants.record_input(self.participant, new)
         terminal.inputs.advance(input_id, len(new))
         self._call.applied(len(payload) - len(new))
         terminal.write(new, self._call.applied)
@@ -196,7 +196,7 @@ class Viewer:
         self._live_at = end
         self._answers = terminal.viewers.answerer is self
         described = msgspec.structs.asdict(terminal.describe()) | {"cols": cols, "rows": rows}
-        described |= terminal.participants.describe(self.participant, self._seen)
+        participants = terminal.participants.describe(self.participant, self._participants_cursor)
         opened = TerminalOpened(
             **described,
             start_at=start_at,
@@ -205,6 +205,9 @@ class Viewer:
             input_offset=self._applied,
             answers=self._answers,
             read_only=self.read_only,
+            viewer=participants.viewer,
+            presence=participants.presence,
+            lease=participants.lease,
         )
         connection.send_event(ch, "opened", opened)
         terminal.moved()
@@ -233,7 +236,7 @@ class Viewer:
             self._answers = not self._answers
             connection.send_event(ch, "answers", TerminalAnswers(answers=self._answers))
             return True
-        if news := terminal.participants.next_event(self._seen, self._applied):
+        if news := terminal.participants.next_event(self._participants_cursor, self._applied):
             connection.send_event(ch, *news)
             return True
         self.next_mark = max(self.next_mark, terminal.sizes.first)
@@ -315,6 +318,6 @@ class Viewer:
         if terminal.exit is not None:
             if connection.window(ch) <= 0:
                 return False
-            connection.send_event(ch, "exit", {"code": terminal.exit.code, "signal": terminal.exit.signal})
+            connection.send_event(ch, "exit", terminal.exit)
             self._call.result(TerminalAttachResult(exit=terminal.exit, offset=self.cursor))
         return False

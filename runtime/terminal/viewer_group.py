@@ -68,7 +68,7 @@ class ViewerGroup(Generic[V]):
     def remove(self, viewer: V) -> None:
         """Remove `viewer` and end its connection to the participant it belongs to. Does nothing the second time."""
         self._viewers.pop(viewer, None)
-        self._participants.part(viewer.participant, viewer)
+        self._participants.leave(viewer.participant, viewer)
         if viewer is self.answerer and viewer.cursor is not None:
             self._tracker.answer_queries(viewer.cursor)  # it has answered the queries up to there
         self._elect()

@@ -1,4 +1,4 @@
-"""People at a terminal, through gateway and runtime: who may look, who may type, and what is told."""
+"""Participants of a terminal, through gateway and runtime: rights, the writer lease, and events."""
 
 import asyncio
 import re
@@ -38,7 +38,7 @@ async def until_output(term: Terminal, text: bytes) -> bytes:
     raise AssertionError(seen)
 
 
-async def test_who_may_only_look_sees_everything_and_steers_nothing(stack: Stack) -> None:
+async def test_a_viewer_token_reads_everything_and_changes_nothing(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as mine,
         hawse.connect(stack.base, token=viewer_token(stack)) as theirs,
@@ -68,7 +68,7 @@ async def test_who_may_only_look_sees_everything_and_steers_nothing(stack: Stack
         assert (await mine.call("share.token"))["token"] == viewer_token(stack)
 
 
-async def test_a_take_over_is_told_and_what_came_too_late_is_refused_with_its_place(stack: Stack) -> None:
+async def test_a_take_over_is_announced_and_later_input_is_refused_with_its_offset(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandbox().terminal("t", argv=CAT, name="Ada") as ada,
@@ -98,7 +98,7 @@ async def test_a_take_over_is_told_and_what_came_too_late_is_refused_with_its_pl
             await until_output(bob_again, b"mine too")
 
 
-async def test_a_gateway_that_is_killed_makes_nobody_leave_and_takes_no_lease(stack: Stack) -> None:
+async def test_participants_and_the_lease_survive_a_killed_gateway(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandbox().terminal("t", argv=CAT, name="Ada") as ada,

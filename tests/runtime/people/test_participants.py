@@ -1,13 +1,13 @@
-"""The parts together: what one viewer is told, and in which order."""
+"""Participants: the events that one viewer is sent, and their order."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile
+from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile, WriterLeaseEvent
 from runtime.people import presence
-from runtime.people.participants import OfferedSize, Participants
+from runtime.people.participants import Participants, ParticipantsCursor
 from tests.support.runtime import Client
 
 
@@ -23,10 +23,10 @@ class Room:
     def _wake(self) -> None:
         self.woken += 1
 
-    def next_event(self, seen: OfferedSize) -> list[tuple[str, Any]]:
+    def events(self, cursor: ParticipantsCursor) -> list[tuple[str, Any]]:
         found = []
-        while news := self.participants.next_event(seen, 7):
-            found.append(news)
+        while event := self.participants.next_event(cursor, 7):
+            found.append(event)
         return found
 
 
@@ -35,22 +35,22 @@ async def room() -> Room:
     return Room()
 
 
-async def test_somebody_is_introduced_before_it_is_named_as_the_holder(
+async def test_a_participant_is_announced_before_it_is_named_as_the_holder(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presence, "TELL", 0.0)
-    seen = OfferedSize()
+    monkeypatch.setattr(presence, "NOTIFY_INTERVAL", 0.0)
+    cursor = ParticipantsCursor()
     ada = room.participants.join(object(), ViewerProfile(key="a"), read_only=False, fit=None)
-    room.participants.describe(ada, seen)
+    room.participants.describe(ada, cursor)
     room.participants.join(object(), ViewerProfile(key="b"), read_only=False, fit=None)
     room.participants.set_lease(TerminalLease(id="t", action="take", viewer="b"))
-    (joined, lease) = room.next_event(seen)
+    (joined, lease) = room.events(cursor)
     assert joined[0] == "joined"
-    assert lease == ("lease", {"mode": "exclusive", "holder": "v2", "epoch": 1, "applied": 7})
+    assert lease == ("lease", WriterLeaseEvent(mode="exclusive", holder="v2", epoch=1, applied=7))
     room.participants.close()
 
 
-async def test_a_focus_gives_the_size_and_a_read_only_one_gives_nothing(room: Room) -> None:
+async def test_focus_decides_the_size_unless_the_viewer_is_read_only(room: Room) -> None:
     room.participants.join(object(), ViewerProfile(key="a"), read_only=False, fit=(100, 30))
     assert room.size == (100, 30)
     room.participants.join(object(), ViewerProfile(key="b", focus=True), read_only=True, fit=(10, 10))
@@ -59,7 +59,7 @@ async def test_a_focus_gives_the_size_and_a_read_only_one_gives_nothing(room: Ro
     room.participants.close()
 
 
-async def test_what_is_null_is_set_and_what_is_left_out_is_not(client: Client) -> None:
+async def test_a_null_pointer_hides_it_and_an_absent_one_leaves_it_unchanged(client: Client) -> None:
     await client.ask("terminal.create", id="t", argv=["cat"])
     await client.attach("t", viewer={"key": "k"}).event("opened")
     steps: list[tuple[dict[str, Any], Any]] = [
@@ -72,12 +72,12 @@ async def test_what_is_null_is_set_and_what_is_left_out_is_not(client: Client) -
         assert answer["viewer"]["at"] == at
 
 
-async def test_nothing_is_left_running_when_it_closes(room: Room) -> None:
-    line = object()
-    ada = room.participants.join(line, ViewerProfile(key="a"), read_only=False, fit=(100, 30))
-    room.participants.typed(ada, b"x")
-    room.participants.fits(ada, (90, 20))
-    room.participants.part(ada, line)
+async def test_close_cancels_all_timers(room: Room) -> None:
+    viewer = object()
+    ada = room.participants.join(viewer, ViewerProfile(key="a"), read_only=False, fit=(100, 30))
+    room.participants.record_input(ada, b"x")
+    room.participants.set_fit(ada, (90, 20))
+    room.participants.leave(ada, viewer)
     room.participants.close()
     woken = room.woken
     loop = asyncio.get_running_loop()
@@ -87,7 +87,7 @@ async def test_nothing_is_left_running_when_it_closes(room: Room) -> None:
     assert (room.woken, room.size) == (woken, (100, 30))
 
 
-async def test_queries_are_answered_by_somebody_who_may_type(client: Client) -> None:
+async def test_queries_are_answered_by_a_viewer_that_may_type_or_by_the_screen(client: Client) -> None:
     ask = "stty raw -echo; echo ready; while dd bs=1 count=1 2>/dev/null; do printf '\\033[6n'; done"
     await client.ask("terminal.create", id="t", argv=["sh", "-c", ask])
     page = client.attach("t", input="p", emulator=True, viewer={"key": "page"})
@@ -97,7 +97,9 @@ async def test_queries_are_answered_by_somebody_who_may_type(client: Client) -> 
     await client.ask("terminal.lease", id="t", action="take", viewer="agent")
     assert await page.event("answers") == {"answers": False}
     agent.send(b"x")
-    await agent.until(lambda: agent.output.count(b"\x1b[6n") > 1)  # the screen answers, and each byte of that asks
+    await agent.until(
+        lambda: agent.output.count(b"\x1b[6n") > 1
+    )  # the screen answers, and each byte of its answer causes a query
     await client.ask("terminal.lease", id="t", action="free")
     assert await page.event("answers", 2) == {"answers": True}
     assert not page.closed

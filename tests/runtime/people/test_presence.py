@@ -1,10 +1,11 @@
-"""Who is there: told to everybody, once, as it is now; and never a queue for who does not read."""
+"""Presence: every viewer is sent the latest state of all participants, without a queue for viewers that do not read."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
+from hawse.api.people import ParticipantEvent, ParticipantLeft, PointerPosition
 from hawse.wire import HawseError
 from runtime.people import presence
 from runtime.people.presence import (
@@ -12,9 +13,8 @@ from runtime.people.presence import (
     PALETTE,
     PARTICIPANTS_LIMIT,
     READ_ONLY_LIMIT,
-    PointerCell,
     Presence,
-    PresenceChange,
+    PresenceCursor,
     clean,
 )
 from tests.support.runtime import Client, Served
@@ -22,24 +22,24 @@ from tests.support.runtime import Client, Served
 
 class Room:
     def __init__(self) -> None:
-        self.told = 0
-        self.gone: list[str] = []
+        self.notifications = 0
+        self.removed: list[str] = []
         self.changed = asyncio.Event()
-        self.presence = Presence(self.tell, lambda participant: self.gone.append(participant.id))
+        self.presence = Presence(self.notify, lambda participant: self.removed.append(participant.id))
 
-    def tell(self) -> None:
-        self.told += 1
+    def notify(self) -> None:
+        self.notifications += 1
         self.changed.set()
 
-    async def until_told(self) -> None:
+    async def until_notified(self) -> None:
         self.changed.clear()
         async with asyncio.timeout(5):
             await self.changed.wait()
 
-    def next_event(self, told: PresenceChange) -> list[tuple[str, Any]]:
+    def events(self, cursor: PresenceCursor) -> list[tuple[str, Any]]:
         found = []
-        while news := self.presence.next_event(told):
-            found.append(news)
+        while event := self.presence.next_event(cursor):
+            found.append(event)
         return found
 
 
@@ -48,14 +48,14 @@ async def room() -> Room:
     return Room()
 
 
-async def test_everybody_gets_a_name_and_a_colour_that_nobody_else_has(room: Room) -> None:
-    people = [room.presence.join(object(), kind="agent" if n == 1 else None) for n in range(len(PALETTE))]
-    assert {participant.color for participant in people} == set(PALETTE)
-    assert [participant.name for participant in people[:3]] == ["guest-1", "agent-2", "guest-3"]
+async def test_each_participant_gets_a_name_and_a_colour_of_its_own(room: Room) -> None:
+    joined = [room.presence.join(object(), kind="agent" if n == 1 else None) for n in range(len(PALETTE))]
+    assert {participant.color for participant in joined} == set(PALETTE)
+    assert [participant.name for participant in joined[:3]] == ["guest-1", "agent-2", "guest-3"]
     assert room.presence.join(object()).color == PALETTE[0]  # all are in use: the least used
 
 
-async def test_a_colour_is_had_as_wished_unless_it_is_another_s_or_none_of_ours(room: Room) -> None:
+async def test_a_requested_colour_is_assigned_if_it_is_in_the_palette_and_unused(room: Room) -> None:
     ada = room.presence.join(object(), color=PALETTE[4])
     bob = room.presence.join(object(), color=PALETTE[4])
     eve = room.presence.join(object(), color="url(evil)")
@@ -75,96 +75,98 @@ async def test_a_colour_is_had_as_wished_unless_it_is_another_s_or_none_of_ours(
         ("\ud800a", "a"),
     ],
 )
-def test_a_name_can_be_shown_anywhere(given: str, shown: str) -> None:
+def test_a_name_is_reduced_to_one_line_of_printable_characters(given: str, shown: str) -> None:
     assert clean(given) == shown
 
 
-async def test_a_name_of_nothing_leaves_the_one_before(room: Room) -> None:
+async def test_a_name_that_is_empty_after_cleaning_is_ignored(room: Room) -> None:
     ada = room.presence.join(object(), name="Ada")
     room.presence.rename(ada, "\x00", None)
     assert ada.name == "Ada"
 
 
-async def test_what_changed_meanwhile_is_told_once_and_as_it_is_now(room: Room) -> None:
-    told = PresenceChange()
-    assert room.presence.describe(told) == []
+async def test_changes_within_an_interval_are_sent_once_with_the_latest_state(room: Room) -> None:
+    cursor = PresenceCursor()
+    assert room.presence.describe(cursor) == []
     ada = room.presence.join(object(), name="Ada")
-    ((name, value),) = room.next_event(told)
-    assert (name, value["viewer"]["name"]) == ("joined", "Ada")
+    ((name, value),) = room.events(cursor)
+    assert (name, value.viewer.name) == ("joined", "Ada")
     for x in range(500):
-        room.presence.point(ada, PointerCell(x, 0))
+        room.presence.set_pointer(ada, PointerPosition(x=x, y=0))
     bob = room.presence.join(object())
-    await room.until_told()
-    assert room.told == 2
-    assert [(name, value["viewer"]["id"], value["viewer"]["at"]) for name, value in room.next_event(told)] == [
-        ("presence", ada.id, {"x": 499, "y": 0}),
-        ("joined", bob.id, None),
+    await room.until_notified()
+    assert room.notifications == 2
+    assert room.events(cursor) == [
+        ("presence", ParticipantEvent(viewer=ada.describe())),
+        ("joined", ParticipantEvent(viewer=bob.describe())),
     ]
+    assert ada.describe().at == PointerPosition(x=499, y=0)
+    assert bob.describe().at is None
 
 
-async def test_who_came_and_went_while_one_did_not_read_was_never_there(
+async def test_a_participant_that_joins_and_leaves_between_two_reads_causes_no_event(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presence, "LINGER", 0.0)
-    told = PresenceChange()
-    ada = room.presence.join(ada_line := object())
-    room.next_event(told)
+    monkeypatch.setattr(presence, "REJOIN_TIMEOUT", 0.0)
+    cursor = PresenceCursor()
+    ada = room.presence.join(ada_viewer := object())
+    room.events(cursor)
     for _ in range(50):
-        line = object()
-        room.presence.part(room.presence.join(line), line)
-    room.presence.part(ada, ada_line)
+        viewer = object()
+        room.presence.leave(room.presence.join(viewer), viewer)
+    room.presence.leave(ada, ada_viewer)
     async with asyncio.timeout(5):
-        while len(room.gone) < 51:
-            await room.until_told()
-    if not (news := room.next_event(told)):
-        await room.until_told()
-        news = room.next_event(told)
-    assert news == [("left", {"id": ada.id})]
-    assert told.versions == {}
+        while len(room.removed) < 51:
+            await room.until_notified()
+    if not (events := room.events(cursor)):
+        await room.until_notified()
+        events = room.events(cursor)
+    assert events == [("left", ParticipantLeft(id=ada.id))]
+    assert cursor.versions == {}
 
 
-async def test_who_comes_back_by_another_line_has_never_left(room: Room) -> None:
+async def test_a_participant_that_reconnects_in_time_is_not_removed(room: Room) -> None:
     first, second = object(), object()
     ada = room.presence.join(first, key="k", name="Ada")
-    room.presence.part(ada, first)
+    room.presence.leave(ada, first)
     assert ada.leaving is not None
     assert room.presence.join(second, key="k", read_only=True) is ada
     assert ada.leaving is None
     assert ada.read_only
-    assert room.presence.join(first, key="k") is ada  # by two lines: it can type by one of them
+    assert room.presence.join(first, key="k") is ada  # two viewers: it can type in one of them
     assert not ada.read_only
-    room.presence.part(ada, first)
+    room.presence.leave(ada, first)
     assert ada.leaving is None
     assert ada.read_only
     room.presence.close()
 
 
-async def test_typing_ends_by_itself(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "TYPING", 0.02)
+async def test_typing_ends_after_a_timeout(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presence, "TYPING_TIMEOUT", 0.02)
     ada = room.presence.join(object())
     for _ in range(3):
-        room.presence.typed(ada)
+        room.presence.mark_typing(ada)
     assert ada.typing
     async with asyncio.timeout(5):
         while ada.typing:
-            await room.until_told()
+            await room.until_notified()
     assert ada.timer is None
 
 
-async def test_there_is_room_for_so_many_and_those_who_are_leaving_make_it(room: Room) -> None:
-    line = object()
-    first = room.presence.join(line)
+async def test_the_number_of_participants_is_limited_and_one_without_viewers_makes_room(room: Room) -> None:
+    viewer = object()
+    first = room.presence.join(viewer)
     for _ in range(PARTICIPANTS_LIMIT - 1):
         room.presence.join(object())
     with pytest.raises(HawseError, match="limit_exceeded"):
         room.presence.join(object())
-    room.presence.part(first, line)
+    room.presence.leave(first, viewer)
     room.presence.join(object())
-    assert room.gone == [first.id]
+    assert room.removed == [first.id]
     room.presence.close()
 
 
-async def test_read_only_viewers_leave_room_for_those_who_may_write(room: Room) -> None:
+async def test_read_only_viewers_leave_room_for_viewers_that_may_write(room: Room) -> None:
     for _ in range(READ_ONLY_LIMIT):
         room.presence.join(object(), read_only=True)
     with pytest.raises(HawseError, match=f"limit_exceeded: {READ_ONLY_LIMIT} read-only viewers"):
@@ -177,7 +179,7 @@ async def test_read_only_viewers_leave_room_for_those_who_may_write(room: Room) 
 # ---- on the wire
 
 
-async def test_joining_typing_and_leaving_are_told_to_the_others(client: Client) -> None:
+async def test_joining_typing_and_leaving_are_sent_to_the_other_viewers(client: Client) -> None:
     await client.ask("terminal.create", id="t", argv=["cat"])
     ada = client.attach("t", input="a", viewer={"key": "secret-a", "name": "Ada"})
     opened = await ada.event("opened")
@@ -198,7 +200,7 @@ async def test_joining_typing_and_leaving_are_told_to_the_others(client: Client)
     assert all("secret" not in str(event.value) for event in ada.events)
 
 
-async def test_an_old_client_is_there_too_without_a_word_of_its_own(client: Client) -> None:
+async def test_a_client_that_sends_no_profile_gets_default_values(client: Client) -> None:
     channel = await client.terminal("exec cat")
     (me,) = (await channel.event("opened"))["presence"]
     assert (me["name"], me["kind"], me["read_only"]) == ("guest-1", "person", False)
@@ -207,19 +209,19 @@ async def test_an_old_client_is_there_too_without_a_word_of_its_own(client: Clie
 @pytest.mark.parametrize(
     "params", [{"at": {"x": -1, "y": 0}}, {"at": {"x": 0, "y": 1000}}, {"name": "x" * 257}, {"focus": "yes"}]
 )
-async def test_nonsense_is_refused(client: Client, params: dict[str, Any]) -> None:
+async def test_invalid_parameters_are_refused(client: Client, params: dict[str, Any]) -> None:
     await client.ask("terminal.create", id="t", argv=["cat"])
     await client.attach("t", viewer={"key": "k"}).event("opened")
     error = await client.refused("terminal.presence", {"id": "t", "viewer": "k"} | params)
     assert error.code == "invalid_params"
 
 
-async def test_a_hundred_viewers_of_which_99_are_stalled_cost_little(served: Served, client: Client) -> None:
+async def test_99_stalled_viewers_of_100_cost_bounded_memory_and_events(served: Served, client: Client) -> None:
     await client.ask("terminal.create", id="t", argv=["cat"])
     reading = client.attach("t", input="i", viewer={"key": "reader"})
     await reading.event("opened")
-    deaf = await served.client(window=1)
-    stalled = [deaf.attach("t", generous=False, viewer={"key": f"k{n}"}) for n in range(99)]
+    slow = await served.client(window=1)
+    stalled = [slow.attach("t", generous=False, viewer={"key": f"k{n}"}) for n in range(99)]
     for channel in stalled:
         await channel.event("opened")
     before = (await client.info())["memory"]
@@ -233,5 +235,7 @@ async def test_a_hundred_viewers_of_which_99_are_stalled_cost_little(served: Ser
     assert [link.connection.pending for link in served.runtime.server._calls] == [0, 0]
     stalled[0].grant(1 << 20)
     await stalled[0].until(lambda: len(stalled[0].events) > 100)
-    assert len(stalled[0].events) < 300  # each of the others once or so, and not 2,000 times
-    await deaf.cut()
+    assert (
+        len(stalled[0].events) < 300
+    )  # about one for each other participant instead of one for each of the 2,000 changes
+    await slow.cut()

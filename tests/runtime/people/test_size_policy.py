@@ -1,10 +1,10 @@
-"""The viewer in use decides, and two of them cannot make the size flap."""
+"""The size policy: the viewer used last decides, and the rate of changes is limited."""
 
 import asyncio
 
 import pytest
 
-from runtime.people import size_policy as sizing
+from runtime.people import size_policy
 from runtime.people.presence import ViewerPresence
 from runtime.people.size_policy import SETTLE, SWITCH, SizePolicy
 from tests.support.runtime import Client
@@ -13,13 +13,13 @@ BIG, SMALL, OTHER = (120, 40), (80, 24), (60, 20)
 
 
 class Screen:
-    """A terminal's size, each change with its time."""
+    """Records the size of a terminal, each change with its time."""
 
     def __init__(self) -> None:
         self.size = (100, 30)
         self.changes: list[tuple[float, tuple[int, int]]] = []
         self.changed = asyncio.Event()
-        self.sizing = SizePolicy(lambda: self.size, self.apply)
+        self.policy = SizePolicy(lambda: self.size, self.apply)
 
     def apply(self, cols: int, rows: int) -> None:
         self.size = (cols, rows)
@@ -45,70 +45,70 @@ async def screen() -> Screen:
     return Screen()
 
 
-async def test_the_first_with_a_size_decides_until_another_is_in_use(screen: Screen) -> None:
-    screen.sizing.fits(ADA, BIG)
+async def test_the_first_participant_with_a_size_decides_until_another_is_active(screen: Screen) -> None:
+    screen.policy.set_fit(ADA, BIG)
     assert screen.size == BIG
-    screen.sizing.fits(BOB, SMALL)
-    assert (screen.size, screen.sizing.decider) == (BIG, ADA)
-    screen.sizing.used(BOB)
-    assert screen.sizing.decider is BOB
+    screen.policy.set_fit(BOB, SMALL)
+    assert (screen.size, screen.policy.decider) == (BIG, ADA)
+    screen.policy.mark_active(BOB)
+    assert screen.policy.decider is BOB
     await screen.until(SMALL)
 
 
-async def test_after_a_while_of_one_another_s_key_takes_effect_at_once(
+async def test_another_participant_takes_effect_at_once_when_the_switch_delay_has_passed(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sizing, "SWITCH", 0.0)
-    screen.sizing.fits(ADA, BIG)
-    screen.sizing.fits(BOB, SMALL)
-    screen.sizing.used(BOB)
+    monkeypatch.setattr(size_policy, "SWITCH", 0.0)
+    screen.policy.set_fit(ADA, BIG)
+    screen.policy.set_fit(BOB, SMALL)
+    screen.policy.mark_active(BOB)
     assert screen.size == SMALL
 
 
-async def test_two_who_type_in_turns_change_it_once_a_second_at_most(screen: Screen) -> None:
-    screen.sizing.fits(ADA, BIG)
-    screen.sizing.fits(BOB, SMALL)
+async def test_two_participants_that_type_in_turns_change_the_size_at_most_once_per_second(screen: Screen) -> None:
+    screen.policy.set_fit(ADA, BIG)
+    screen.policy.set_fit(BOB, SMALL)
     for _ in range(1000):
-        screen.sizing.used(ADA)
-        screen.sizing.used(BOB)
+        screen.policy.mark_active(ADA)
+        screen.policy.mark_active(BOB)
     assert len(screen.changes) == 1
     await screen.until(SMALL)
     (first, _), (second, _) = screen.changes
     assert second - first >= SWITCH * 0.99
 
 
-async def test_a_window_that_is_dragged_changes_it_seldom_and_ends_at_the_last_size(screen: Screen) -> None:
+async def test_dragging_a_window_changes_the_size_rarely_and_ends_at_the_last_one(screen: Screen) -> None:
     for rows in range(10, 40):
-        screen.sizing.fits(ADA, (100, rows))
+        screen.policy.set_fit(ADA, (100, rows))
     assert len(screen.changes) == 1
     await screen.until((100, 39))
     assert len(screen.changes) == 2
     assert screen.changes[1][0] - screen.changes[0][0] >= SETTLE * 0.99
 
 
-async def test_when_who_decides_leaves_who_was_in_use_before_does(screen: Screen) -> None:
-    for who, size in ((ADA, BIG), (BOB, SMALL), (participant("eve"), OTHER)):
-        screen.sizing.fits(who, size)
-    screen.sizing.used(ADA)
-    screen.sizing.used(BOB)
-    screen.sizing.left(BOB)
-    assert screen.sizing.decider is ADA
-    screen.sizing.left(ADA)
+async def test_when_the_decider_leaves_the_participant_active_before_it_decides(screen: Screen) -> None:
+    for each, size in ((ADA, BIG), (BOB, SMALL), (participant("eve"), OTHER)):
+        screen.policy.set_fit(each, size)
+    screen.policy.mark_active(ADA)
+    screen.policy.mark_active(BOB)
+    screen.policy.remove(BOB)
+    assert screen.policy.decider is ADA
+    screen.policy.remove(ADA)
     await screen.until(OTHER)
-    screen.sizing.left(ADA)
-    screen.sizing.close()
+    screen.policy.remove(ADA)
+    screen.policy.close()
 
 
-async def test_who_has_no_size_decides_nothing(screen: Screen) -> None:
-    screen.sizing.used(ADA)
-    assert screen.sizing.decider is None
+async def test_a_participant_without_a_size_does_not_decide(screen: Screen) -> None:
+    screen.policy.mark_active(ADA)
+    assert screen.policy.decider is None
     assert screen.changes == []
 
 
 # ---- on the wire
 
 
-async def test_the_terminal_follows_who_types_and_nobody_who_only_looks(client: Client) -> None:
+async def test_the_size_follows_the_viewer_that_types_and_ignores_read_only_viewers(client: Client) -> None:
     await client.ask("terminal.create", id="t", argv=["cat"])
     ada = client.attach("t", input="a", viewer={"key": "a", "focus": True}, cols=120, rows=40)
     await ada.event("opened")
@@ -123,7 +123,7 @@ async def test_the_terminal_follows_who_types_and_nobody_who_only_looks(client: 
     assert (await ada.event("resized", 3))["cols"] == 120
 
 
-async def test_what_an_emulator_answers_is_no_use_and_no_typing(client: Client) -> None:
+async def test_reports_of_an_emulator_do_not_count_as_typing(client: Client) -> None:
     await client.ask("terminal.create", id="t", argv=["cat"])
     ada = client.attach("t", input="a", viewer={"key": "a"}, cols=120, rows=40)
     await ada.event("opened")
@@ -143,7 +143,7 @@ async def test_what_an_emulator_answers_is_no_use_and_no_typing(client: Client) 
     assert (await client.ask("terminal.get", id="t"))["cols"] == 120
 
 
-async def test_a_resize_by_nobody_in_particular_takes_effect_as_ever(client: Client) -> None:
+async def test_a_resize_without_a_viewer_takes_effect(client: Client) -> None:
     channel = await client.terminal("exec cat")
     assert await client.ask("terminal.resize", id="t", cols=132, rows=43) == {"cols": 132, "rows": 43}
     assert (await channel.event("resized"))["cols"] == 132

@@ -1,9 +1,10 @@
-"""One writer at a time, fenced by an epoch."""
+"""The writer lease: one writer at a time, fenced by an epoch."""
 
 from typing import Any
 
 import pytest
 
+from hawse.api.people import WriterLease
 from hawse.wire import HawseError
 from runtime.people.presence import ViewerPresence
 from runtime.people.writer_lease import WriterLeaseState
@@ -19,65 +20,65 @@ def participant(name: str, *, read_only: bool = False) -> ViewerPresence:
 ADA, BOB = participant("ada"), participant("bob")
 
 
-def refused(lease: WriterLeaseState, *what: Any) -> HawseError:
+def refused(lease: WriterLeaseState, *arguments: Any) -> HawseError:
     before = lease.describe()
     with pytest.raises(HawseError) as caught:
-        lease.act(*what)
+        lease.change(*arguments)
     assert lease.describe() == before
     return caught.value
 
 
-def test_everybody_types_until_somebody_takes_it() -> None:
+def test_every_participant_may_write_until_one_takes_the_lease() -> None:
     lease = WriterLeaseState()
-    assert lease.describe() == {"mode": "free", "holder": None, "epoch": 0}
+    assert lease.describe() == WriterLease(mode="free", holder=None, epoch=0)
     assert lease.may_write(ADA)
     assert lease.may_write(None)
-    lease.act("take", ADA)
-    assert lease.describe() == {"mode": "exclusive", "holder": "ada", "epoch": 1}
-    assert [lease.may_write(who) for who in (ADA, BOB, None)] == [True, False, False]
+    lease.change("take", ADA)
+    assert lease.describe() == WriterLease(mode="exclusive", holder="ada", epoch=1)
+    assert [lease.may_write(each) for each in (ADA, BOB, None)] == [True, False, False]
 
 
-def test_it_is_taken_over_and_what_is_another_s_is_not_given_back() -> None:
+def test_the_lease_can_be_taken_over_and_only_its_holder_can_release_it() -> None:
     lease = WriterLeaseState()
-    lease.act("exclusive", ADA)
+    lease.change("exclusive", ADA)
     assert refused(lease, "exclusive", BOB).code == "conflict"
     assert refused(lease, "release", BOB).details == {"mode": "exclusive", "holder": "ada", "epoch": 1}
-    lease.act("take", BOB)
-    assert lease.describe() == {"mode": "exclusive", "holder": "bob", "epoch": 2}
-    lease.act("free", ADA)
-    assert lease.describe() == {"mode": "free", "holder": None, "epoch": 3}
+    lease.change("take", BOB)
+    assert lease.describe() == WriterLease(mode="exclusive", holder="bob", epoch=2)
+    lease.change("free", ADA)
+    assert lease.describe() == WriterLease(mode="free", holder=None, epoch=3)
 
 
-def test_doing_it_twice_changes_nothing() -> None:
+def test_a_repeated_action_does_not_change_the_epoch() -> None:
     lease = WriterLeaseState()
     for action, epoch in [("release", 0), ("take", 1), ("take", 1), ("exclusive", 1), ("release", 2), ("free", 2)]:
-        lease.act(action, ADA)  # type: ignore[arg-type]
+        lease.change(action, ADA)  # type: ignore[arg-type]
         assert lease.epoch == epoch
 
 
-def test_an_old_epoch_is_refused_with_what_holds_now() -> None:
+def test_an_outdated_epoch_is_refused_with_the_present_state() -> None:
     lease = WriterLeaseState()
-    lease.act("take", ADA, 0)
+    lease.change("take", ADA, 0)
     error = refused(lease, "take", BOB, 0)
     assert (error.code, error.details) == ("conflict", {"mode": "exclusive", "holder": "ada", "epoch": 1})
-    lease.act("take", BOB, 1)
+    lease.change("take", BOB, 1)
     assert refused(lease, "release", ADA, 1).code == "conflict"
 
 
-def test_read_only_viewers_have_no_part_in_it_and_nobody_holds_it() -> None:
+def test_read_only_viewers_cannot_change_the_lease_and_take_requires_a_viewer() -> None:
     lease = WriterLeaseState()
     for action in ("take", "exclusive", "free", "release"):
         assert refused(lease, action, participant("eve", read_only=True)).code == "forbidden"
     assert refused(lease, "take", None).code == "invalid_params"
 
 
-def test_who_leaves_frees_it() -> None:
+def test_a_holder_that_leaves_releases_the_lease() -> None:
     lease = WriterLeaseState()
-    lease.act("take", ADA)
-    lease.left(BOB)
+    lease.change("take", ADA)
+    lease.remove(BOB)
     assert lease.holder is ADA
-    lease.left(ADA)
-    assert lease.describe() == {"mode": "free", "holder": None, "epoch": 2}
+    lease.remove(ADA)
+    assert lease.describe() == WriterLease(mode="free", holder=None, epoch=2)
 
 
 # ---- on the wire
@@ -92,7 +93,7 @@ async def two(client: Client) -> tuple[Channel, Channel]:
     return one, other
 
 
-async def test_a_change_is_told_to_all_with_what_was_applied_and_later_input_is_refused(client: Client) -> None:
+async def test_every_viewer_is_sent_a_change_with_its_applied_offset_and_later_input_is_refused(client: Client) -> None:
     ada, bob = await two(client)
     bob.send(b"before")
     await ada.seen(b"before")
@@ -116,7 +117,7 @@ async def test_a_change_is_told_to_all_with_what_was_applied_and_later_input_is_
     await ada.seen(b"now")
 
 
-async def test_bytes_applied_before_the_change_may_be_sent_again_and_are_not_refused(client: Client) -> None:
+async def test_resent_bytes_that_were_applied_before_the_change_are_not_refused(client: Client) -> None:
     ada, bob = await two(client)
     bob.send(b"once")
     await ada.seen(b"once")
@@ -128,7 +129,7 @@ async def test_bytes_applied_before_the_change_may_be_sent_again_and_are_not_ref
     assert not again.closed
 
 
-async def test_a_holder_whose_line_is_cut_keeps_it_until_it_has_left(client: Client) -> None:
+async def test_a_holder_that_loses_its_connection_keeps_the_lease_until_it_is_removed(client: Client) -> None:
     ada, bob = await two(client)
     await client.ask("terminal.lease", id="t", action="take", viewer="ada")
     ada.cancel()
@@ -139,6 +140,6 @@ async def test_a_holder_whose_line_is_cut_keeps_it_until_it_has_left(client: Cli
     assert (await bob.event("lease", 2))["mode"] == "free"
 
 
-async def test_a_key_that_nobody_has_is_not_found(client: Client) -> None:
+async def test_an_unknown_key_is_not_found(client: Client) -> None:
     await two(client)
     assert (await client.refused("terminal.lease", id="t", action="take", viewer="v1")).code == "not_found"
