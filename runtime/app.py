@@ -1,4 +1,4 @@
-"""The runtime of one sandbox, put together: its terminals, processes and files behind one server."""
+"""The composition root of a sandbox's runtime: its terminals, processes and files behind one server."""
 
 import asyncio
 import logging
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 
 
 def package_version() -> str:
+    """Return the version of the installed distribution, or "unknown"."""
     try:
         return version("hawse")
     except PackageNotFoundError:  # a bundle without metadata
@@ -47,7 +48,7 @@ def package_version() -> str:
 
 
 class Runtime:
-    """What lives as long as the sandbox. `id` names this incarnation."""
+    """The parts of a runtime, and the server in front of them. `id` names this incarnation."""
 
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
         workspace, limits = settings.workspace, settings.limits
@@ -55,32 +56,35 @@ class Runtime:
         self.id = secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        journals = self._journals = JournalPool(limits.journals)
-        outcomes = IdempotencyTable()
+        journals = self.journals = JournalPool(limits.journals)
+        idempotency = IdempotencyTable(limits.idempotency)
         environment = Environment(workspace, mark=self.id)
-        trees = self._trees = ProcessTrees(pools.kill)
+        trees = self.trees = ProcessTrees(pools.kill)
         self._id_file = RuntimeIdFile(settings.id_file) if settings.id_file is not None else None
-        self._terminals = TerminalMethods(environment, journals, trees)
-        leftovers = self._leftovers = OrphanedPipes()
-        launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), leftovers, trees))
-        execs = self._execs = ExecMethods(launcher, outcomes)
+        self.terminals = TerminalMethods(environment, journals, trees)
+        orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
+        launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), orphaned_pipes, trees))
+        execs = self.execs = ExecMethods(launcher, idempotency)
         spill = SpillStore(pools.spill, settings.spill, limits.spill)
-        self._processes = ProcessMethods(launcher, execs, spill, pools.search, limits.processes)
-        self._sessions = SessionMethods(environment, journals, outcomes, tasks, trees, self._processes, leftovers)
-        root = str(settings.root) if settings.root else None
-        self._files = FileMethods(environment, pools.disk, tasks, outcomes, root=root, quota=settings.quota)
-        self._recordings = RecordingMethods(
-            settings.recordings or workspace / ".hawse" / "recordings", self._terminals, tasks, pools.disk
+        self.processes = ProcessMethods(launcher, execs, spill, pools.search, limits.processes)
+        self.sessions = SessionMethods(
+            environment, journals, idempotency, tasks, trees, self.processes, orphaned_pipes, pools.disk
         )
-        self._watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
-        self._gits = GitMethods(environment, trees, pools.disk, tasks, outcomes)
-        dispatcher = Dispatcher(tasks.start, outcomes)
-        self._agents = AutomationMethods(self._terminals, pools.search)
+        root = str(settings.root) if settings.root else None
+        self.files = FileMethods(environment, pools.disk, tasks, idempotency, root=root, quota=settings.quota)
+        self.recordings = RecordingMethods(
+            settings.recordings or workspace / ".hawse" / "recordings", self.terminals, tasks, pools.disk
+        )
+        self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
+        self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency)
+        dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
+        self.automation = AutomationMethods(self.terminals, pools.search)
         ports = PortMethods(self.id, tasks, pools.proc)
-        programs = (self._terminals, execs, self._processes, self._sessions, self._agents)
-        for part in (self, *programs, self._files, self._recordings, ports, self._watches, self._gits):
+        programs = (self.terminals, execs, self.processes, self.sessions, self.automation)
+        for part in (self, *programs, self.files, self.recordings, ports, self.watches, self.git):
             dispatcher.add(part)
-        self.server = Server(dispatcher, name=f"hawse-runtime/{package_version()}", token=settings.token)
+        name = f"hawse-runtime/{package_version()}"
+        self.server = Server(dispatcher, name=name, token=settings.token, limits=limits.links)
 
     @handles(RuntimeInfo)
     def _info(self, params: RuntimeInfo) -> dict[str, Any]:
@@ -91,23 +95,23 @@ class Runtime:
         return self.metrics()
 
     def info(self) -> dict[str, Any]:
-        """What it is and what it holds; `memory` is the resident size in bytes."""
+        """Return the result of `runtime.info`; `memory` is the resident size in bytes."""
         return {
             "runtime": self.id,
             "pid": os.getpid(),
             "version": package_version(),
             "started": self._started,
-            "terminals": len(self._terminals),
-            "processes": len(self._processes) + len(self._execs),
-            "sessions": len(self._sessions),
+            "terminals": len(self.terminals),
+            "processes": len(self.processes) + len(self.execs),
+            "sessions": len(self.sessions),
             "open_fds": _open_fds(),
             "tasks": len(asyncio.all_tasks()),
             "memory": _memory(),
         }
 
     def metrics(self) -> RuntimeMetricsResult:
-        """What it holds now and what it has counted. O(number of viewers); intended for periodic scraping."""
-        terminals = self._terminals
+        """Return gauges and counters. O(number of viewers); intended for periodic scraping."""
+        terminals = self.terminals
         lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
         return RuntimeMetricsResult(
             started=self._started,
@@ -115,14 +119,14 @@ class Runtime:
             memory=_memory(),
             open_fds=_open_fds(),
             terminals=sum(terminal.exit is None for terminal in terminals),
-            processes=sum(process.exit is None for process in self._processes.records) + len(self._execs),
-            sessions=len(self._sessions),
+            processes=sum(process.exit is None for process in self.processes.records) + len(self.execs),
+            sessions=len(self.sessions),
             viewers=len(lags),
             lag=sum(lags),
             lag_max=max(lags, default=0),
-            journals=self._journals.memory,
+            journals=self.journals.memory,
             snapshots=terminals.snapshots.held,
-            recordings=self._recordings.active,
+            recordings=self.recordings.active,
             output=terminals.output,
             reseeds=terminals.stats.reseeds,
             echo=terminals.stats.echoes(),
@@ -132,18 +136,18 @@ class Runtime:
         """End what a killed runtime of the same state directory has left running."""
         if self._id_file is not None:
             if (earlier := self._id_file.read()) is not None:
-                await end_stale_processes(self._trees, earlier)
+                await end_stale_processes(self.trees, earlier)
             self._id_file.write(self.id)
 
     async def close(self) -> None:
-        """End everything that runs here."""
+        """End every program and every call, and remove what is temporary."""
         self.server.close()
-        self._files.close()
-        await asyncio.gather(self._watches.close(), self._terminals.close(), self._sessions.close(), self._gits.close())
-        await self._processes.close()  # and what the others have left behind
-        self._leftovers.close()
-        await self._recordings.close()
-        self._trees.close()
+        self.files.close()
+        await asyncio.gather(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close())
+        await self.processes.close()  # including what the others have left running
+        self.orphaned_pipes.close()
+        await self.recordings.close()
+        self.trees.close()
         if self._id_file is not None:
             self._id_file.remove()
 
@@ -160,7 +164,7 @@ def _open_fds() -> int:
 
 @asynccontextmanager
 async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
-    """A runtime with its task group and its threads. At the end nothing that it started is left."""
+    """Run a runtime with its task group and its threads. On exit, everything that it started has ended."""
     pools = ThreadPools()
     try:
         async with asyncio.TaskGroup() as group:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hawse.rpc.dispatcher import STOP_DELAY
+from hawse.rpc.idempotency import IdempotencyLimits
+from hawse.rpc.server import ServerLimits
 from runtime.core.registry import Retention
 from runtime.journal.journal import JournalLimits
 from runtime.journal.spill import SpillLimits
@@ -17,6 +20,9 @@ class RuntimeLimits:
     spill: SpillLimits = field(default_factory=SpillLimits)  # output of processes on disk
     processes: Retention = field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))  # ended processes
     watches: WatchLimits = field(default_factory=WatchLimits)
+    idempotency: IdempotencyLimits = field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
+    links: ServerLimits = field(default_factory=ServerLimits)  # connections of gateways
+    stop_delay: float = STOP_DELAY  # seconds that stoppable work with a key goes on without a call
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Rules of the repository: no file names a package index, each distribution holds the browser client, one version."""
 
+import ast
 import json
 import os
 import re
@@ -139,3 +140,23 @@ def test_the_container_image_installs_the_programs_that_the_runtime_starts() -> 
     installed = re.findall(r"apt-get install -y --no-install-recommends ([^&\\]+)", text)
     packages = {package for names in installed for package in names.split()}
     assert {"bubblewrap", "ca-certificates", "git", "openssh-client"} <= packages
+
+
+def test_the_runtime_does_not_use_the_default_executor() -> None:
+    """One pool for all blocking work would let a slow disk hold up kills (`runtime.core.thread_pool`)."""
+    found = [
+        f"{path.relative_to(ROOT)}: {ast.unparse(node)}"
+        for path in sorted((ROOT / "runtime").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if _uses_default_executor(node)
+    ]
+    assert not found, "\n".join(found)
+
+
+def _uses_default_executor(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute | ast.Name):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id
+        return name in ("to_thread", "getaddrinfo", "getnameinfo", "set_default_executor")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_in_executor":
+        return isinstance(node.args[0], ast.Constant)
+    return isinstance(node, ast.ImportFrom) and any(alias.name == "to_thread" for alias in node.names)

@@ -15,7 +15,7 @@ from hawse.rpc.idempotency import IdempotencyTable, fingerprint
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
 
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # how msgspec says it
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
 
 STOP_DELAY = 30.0  # seconds that work with a key goes on without a call: clients reconnect within 10
 
@@ -83,7 +83,7 @@ def handles(params: type[Params[Any]], *, stops: bool = False) -> Callable[[F], 
     Args:
         params: The parameters of the method.
         stops: Cancel the coroutine when no call waits for it any more: at once if the call has no key, else after
-            STOP_DELAY, since a client that has lost its connection repeats the call.
+            the dispatcher's `stop_delay`, since a client that has lost its connection repeats the call.
 
     Raises:
         ValueError: The method is a stream.
@@ -127,17 +127,21 @@ class Dispatcher:
     def __init__(
         self,
         spawn: Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"],
-        outcomes: IdempotencyTable,
+        idempotency: IdempotencyTable,
+        *,
+        stop_delay: float = STOP_DELAY,
     ) -> None:
         """Create a dispatcher without methods.
 
         Args:
             spawn: Starts a task that belongs to the server.
-            outcomes: The outcomes of keyed calls.
+            idempotency: The outcomes of keyed calls.
+            stop_delay: Seconds that stoppable work with a key goes on without a call.
         """
         self._handlers: dict[str, Handler] = {}
         self._spawn = spawn
-        self._outcomes = outcomes
+        self._idempotency = idempotency
+        self._stop_delay = stop_delay
 
     @property
     def methods(self) -> dict[str, Spec]:
@@ -183,19 +187,19 @@ class Dispatcher:
 
     def _run_once(self, call: ServedCall, key: str, handler: Handler, params: Any) -> None:
         """Run a keyed call, or let it join the one that runs or ran with that key."""
-        mark = fingerprint(call.method, bytes(call.params))
-        outcome = self._outcomes.join(key, mark, call.age)
+        digest = fingerprint(call.method, bytes(call.params))
+        outcome = self._idempotency.join(key, digest, call.age)
         if outcome is not None:
             outcome.notify(call.result, call.error)
             if isinstance(outcome.work, _Waiting):
                 outcome.work.add(call)
             return
-        outcome = self._outcomes.begin(key, mark)
+        outcome = self._idempotency.begin(key, digest)
         outcome.notify(call.result, call.error)
         try:
             task = self._run(handler, params, outcome.succeed, outcome.fail)
             if handler.stops and task is not None:
-                outcome.work = _Waiting(task, STOP_DELAY)
+                outcome.work = _Waiting(task, self._stop_delay)
                 outcome.work.add(call)
         except Exception as error:
             outcome.fail(typed(error))

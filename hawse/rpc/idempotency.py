@@ -1,9 +1,13 @@
-"""Calls that run once: the outcome of each key (docs/wire.md section 6). One table serves all methods of a server."""
+"""Idempotency keys: a keyed call runs once, and repeats get its outcome (docs/wire.md section 6).
+
+One table serves all methods of a server.
+"""
 
 import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -12,9 +16,14 @@ from hawse.wire import HawseError
 
 T = TypeVar("T")
 
-KEPT = 4096  # outcomes
-KEPT_FOR = 3600.0  # seconds that an outcome is kept
-REMEMBERED = 65_536  # used keys whose outcome is no longer kept
+
+@dataclass(frozen=True, kw_only=True)
+class IdempotencyLimits:
+    """How long the outcomes of keyed calls are kept."""
+
+    outcomes: int = 4096  # settled ones
+    age: float = 3600.0  # seconds from when an outcome was settled
+    used_keys: int = 65_536  # keys whose outcome is no longer kept
 
 
 class KeyedCall(Protocol):
@@ -31,7 +40,7 @@ class KeyedCall(Protocol):
 
 
 def fingerprint(method: str, params: bytes) -> bytes:
-    """Return a digest of a call, by which a repetition is told from another call with the same key."""
+    """Return a digest of a call, which differs between a repeat of a call and another call with the same key."""
     return hashlib.sha256(b"%b %b" % (method.encode(), params)).digest()
 
 
@@ -79,7 +88,16 @@ class Outcome:
 class IdempotencyTable:
     """The outcomes by key. Settled ones are bounded in number and age."""
 
-    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self, limits: IdempotencyLimits = IdempotencyLimits(), clock: Callable[[], float] | None = None
+    ) -> None:
+        """Create an empty table.
+
+        Args:
+            limits: How long outcomes are kept.
+            clock: Returns the time in seconds. None: the running loop's.
+        """
+        self._limits = limits
         self._clock = clock or asyncio.get_running_loop().time
         self._began = self._clock()
         self._running: dict[str, Outcome] = {}
@@ -152,9 +170,10 @@ class IdempotencyTable:
             self._forget()
 
     def _forget(self) -> None:
-        oldest = self._clock() - KEPT_FOR
-        while self._done and (len(self._done) > KEPT or next(iter(self._done.values())).done_at < oldest):
+        limits = self._limits
+        oldest = self._clock() - limits.age
+        while self._done and (len(self._done) > limits.outcomes or next(iter(self._done.values())).done_at < oldest):
             key, _ = self._done.popitem(last=False)
             self._used[key] = None
-        while len(self._used) > REMEMBERED:
+        while len(self._used) > limits.used_keys:
             self._used.popitem(last=False)

@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import logging
+from dataclasses import dataclass, field
 
 from hawse.link import StreamLink
 from hawse.rpc import Dispatcher, typed
@@ -27,41 +28,61 @@ from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
 
-LINKS_LIMIT = 64  # gateways, and tests; each may hold a write buffer
-LIMITS = Limits(channels=LINK_CHANNELS)
+
+@dataclass(frozen=True, kw_only=True)
+class ServerLimits:
+    """The bounds of a server's links."""
+
+    links: int = 64  # at the same time: gateways, and tests; each may hold a write buffer
+    wire: Limits = field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link
 
 
 class Server:
     """Serves any number of links with one dispatcher. `accept` is the factory of their protocols."""
 
-    def __init__(self, dispatcher: Dispatcher, *, name: str, token: str | None = None) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        *,
+        name: str,
+        token: str | None = None,
+        limits: ServerLimits = ServerLimits(),
+    ) -> None:
         """Create a server without links.
 
         Args:
             dispatcher: Runs the calls.
             name: What `welcome` calls the server.
             token: What `hello` must contain. None if only the gateway can connect to the socket.
+            limits: The bounds of its links.
         """
         self.dispatcher = dispatcher
+        self._limits = limits
         self._name = name
         self._token = token
         self._calls: dict[StreamLink, dict[int, RuntimeCall]] = {}
         self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
 
+    @property
+    def links(self) -> list[StreamLink]:
+        """The open links."""
+        return list(self._calls)
+
     def accept(self) -> asyncio.BaseProtocol:
         """Return the protocol of a new link, as `create_unix_server` calls for it."""
-        link = StreamLink(Connection(Role.SERVER, LIMITS), self)
+        link = StreamLink(Connection(Role.SERVER, self._limits.wire), self)
         loop = asyncio.get_running_loop()
         self._calls[link] = {}
         self._hello_timers[link] = loop.call_later(
-            LIMITS.hello_timeout, _refuse, link, HawseError("hello_timeout", "no `hello` in time")
+            self._limits.wire.hello_timeout, _refuse, link, HawseError("hello_timeout", "no `hello` in time")
         )
-        if len(self._calls) > LINKS_LIMIT:
-            _refuse(link, HawseError("limit_exceeded", f"{LINKS_LIMIT} links are open"))
+        if len(self._calls) > self._limits.links:
+            _refuse(link, HawseError("limit_exceeded", f"{self._limits.links} links are open"))
         return link
 
     def close(self) -> None:
-        for link in list(self._calls):
+        """Close every link."""
+        for link in self.links:
             link.close()
 
     # ---- Receiver
@@ -80,7 +101,7 @@ class Server:
                 self.dispatcher.dispatch(call)
             case Cancel(ch=ch):
                 if ch in calls:
-                    calls[ch].error(HawseError("cancelled", "as asked", admitted="yes"))
+                    calls[ch].error(HawseError("cancelled", "cancelled by the client", admitted="yes"))
             case End(ch=ch):
                 self._end(calls.get(ch))
             case Hello():
@@ -92,12 +113,12 @@ class Server:
         for call in list(self._calls.pop(link).values()):
             call.finish()
 
-    # ----
+    # ---- inside
 
     def _welcome(self, link: StreamLink, hello: Hello) -> None:
         self._hello_timers[link].cancel()
         if self._token is not None and not hmac.compare_digest((hello.token or "").encode(), self._token.encode()):
-            _refuse(link, HawseError("unauthenticated", "a wrong token"))
+            _refuse(link, HawseError("unauthenticated", "the token in `hello` is missing or wrong"))
             return
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])

@@ -19,14 +19,14 @@ class Glob:
     def __init__(self, pattern: str) -> None:
         """Raises `invalid_params`."""
         anchored = "/" in pattern.rstrip("/")
-        words = [word for word in pattern.split("/") if word not in ("", ".")]
-        if not words or ".." in words:
+        names = [name for name in pattern.split("/") if name not in ("", ".")]
+        if not names or ".." in names:
             raise HawseError(
                 "invalid_params", f"the glob {pattern!r} matches nothing", details={"glob": to_text(pattern)}
             )
         parts: list[_Part] = [] if anchored else [_ANY]
-        for word in words:
-            part = _ANY if word == "**" else _compile(word)
+        for name in names:
+            part = _ANY if name == "**" else _compile(name)
             if part is not _ANY or not parts or parts[-1] is not _ANY:
                 parts.append(part)
         self._parts = parts
@@ -87,22 +87,22 @@ class Filter:
         return included and not self.excludes(names)
 
 
-def _compile(word: str) -> re.Pattern[str]:
+def _compile(name: str) -> re.Pattern[str]:
     """One name's pattern. Each `*` takes as little as it can and never tries again, which is enough for globs."""
     chunks = [""]
     at = 0
-    while at < len(word):
-        char = word[at]
+    while at < len(name):
+        char = name[at]
         at += 1
         if char == "*":
             chunks.append("")
         elif char == "?":
             chunks[-1] += "."
-        elif char == "[" and (end := _class_end(word, at)) is not None:
-            chunks[-1] += _class(word[at:end])
+        elif char == "[" and (end := _class_end(name, at)) is not None:
+            chunks[-1] += _class(name[at:end])
             at = end + 1
-        elif char == "\\" and at < len(word):
-            chunks[-1] += re.escape(word[at])
+        elif char == "\\" and at < len(name):
+            chunks[-1] += re.escape(name[at])
             at += 1
         else:
             chunks[-1] += re.escape(char)
@@ -113,13 +113,13 @@ def _compile(word: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.DOTALL)
     except re.error as error:
-        raise HawseError("invalid_params", f"the glob {word!r}: {error}", details={"glob": to_text(word)}) from None
+        raise HawseError("invalid_params", f"the glob {name!r}: {error}", details={"glob": to_text(name)}) from None
 
 
-def _class_end(word: str, at: int) -> int | None:
+def _class_end(name: str, at: int) -> int | None:
     """Where the class that begins at `at` ends; a `]` that is first belongs to it."""
-    begin = at + 1 if word[at : at + 1] in ("!", "^") else at
-    end = word.find("]", begin + 1)
+    begin = at + 1 if name[at : at + 1] in ("!", "^") else at
+    end = name.find("]", begin + 1)
     return None if end < 0 else end
 
 

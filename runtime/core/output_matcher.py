@@ -42,7 +42,7 @@ _STRING_END = re.compile(rb"[\x07\x18\x1a\x1b]")
 
 
 class MatchSpan(NamedTuple):
-    """A match. `start` and `end` are offsets in the output; of text that was cut, `truncated` tells."""
+    """A match. `start` and `end` are offsets in the output; `truncated`: a part of its text was left out."""
 
     start: int
     end: int
@@ -186,7 +186,7 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
 
 def _found(match: Any, offset: Any) -> MatchSpan:
     spans = [match.span(n) for n in range(match.re.groups + 1)]
-    texts = [None if start < 0 else _told(match.string[start:end]) for start, end in spans]
+    texts = [None if start < 0 else _decode(match.string[start:end]) for start, end in spans]
     named = {name.decode(): texts[number] for name, number in match.re.groupindex.items()}
     start, end = spans[0]
     truncated = any(stop - begin > GROUP_LIMIT for begin, stop in spans)
@@ -194,5 +194,5 @@ def _found(match: Any, offset: Any) -> MatchSpan:
     return MatchSpan(offset(start), last, texts[0] or "", texts[1:], named, truncated)
 
 
-def _told(text: bytes) -> str:
+def _decode(text: bytes) -> str:
     return text[:GROUP_LIMIT].decode(errors="replace")

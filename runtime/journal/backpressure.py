@@ -1,11 +1,13 @@
 """Flow control of the output of a program: its fastest reader sets the pace, unless a slower one is lossless.
 
-- Reading pauses when even the reader furthest ahead is ROOM behind, or half of a small journal.
-- A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For HOLD seconds after its
-  connection was lost, its position is held so that it can come back.
-- While reading is paused, a lossless reader that takes nothing for LOSSLESS_PATIENCE seconds is ignored until it takes
-  something. Another reader that takes less than PROGRESS bytes in PATIENCE seconds is ignored until it takes so much
-  in that time. It may be outrun meanwhile; the bytes it skips do not count as taken.
+The limits named here are the journal's `FlowLimits`.
+
+- Reading pauses when even the reader furthest ahead is `room` bytes behind, or half of a small journal.
+- A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For `hold_timeout` seconds after
+  its connection was lost, its position is held so that it can come back.
+- While reading is paused, a lossless reader that takes nothing for `lossless_stall_timeout` seconds is ignored until it
+  takes something. Another reader that takes less than `progress` bytes in `stall_timeout` seconds is ignored until it
+  takes so much in that time. It may be outrun meanwhile; the bytes it skips do not count as taken.
 - Without readers everything is read: a program never blocks because its viewer left.
 """
 
@@ -16,12 +18,7 @@ from typing import Protocol
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 
-ROOM = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
-PATIENCE = 2.0  # seconds without real progress after which an ordinary reader counts as gone
-PROGRESS = 16 << 10  # bytes in that time that are real progress: a slow modem is faster
-LOSSLESS_PATIENCE = 30.0  # the same for a lossless one
-HOLD = 30.0  # seconds the place of a lossless reader is kept after its line was cut
-NOBODY = 1 << 62  # beyond every offset: nobody needs anything
+NOT_NEEDED = 1 << 62  # beyond every offset: no reader needs any byte
 
 
 class JournalReader(Protocol):
@@ -35,14 +32,14 @@ class JournalReader(Protocol):
 
 
 class ReaderState:
-    """What the pacer knows of one reader."""
+    """The progress of one reader."""
 
     def __init__(self, resume_id: str | None, follows: bool) -> None:
         self.resume_id = resume_id
-        self.follows = follows  # it never leads: what it has read makes room for no more
-        self.gone = False  # it is ignored
+        self.follows = follows  # it never sets the pace: what it has read makes room for no more output
+        self.stalled = False  # it made no progress in time, and is ignored
         self.seen_at: int | None = None  # the offset from which its progress is measured
-        self.since = 0.0  # when it was there
+        self.since = 0.0  # when it was at that offset, by the loop's clock
 
 
 class Backpressure:
@@ -55,7 +52,14 @@ class Backpressure:
         resume: Callable[[], None],
         hold_room: int | None = None,
     ) -> None:
-        """`hold_room`: bytes that a place which is held may be behind; half a journal by default."""
+        """Start without readers and without a pause.
+
+        Args:
+            journal: What the program's output is appended to. Its `flow` has the limits.
+            pause: Stops the reading of output.
+            resume: Continues it.
+            hold_room: How many bytes a held position may be behind; None: half of the journal.
+        """
         self._journal = journal
         self._hold_room = hold_room
         self._pause = pause
@@ -65,49 +69,75 @@ class Backpressure:
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        journal.needed = WeakCallback(
-            self._needed, gone=NOBODY
-        )  # what is being written out may keep the journal longer
+        # Weak, because a write of spilled output may keep the journal longer than this object.
+        journal.needed = WeakCallback(self._needed, default=NOT_NEEDED)
+
+    @property
+    def held(self) -> int:
+        """The number of positions that are held for readers whose connection was lost."""
+        return len(self._holds)
+
+    @property
+    def watching(self) -> bool:
+        """Whether a timer looks for readers that stall."""
+        return self._watch is not None
+
+    def stalled(self, reader: JournalReader) -> bool:
+        """Whether `reader`, which was added, is ignored because it made no progress in time."""
+        return self._readers[reader].stalled
 
     def add(self, reader: JournalReader, resume_id: str | None = None, *, follows: bool = False) -> None:
-        """`resume_id` names the reader across its reconnects: a place that is held for it is its own again."""
+        """Take `reader` into account from now on.
+
+        Args:
+            reader: A reader of the journal.
+            resume_id: Names the reader across its reconnects: a position that is held under this name is released.
+            follows: Whether it never sets the pace; output is still not read so fast that it is outrun.
+        """
         self._readers[reader] = ReaderState(resume_id, follows)
         if resume_id in self._holds:
             self._holds.pop(resume_id)[1].cancel()
         self.update()
 
     def remove(self, reader: JournalReader) -> None:
-        """It was cut off: keep its place, if it is lossless and has not come back by another line already."""
+        """Remove a reader. Hold the position of a lossless one, unless it has already been added again."""
         resume_id = self._readers.pop(reader).resume_id
-        back = any(place.resume_id == resume_id for place in self._readers.values())
-        if resume_id is not None and reader.lossless and reader.cursor is not None and not back and not self._closed:
-            timer = asyncio.get_running_loop().call_later(HOLD, self._expire, resume_id)
+        returned = any(state.resume_id == resume_id for state in self._readers.values())
+        if (
+            resume_id is not None
+            and reader.lossless
+            and reader.cursor is not None
+            and not returned
+            and not self._closed
+        ):
+            timer = asyncio.get_running_loop().call_later(self._journal.flow.hold_timeout, self._expire, resume_id)
             self._holds[resume_id] = (reader.cursor, timer)
         self.update()
 
     def advanced(self) -> None:
-        """A cursor has moved on, which can only end a pause."""
+        """Note that a cursor has moved on, which can only end a pause."""
         if self.paused:
             self.update()
 
     def update(self) -> None:
+        """Pause or resume the reading, after output or a change of the readers."""
         allowed = self._allowed()
         if allowed and self.paused:
             self.paused = False
-            self._stop_watching()
+            self._stop_timer()
             self._resume()
         elif not allowed and not self.paused:
             self.paused = True
             self._pause()
-            for place in self._readers.values():
-                if not place.gone:
-                    place.seen_at = None
-            self._look()
+            for state in self._readers.values():
+                if not state.stalled:
+                    state.seen_at = None
+            self._find_stalled()
 
     def close(self) -> None:
-        """Nothing more will be read: hold and watch nobody."""
+        """Note that nothing more will be read: release all held positions and stop the timers."""
         self._closed = True
-        self._stop_watching()
+        self._stop_timer()
         for _, timer in self._holds.values():
             timer.cancel()
         self._holds.clear()
@@ -118,11 +148,11 @@ class Backpressure:
         end = self._journal.end
         furthest = -1
         slowest_lossless = end
-        for reader, place in self._readers.items():
+        for reader, state in self._readers.items():
             cursor = reader.cursor
-            if cursor is None or (place.gone and not self._is_back(reader, place, cursor)):
+            if cursor is None or (state.stalled and not self._recovered(reader, state, cursor)):
                 continue
-            if not place.follows:
+            if not state.follows:
                 furthest = max(furthest, cursor)
             if reader.lossless:
                 slowest_lossless = min(slowest_lossless, cursor)
@@ -130,17 +160,17 @@ class Backpressure:
         room = self._journal.capacity // 2
         if end - slowest_lossless > room or end - slowest_held > (self._hold_room or room):
             return False
-        return furthest < 0 or end - furthest <= min(ROOM, self._journal.capacity // 2)
+        return furthest < 0 or end - furthest <= min(self._journal.flow.room, self._journal.capacity // 2)
 
     def _needed(self) -> int:
-        """The first offset that a lossless reader has yet to take, and that stands nowhere but in the journal."""
+        """The first offset that a lossless reader has not taken yet and that is only in the journal."""
         start, needed = self._journal.start, self._journal.end
-        for reader, place in self._readers.items():
+        for reader, state in self._readers.items():
             cursor = reader.cursor if reader.lossless else None
-            if cursor is None or (place.gone and cursor == place.seen_at):
+            if cursor is None or (state.stalled and cursor == state.seen_at):
                 continue
-            if place.follows:
-                return cursor  # what is before, it has put where everybody finds it
+            if state.follows:
+                return cursor  # it has stored what is before, where every reader finds it
             if start <= cursor < needed:
                 needed = cursor
         for cursor, _ in self._holds.values():
@@ -148,38 +178,40 @@ class Backpressure:
                 needed = cursor
         return needed
 
-    def _is_back(self, reader: JournalReader, place: ReaderState, cursor: int) -> bool:
-        """Whether a reader that counted as gone takes enough again."""
+    def _recovered(self, reader: JournalReader, state: ReaderState, cursor: int) -> bool:
+        """Whether a reader that has stalled makes progress again."""
+        flow = self._journal.flow
         now = asyncio.get_running_loop().time()
-        start = place.seen_at if place.seen_at is not None else cursor
+        start = state.seen_at if state.seen_at is not None else cursor
         if reader.lossless:
-            place.gone = cursor == start
-        elif start < self._journal.start or now - place.since > PATIENCE:  # it was outrun, or too slow: measure anew
-            place.seen_at, place.since = cursor, now
-        elif cursor - start >= PROGRESS:
-            place.gone = False
-        return not place.gone
+            state.stalled = cursor == start
+        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # outrun, or too slow
+            state.seen_at, state.since = cursor, now
+        elif cursor - start >= flow.progress:
+            state.stalled = False
+        return not state.stalled
 
-    def _look(self) -> None:
-        """Reading is paused: ignore the readers that have not made progress for their patience."""
+    def _find_stalled(self) -> None:
+        """Ignore the readers that have made no progress in time. Called again and again while reading is paused."""
+        flow = self._journal.flow
         loop = asyncio.get_running_loop()
         now = loop.time()
-        for reader, place in self._readers.items():
+        for reader, state in self._readers.items():
             cursor = reader.cursor
-            if place.gone:
+            if state.stalled:
                 continue
-            progress = 1 if reader.lossless else PROGRESS
-            if cursor is None or place.seen_at is None or cursor - place.seen_at >= progress:
-                place.seen_at, place.since = cursor, now
-            elif now - place.since >= 0.99 * (LOSSLESS_PATIENCE if reader.lossless else PATIENCE):
-                if cursor < self._journal.end:  # one that has everything is not slow
-                    place.gone, place.seen_at, place.since = True, cursor, now
+            progress = 1 if reader.lossless else flow.progress
+            if cursor is None or state.seen_at is None or cursor - state.seen_at >= progress:
+                state.seen_at, state.since = cursor, now
+            elif now - state.since >= 0.99 * (flow.lossless_stall_timeout if reader.lossless else flow.stall_timeout):
+                if cursor < self._journal.end:  # a reader that has everything is not slow
+                    state.stalled, state.seen_at, state.since = True, cursor, now
                 else:
-                    place.since = now
-        self._watch = loop.call_later(PATIENCE, self._look)
+                    state.since = now
+        self._watch = loop.call_later(flow.stall_timeout, self._find_stalled)
         self.advanced()
 
-    def _stop_watching(self) -> None:
+    def _stop_timer(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None

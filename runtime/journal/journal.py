@@ -1,4 +1,4 @@
-"""The last bytes of one stream, by absolute offset. One journal, many cursors; it knows nothing of its readers.
+"""The last bytes of one stream, by absolute offset. One journal, many cursors; it knows no reader, only their limits.
 
 `JournalPool` bounds what all journals of a runtime hold together.
 """
@@ -15,24 +15,43 @@ PORTION = 96 << 10  # bytes; a flood takes a tenth more processor time with 64 K
 LEAST_CAPACITY = 256 << 10  # less would not hold a burst of reading (runtime.pipes) and what readers are behind
 
 
+@dataclass(frozen=True, kw_only=True)
+class FlowLimits:
+    """How far the readers of a journal may be behind, and how long a program waits for them (`Backpressure`)."""
+
+    room: int = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
+    stall_timeout: float = 2.0  # seconds without progress after which an ordinary reader is ignored
+    progress: int = 16 << 10  # bytes in that time that count as progress: a slow modem is faster
+    lossless_stall_timeout: float = 30.0  # the same as `stall_timeout`, for a lossless reader that takes nothing
+    hold_timeout: float = 30.0  # seconds the position of a lossless reader is held after its connection was lost
+
+
 @dataclass(frozen=True)
 class JournalLimits:
     """Bytes of output that are held in memory."""
 
     total: int = 512 << 20  # of all journals together
     each: int = DEFAULT_CAPACITY  # of one journal, while there is room
+    flow: FlowLimits = FlowLimits()  # of the readers of each journal
 
 
 class Journal:
     """A ring of bytes. `start` and `end` are absolute offsets; `[start, end)` can be read."""
 
     def __init__(
-        self, capacity: int = DEFAULT_CAPACITY, reserve: Callable[["Journal", int], None] | None = None
+        self,
+        capacity: int = DEFAULT_CAPACITY,
+        reserve: Callable[["Journal", int], None] | None = None,
+        flow: FlowLimits = FlowLimits(),
     ) -> None:
-        """`capacity` in bytes: the most it holds, rounded up to a power of two.
+        """Create an empty journal.
 
-        `reserve` is called with the journal and its new size before it takes more memory; it may call `limit`.
+        Args:
+            capacity: The most bytes that it holds, rounded up to a power of two.
+            reserve: Is called with the journal and its new size before it takes more memory; it may call `limit`.
+            flow: The limits of its readers.
         """
+        self.flow = flow
         self.capacity = _power_of_two(capacity)
         self._ring = bytearray(min(FIRST_SIZE, self.capacity))
         self._reserve = reserve
@@ -153,8 +172,7 @@ class JournalPool:
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits()) -> None:
-        self._total = limits.total
-        self._each = limits.each
+        self.limits = limits
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 
     @property
@@ -168,29 +186,31 @@ class JournalPool:
         Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
         """
         sharing, small = self._sharing()
-        if (self._total - small) // (len(sharing) + 1) < LEAST_CAPACITY:
+        if (self.limits.total - small) // (len(sharing) + 1) < LEAST_CAPACITY:
             del sharing  # an error remembers what was there
             raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")
-        share = self._share([other.memory for other in sharing], self._total - small - FIRST_SIZE)
+        share = self._share([other.memory for other in sharing], self.limits.total - small - FIRST_SIZE)
         for other in sharing:
             if other.capacity != share:
                 other.limit(share)
-        journal = Journal(share, self._reserve)
+        journal = Journal(share, self._reserve, self.limits.flow)
         self._journals.add(journal)
         return journal
 
     def _reserve(self, journal: Journal, size: int) -> None:
         """The ring of `journal` is to be `size` bytes: limit the journals that have more than the share of each."""
-        if self.memory - journal.memory + size > self._total:
+        if self.memory - journal.memory + size > self.limits.total:
             sharing, small = self._sharing()
-            share = self._share([size if other is journal else other.memory for other in sharing], self._total - small)
+            share = self._share(
+                [size if other is journal else other.memory for other in sharing], self.limits.total - small
+            )
             for other in sharing:
                 if other.capacity > share:
                     other.limit(share)
 
     def _share(self, sizes: list[int], total: int) -> int:
         """The largest share with which they fit into `total` bytes: a power of two, which is what a journal holds."""
-        share = 1 << (self._each.bit_length() - 1)
+        share = 1 << (self.limits.each.bit_length() - 1)
         while share > LEAST_CAPACITY and sum(min(size, share) for size in sizes) > total:
             share >>= 1
         return share

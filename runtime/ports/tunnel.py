@@ -32,33 +32,33 @@ class TunnelStream(asyncio.Protocol):
         self._find = find
         self._on_detach = on_detach
         self._transport: asyncio.Transport | None = None
-        self._gone = False  # the channel is closed
-        self._lost = False  # nor at the connection's
-        self._failure: Exception | None = None  # what broke it
+        self._detached = False  # the channel is closed
+        self._lost = False  # the connection is closed
+        self._failure: Exception | None = None  # why the connection was lost; None: it was closed
         self._address = ""
-        self._told = False  # `opened`
+        self._opened_sent = False  # the event `opened`
         self._chunks: deque[memoryview] = deque()  # from the program
-        self._held = 0  # bytes of them
+        self._held = 0  # bytes in `_chunks`
         self._reading = True
         self._received = 0  # bytes from the program that were sent on
         self._eof = False  # the program sends no more
-        self._eof_told = False
+        self._end_sent = False  # the event `end`
         self._sent = 0  # bytes to the program that were taken
-        self._ended = False  # no more will come for it
-        self._early: list[bytes] = []  # what came for it before the connection; bounded by the input window
+        self._ended = False  # the caller sends no more
+        self._early: list[bytes] = []  # input that came before the connection was made; bounded by the input window
         self._writable = True
-        self._owed = 0  # bytes taken while it did not read: they are acknowledged when it does
+        self._owed = 0  # bytes taken while the program did not read: they are acknowledged when it does
         tasks.start(self._connect())
 
     def cut(self, error: HawseError) -> None:
-        """End it now."""
+        """End the call with `error`."""
         self._call.error(error)
 
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         window = connection.window(ch)
-        if self._chunks and self._told:
+        if self._chunks and self._opened_sent:
             part = self._chunks[0][: min(size, window)]
             if part:
                 connection.send_data(ch, Kind.OUTPUT, self._received, part)
@@ -66,14 +66,14 @@ class TunnelStream(asyncio.Protocol):
             return bool(part)
         if self._lost:
             self._finish()
-        elif window > 0 and self._transport is not None and not self._told:
-            self._told = True
+        elif window > 0 and self._transport is not None and not self._opened_sent:
+            self._opened_sent = True
             connection.send_event(ch, "opened", PortConnectOpened(port=self.port, address=self._address))
             return True
-        elif window > 0 and self._eof and not self._eof_told:
-            self._eof_told = True
+        elif window > 0 and self._eof and not self._end_sent:
+            self._end_sent = True
             connection.send_event(ch, "end", PortConnectEnd(offset=self._received))
-            self._close_if_over()
+            self._close_if_ended()
         return False
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
@@ -89,10 +89,10 @@ class TunnelStream(asyncio.Protocol):
         self._ended = True
         if self._transport is not None and not self._lost:
             self._transport.write_eof()
-            self._close_if_over()
+            self._close_if_ended()
 
     def detach(self) -> None:
-        self._gone = True
+        self._detached = True
         self._chunks.clear()
         self._early.clear()
         if self._transport is not None and not self._lost:
@@ -102,8 +102,8 @@ class TunnelStream(asyncio.Protocol):
     # ---- asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass
-        if self._gone:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's classes are not subclasses of asyncio.Transport
+        if self._detached:
             self._transport.abort()
             return
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
@@ -115,7 +115,7 @@ class TunnelStream(asyncio.Protocol):
         self._call.wake()
 
     def data_received(self, data: bytes) -> None:
-        if self._gone:
+        if self._detached:
             return
         self._chunks.append(memoryview(data))
         self._held += len(data)
@@ -127,7 +127,7 @@ class TunnelStream(asyncio.Protocol):
     def eof_received(self) -> bool:
         self._eof = True
         self._call.wake()
-        return True  # it may still read
+        return True  # the program may still read
 
     def pause_writing(self) -> None:
         self._writable = False
@@ -140,7 +140,7 @@ class TunnelStream(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
         self._failure = exc
-        if not self._gone:
+        if not self._detached:
             self._call.wake()
 
     # ---- inside
@@ -188,9 +188,9 @@ class TunnelStream(asyncio.Protocol):
         else:
             self._owed += len(data)
 
-    def _close_if_over(self) -> None:
-        """Both ends are closed: go when all is written. `connection_lost` then says how it ended."""
-        if self._eof_told and self._ended and self._transport is not None:
+    def _close_if_ended(self) -> None:
+        """Close the connection after the end of both directions; `connection_lost` gets the outcome."""
+        if self._end_sent and self._ended and self._transport is not None:
             self._transport.close()
 
     def _finish(self) -> None:

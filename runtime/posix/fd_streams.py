@@ -103,7 +103,7 @@ class FdWriter:
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
         """Queue `data` (a copy is made of what cannot be written at once). `on_written` gets the sizes as they go.
 
-        What nobody is there to read any more goes as well: it is dropped.
+        Input that the program can no longer read counts as written: it is dropped.
         """
         if not data:
             return

@@ -1,7 +1,7 @@
 """Whether the kernel killed a process for lack of memory, by the counter of the control group (cgroups(7)) only.
 
-Version 2 tells in `memory.events`, version 1 in `memory.oom_control`. Everything we start is in our own group. The
-kernel counts before it sends SIGKILL, so that by the time of an exit the count is there.
+Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. Everything we start is in our own group.
+The kernel counts before it sends SIGKILL, so the count is there when the process has exited.
 """
 
 from pathlib import Path

@@ -10,26 +10,27 @@ from contextlib import suppress
 
 READ_SIZE = 64 << 10
 PAUSE = 0.05  # seconds between two reads of one pipe: a program that floods it waits, and costs little
-LIMIT = 512  # pipes; beyond, the one that was left first is closed
+LIMIT = 512  # pipes; beyond, the one that was taken first is closed
 
 
 class OrphanedPipes:
-    """The pipes, each until no process has its other end open."""
+    """The pipes, each until no process has its other end open. `limit`: how many are held at most."""
 
-    def __init__(self) -> None:
-        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor, and when to read on
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor: when to read on, None while it is read
         self._loop = asyncio.get_running_loop()
 
     def __len__(self) -> int:
         return len(self._pipes)
 
     def take(self, fd: int) -> None:
-        """Read what comes behind `fd`, which stays its owner's to close, at once."""
+        """Drain a duplicate of `fd` from now on. The caller still owns `fd` and can close it at once."""
         try:
             own = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:  # no descriptor is left
             return
-        if len(self._pipes) >= LIMIT:
+        if len(self._pipes) >= self._limit:
             self._close(next(iter(self._pipes)))
         self._pipes[own] = None
         self._loop.add_reader(own, self._read, own)

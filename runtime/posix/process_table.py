@@ -16,7 +16,7 @@ _MARKS = (f"{PROCESS_MARK}=".encode(), f"{RUNTIME_MARK}=".encode())
 
 
 class Member(NamedTuple):
-    """A process that was seen alive. `started` (in clock ticks) tells it from a later process of the same pid."""
+    """A process that was seen alive. A later process with the same pid has another `started` (in clock ticks)."""
 
     pid: int
     started: int

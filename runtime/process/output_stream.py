@@ -22,9 +22,9 @@ class OutputStream:
         journal: Journal,
         changed: Callable[[], None],
         store: SpillStore | None = None,
-        leftovers: OrphanedPipes | None = None,
+        orphaned_pipes: OrphanedPipes | None = None,
     ) -> None:
-        """`leftovers`: drains the pipe if background children outlive the program."""
+        """`orphaned_pipes`: drains the pipe if background children outlive the program."""
         self.journal = journal
         self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
         hold_room = (
@@ -35,7 +35,7 @@ class OutputStream:
         if self.spill is not None:
             self.pacer.add(self.spill, follows=True)
         self._changed = changed
-        self._leftovers = leftovers
+        self._orphaned_pipes = orphaned_pipes
 
     @property
     def end(self) -> int:
@@ -53,10 +53,10 @@ class OutputStream:
         return KeptRange(start=self.first_at(0), offset=self.end)
 
     def finish(self) -> None:
-        """Read what the program has left in the pipe, and close it or hand it to `leftovers`."""
+        """Read what the program has left in the pipe, and close it or hand it to `orphaned_pipes`."""
         self._inlet.drain(DRAIN_LIMIT)
-        if not self._inlet.ended and self._leftovers is not None:
-            self._leftovers.take(self._inlet.fd)
+        if not self._inlet.ended and self._orphaned_pipes is not None:
+            self._orphaned_pipes.take(self._inlet.fd)
         self._inlet.close()
         self.pacer.close()
         if self.spill is not None:

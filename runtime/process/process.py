@@ -37,7 +37,7 @@ class ProcessContext(NamedTuple):
     tasks: Tasks
     journal: Callable[[], Journal]
     oom: OomCounter
-    leftovers: OrphanedPipes
+    orphaned_pipes: OrphanedPipes
     trees: ProcessTrees
 
 
@@ -86,8 +86,8 @@ class Process:
         pipes = spawn_pipes(argv, env={**env, PROCESS_MARK: self.instance}, cwd=cwd, stdin=stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
-        self.stdout = OutputStream(pipes.stdout, journals[0], WeakCallback(self._wake), store, ground.leftovers)
-        self.stderr = OutputStream(pipes.stderr, journals[1], WeakCallback(self._wake), store, ground.leftovers)
+        self.stdout = OutputStream(pipes.stdout, journals[0], WeakCallback(self._wake), store, ground.orphaned_pipes)
+        self.stderr = OutputStream(pipes.stderr, journals[1], WeakCallback(self._wake), store, ground.orphaned_pipes)
         self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
 
     @property

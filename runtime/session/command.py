@@ -83,8 +83,8 @@ class SessionCommand:
                 os.close(fd)
             remove_tree(folder)
             raise
-        self.stdout = OutputStream(opened[0], journals[0], WeakCallback(self.wake), leftovers=orphaned_pipes)
-        self.stderr = OutputStream(opened[1], journals[1], WeakCallback(self.wake), leftovers=orphaned_pipes)
+        self.stdout = OutputStream(opened[0], journals[0], WeakCallback(self.wake), orphaned_pipes=orphaned_pipes)
+        self.stderr = OutputStream(opened[1], journals[1], WeakCallback(self.wake), orphaned_pipes=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
         """Return the lines that run it. `cwd` is absolute; `last` is the exit code before. Raises `OSError`."""

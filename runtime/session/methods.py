@@ -29,6 +29,7 @@ from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import JournalPool
 from runtime.posix.environment import Environment
 from runtime.posix.orphaned_pipes import OrphanedPipes
@@ -62,6 +63,7 @@ class SessionMethods:
         trees: ProcessTrees,
         processes: ProcessMethods,
         orphaned_pipes: OrphanedPipes,
+        disk: ThreadPool,
     ) -> None:
         self._environment = environment
         self._journals = journals
@@ -70,6 +72,7 @@ class SessionMethods:
         self._trees = trees
         self._processes = processes
         self._orphaned_pipes = orphaned_pipes
+        self._disk = disk
         self._sessions: dict[str, Session] = {}
         self._ended: OrderedDict[Session, None] = OrderedDict()
         self._finished: deque[SessionCommand] = deque()  # those with a key, the latest RUNS_KEPT
@@ -115,6 +118,7 @@ class SessionMethods:
             folder=self._new_folder(),
             tasks=self._tasks,
             trees=self._trees,
+            disk=self._disk,
             on_end=self._has_ended,
         )
         if existing is not None:

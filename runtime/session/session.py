@@ -17,6 +17,7 @@ from hawse.rpc import typed
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.posix.process_table import PROCESS_MARK
 from runtime.posix.process_tree import ProcessTrees
 from runtime.process.process import TIMED_OUT
@@ -44,6 +45,7 @@ class Session:
         folder: Path,
         tasks: Tasks,
         trees: ProcessTrees,
+        disk: ThreadPool,
         on_end: Callable[["Session"], None],
     ) -> None:
         """Start the shell; `ready` waits until it can be used.
@@ -56,6 +58,7 @@ class Session:
             folder: A path for the session's directory, which is made here and removed at the end.
             tasks: Owns the work of this session.
             trees: Reads the process table and ends process trees.
+            disk: The threads that read files.
             on_end: Is called once, when the shell has ended.
 
         Raises:
@@ -81,7 +84,7 @@ class Session:
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
-        self._syntax = SyntaxCheck(shell)
+        self._syntax = SyntaxCheck(shell, disk)
         self._checked: SessionCommand | None = None  # the command that was last checked for syntax errors
         folder.mkdir(mode=0o700)
         try:

@@ -12,6 +12,7 @@ from typing import Final
 
 from hawse.api.types import Exit
 from hawse.wire import HawseError
+from runtime.core.thread_pool import ThreadPool
 from runtime.posix.child import adopt
 from runtime.posix.fd_streams import FdReader
 from runtime.posix.spawn import spawn_pipes
@@ -28,9 +29,15 @@ _UNCLOSED: Final = b"unexpected EOF while looking for matching"
 class SyntaxCheck:
     """Checks the commands of one session. It remembers whether a command may have defined an alias."""
 
-    def __init__(self, shell: str) -> None:
-        """Create the check of a session whose shell is the program `shell`; only those of bash are checked."""
+    def __init__(self, shell: str, disk: ThreadPool) -> None:
+        """Create the check of a session.
+
+        Args:
+            shell: The path of the session's shell; only commands of bash are checked.
+            disk: The threads that read files.
+        """
         self._shell = shell
+        self._disk = disk
         self._bash = PurePath(shell).name == "bash"
         self._aliases = False
 
@@ -52,7 +59,7 @@ class SyntaxCheck:
         Returns:
             What bash prints about the syntax error. None if there is no error, or if the check was not possible.
         """
-        text = await asyncio.to_thread(command.read_text, errors="surrogateescape")
+        text = await self._disk.run(command.read_text, errors="surrogateescape")
         message = await self._parse(command, state)
         if message is not None and "extglob" in text:
             # The command may enable extended globs in one line and use them in the next.

@@ -28,9 +28,9 @@ _MASK = (
     | inotify.NO_FOLLOW
     | inotify.NOT_UNLINKED
 )
-_COME = inotify.CREATE | inotify.MOVED_TO
-_GONE = inotify.DELETE | inotify.MOVED_FROM
-_ROOT_GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT
+_ADDED = inotify.CREATE | inotify.MOVED_TO
+_REMOVED = inotify.DELETE | inotify.MOVED_FROM
+_ROOT_REMOVED = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT
 _PASSING = (
     errno.ENOENT,
     errno.ENOTDIR,
@@ -90,12 +90,23 @@ class Directories:
 class DirectoryTree:
     """Links are not followed: what they lead to has a place of its own."""
 
-    def __init__(self, root: str, filter: Filter, *, recursive: bool) -> None:
-        """`root`: an absolute path. Raises `limit_exceeded`."""
+    def __init__(self, root: str, filter: Filter, *, recursive: bool, limit: int = DIRECTORIES_LIMIT) -> None:
+        """Create a tree that watches nothing yet.
+
+        Args:
+            root: An absolute path.
+            filter: Which changes are reported, and which directories are not watched.
+            recursive: Whether the directories below `root` are watched.
+            limit: How many directories are watched at most.
+
+        Raises:
+            HawseError: `limit_exceeded` if the user has too many inotify instances, or no descriptor is free.
+        """
+        self._limit = limit
         self._root = os.fsencode(root)
         self._filter = filter
         self._recursive = recursive
-        self.gone = False  # the root itself was deleted, moved or unmounted: no more events will come
+        self.root_removed = False  # the root itself was deleted, moved or unmounted: no more events will come
         self._directories = Directories()
         self._root_wd = -1
         try:
@@ -123,11 +134,11 @@ class DirectoryTree:
             raise (_limit(error) if inotify.is_limit(error) else error) from None
         self._directories.add(self._root, self._root_wd)
         if self._recursive:
-            for _ in self._descend(self._root, telling=False):
+            for _ in self._descend(self._root, report=False):
                 pass
 
     def reopen(self) -> None:
-        """Begin anew after an overflow, with an empty queue; `fd` is another. Raises as `open`."""
+        """Start again after an overflow, with an empty queue and another `fd`. Raises as `open`."""
         new = Inotify()
         self._inotify.close()
         self._inotify = new
@@ -154,29 +165,29 @@ class DirectoryTree:
     def _digest(self, event: InotifyEvent) -> Iterator[WatchedChange]:
         if event.mask & inotify.OVERFLOW:
             raise OverflowedError
-        if event.wd == self._root_wd and event.mask & _ROOT_GONE:
-            self.gone = True
+        if event.wd == self._root_wd and event.mask & _ROOT_REMOVED:
+            self.root_removed = True
         if event.mask & inotify.IGNORED:
             self._directories.remove(event.wd)
         directory = self._directories.path(event.wd)
         if directory is None or not event.name:
-            return  # of one that we have let go of; or of a directory itself, which its parent tells too
+            return  # a directory that is no longer watched, or a watched one itself: its parent has an event of it too
         path = _join(directory, event.name)
         is_directory = bool(event.mask & inotify.IS_DIRECTORY)
-        if event.mask & _GONE:
-            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted one has an event of its own
+        if event.mask & _REMOVED:
+            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted directory has an event of its own
                 for wd in self._directories.cut(path):
                     self._inotify.remove(wd)
             yield from self._change("deleted", path, is_directory)
-        elif event.mask & _COME:
+        elif event.mask & _ADDED:
             yield from self._change("added", path, is_directory)
             if is_directory and self._recursive:
                 yield from self._descend(path)
         else:
             yield from self._change("modified", path, is_directory)
 
-    def _descend(self, directory: bytes, *, telling: bool = True) -> Iterator[WatchedChange]:
-        """Watch what is below; of a directory that has just come, what it holds has come as well.
+    def _descend(self, directory: bytes, *, report: bool = True) -> Iterator[WatchedChange]:
+        """Watch what is below; of a new directory, what it holds is new as well.
 
         A directory is watched before it is read, so that an entry made meanwhile is seen by the one or the other.
         """
@@ -187,7 +198,7 @@ class DirectoryTree:
                 continue
             for name, is_directory in _entries(here):
                 path = _join(here, name)
-                if telling:
+                if report:
                     yield from self._change("added", path, is_directory)
                 if is_directory:
                     waiting.append(path)
@@ -195,8 +206,8 @@ class DirectoryTree:
     def _watch(self, path: bytes) -> bool:
         if self._filter.excludes(self._names(path)):
             return False
-        if len(self._directories) >= DIRECTORIES_LIMIT:
-            raise HawseError("limit_exceeded", f"more than {DIRECTORIES_LIMIT} directories: exclude some")
+        if len(self._directories) >= self._limit:
+            raise HawseError("limit_exceeded", f"more than {self._limit} directories: exclude some")
         try:
             self._directories.add(path, self._inotify.add(path, _MASK))
         except OSError as error:

@@ -46,7 +46,7 @@ class DirectoryWatch:
             await self._disk.run(self._tree.open)
             self.live.set()
             self._notify()
-            while self.end is None and not self._tree.gone:
+            while self.end is None and not self._tree.root_removed:
                 await self._readable()
                 await self._step()
             self._finish(HawseError("not_found", f"{self.path} was deleted, moved or unmounted", admitted="yes"))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
 
@@ -15,8 +16,14 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    async with Served(tmp_path) as served:
+def limits() -> RuntimeLimits:
+    """The limits of `served`. A test that needs others parametrizes this fixture directly."""
+    return RuntimeLimits()
+
+
+@pytest.fixture
+async def served(tmp_path: Path, limits: RuntimeLimits) -> AsyncIterator[Served]:
+    async with Served(tmp_path, limits=limits) as served:
         yield served
 
 

@@ -1,4 +1,4 @@
-"""Every call gets one answer, with a code that says what was wrong and nothing of what is inside."""
+"""Every call gets one answer; an error has a code and does not reveal internals."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from hawse.api.files import FileChmod, FileRead
 from hawse.api.processes import ProcessAttach
 from hawse.api.rights import allows
 from hawse.api.terminals import TerminalCreate
-from hawse.rpc import dispatcher as dispatcher_module
 from hawse.rpc import handles, serves
 from hawse.rpc.dispatcher import decode
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
 BUGS = ["test.bug", "test.late_bug", "test.unspeakable", "test.unspeakable_later", "test.stream"]
@@ -165,10 +165,8 @@ async def test_stoppable_work_with_a_key_waits_for_a_repeat_of_its_call(
     assert not bench.stopped.is_set()
 
 
-async def test_stoppable_work_with_a_key_stops_when_no_call_repeats_it(
-    client: Client, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dispatcher_module, "STOP_DELAY", 0.05)
+@pytest.mark.parametrize("limits", [RuntimeLimits(stop_delay=0.05)])
+async def test_stoppable_work_with_a_key_stops_when_no_call_repeats_it(client: Client, bench: Bench) -> None:
     call = client.call("test.stoppable", key="k")
     await bench.began.wait()
     call.cancel()

@@ -1,14 +1,17 @@
-"""A key runs once; its outcome is kept for a while, and its use for longer."""
+"""A keyed call runs once; its outcome is kept for a while, and that the key was used for longer."""
 
 from typing import Any, NamedTuple
 
 import pytest
 
 from hawse.rpc import IdempotencyTable, Outcome, fingerprint
-from hawse.rpc import idempotency as outcomes
+from hawse.rpc.idempotency import IdempotencyLimits
 from hawse.wire import HawseError
 
-MARK = fingerprint("m", b"{}")
+DIGEST = fingerprint("m", b"{}")
+
+
+LIMITS = IdempotencyLimits(outcomes=3, used_keys=4)
 
 
 class Clock:
@@ -19,7 +22,7 @@ class Clock:
         return self.now
 
 
-class Told:
+class Caller:
     def __init__(self) -> None:
         self.values: list[Any] = []
         self.errors: list[HawseError] = []
@@ -34,91 +37,87 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def kept(clock: Clock) -> IdempotencyTable:
-    return IdempotencyTable(clock)
+def table(clock: Clock) -> IdempotencyTable:
+    return IdempotencyTable(LIMITS, clock)
 
 
-def test_a_repeat_joins_what_runs_and_then_gets_what_is_stored(kept: IdempotencyTable) -> None:
-    assert kept.join("k", MARK) is None
-    outcome = kept.begin("k", MARK, work="the work")
-    told, late = Told(), Told()
-    joined = kept.join("k", MARK)
+def test_a_repeat_joins_the_running_call_and_later_gets_the_stored_outcome(table: IdempotencyTable) -> None:
+    assert table.join("k", DIGEST) is None
+    outcome = table.begin("k", DIGEST, work="the work")
+    caller, late = Caller(), Caller()
+    joined = table.join("k", DIGEST)
     assert joined is outcome
     assert joined.work == "the work"
-    joined.notify(*told)
-    assert not told.values
+    joined.notify(*caller)
+    assert not caller.values
     outcome.succeed(7)
-    assert told.values == [7]
-    stored = kept.join("k", MARK)
+    assert caller.values == [7]
+    stored = table.join("k", DIGEST)
     assert stored is not None
     stored.notify(*late)
     assert late.values == [7]
 
 
-def test_another_call_with_the_same_key_is_a_conflict(kept: IdempotencyTable) -> None:
-    kept.begin("k", MARK)
+def test_another_call_with_the_same_key_is_a_conflict(table: IdempotencyTable) -> None:
+    table.begin("k", DIGEST)
     for other in (fingerprint("m", b'{"a":1}'), fingerprint("n", b"{}")):
         with pytest.raises(HawseError, match="key_conflict"):
-            kept.join("k", other)
+            table.join("k", other)
 
 
 def test_an_unknown_key_older_than_the_runtime_is_not_run_and_a_younger_one_is(
-    kept: IdempotencyTable, clock: Clock
+    table: IdempotencyTable, clock: Clock
 ) -> None:
     clock.now = 10.0
-    assert kept.join("young", MARK, age=9.0) is None
+    assert table.join("young", DIGEST, age=9.0) is None
     with pytest.raises(HawseError, match="outcome_unknown") as caught:
-        kept.join("old", MARK, age=11.0)
+        table.join("old", DIGEST, age=11.0)
     assert caught.value.admitted == "unknown"
 
 
-def test_a_failure_after_the_work_began_is_stored(kept: IdempotencyTable) -> None:
-    told = Told()
-    kept.begin("k", MARK).fail(HawseError("io_error", admitted="yes"))
-    stored = kept.join("k", MARK)
+def test_a_failure_after_the_work_began_is_stored(table: IdempotencyTable) -> None:
+    caller = Caller()
+    table.begin("k", DIGEST).fail(HawseError("io_error", admitted="yes"))
+    stored = table.join("k", DIGEST)
     assert stored is not None
-    stored.notify(*told)
-    assert [error.code for error in told.errors] == ["io_error"]
+    stored.notify(*caller)
+    assert [error.code for error in caller.errors] == ["io_error"]
 
 
-def test_a_refusal_before_the_work_began_leaves_the_key_unused(kept: IdempotencyTable) -> None:
-    told = Told()
-    outcome = kept.begin("k", MARK)
-    outcome.notify(*told)
+def test_a_refusal_before_the_work_began_leaves_the_key_unused(table: IdempotencyTable) -> None:
+    caller = Caller()
+    outcome = table.begin("k", DIGEST)
+    outcome.notify(*caller)
     outcome.fail(HawseError("limit_exceeded"))
-    assert [error.code for error in told.errors] == ["limit_exceeded"]
-    assert kept.join("k", MARK) is None
+    assert [error.code for error in caller.errors] == ["limit_exceeded"]
+    assert table.join("k", DIGEST) is None
 
 
-def test_after_an_hour_from_its_end_an_outcome_is_unknown(kept: IdempotencyTable, clock: Clock) -> None:
-    outcome = kept.begin("k", MARK)
-    clock.now = 10 * outcomes.KEPT_FOR
-    assert kept.join("k", MARK) is outcome, "it still runs"
+def test_an_outcome_is_dropped_an_hour_after_it_was_settled(table: IdempotencyTable, clock: Clock) -> None:
+    outcome = table.begin("k", DIGEST)
+    clock.now = 10 * LIMITS.age
+    assert table.join("k", DIGEST) is outcome, "it still runs"
     outcome.succeed(1)
-    clock.now += outcomes.KEPT_FOR
-    assert kept.join("k", MARK) is outcome
+    clock.now += LIMITS.age
+    assert table.join("k", DIGEST) is outcome
     clock.now += 1
     with pytest.raises(HawseError, match="outcome_unknown") as unknown:
-        kept.join("k", MARK)
+        table.join("k", DIGEST)
     assert unknown.value.admitted == "yes"
 
 
-def test_outcomes_are_bounded_in_number_and_so_are_the_keys(
-    kept: IdempotencyTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outcomes, "KEPT", 3)
-    monkeypatch.setattr(outcomes, "REMEMBERED", 4)
-    running = kept.begin("running", MARK)
+def test_the_numbers_of_outcomes_and_of_used_keys_are_bounded(table: IdempotencyTable) -> None:
+    running = table.begin("running", DIGEST)
     for number in range(10):
-        kept.begin(str(number), MARK).succeed(number)
-    assert kept.join("running", MARK) is running
-    assert [str(n) for n in range(10) if _state(kept, str(n)) == "kept"] == ["7", "8", "9"]
-    assert [str(n) for n in range(10) if _state(kept, str(n)) == "unknown"] == ["3", "4", "5", "6"]
+        table.begin(str(number), DIGEST).succeed(number)
+    assert table.join("running", DIGEST) is running
+    assert [str(n) for n in range(10) if _state(table, str(n)) == "kept"] == ["7", "8", "9"]
+    assert [str(n) for n in range(10) if _state(table, str(n)) == "unknown"] == ["3", "4", "5", "6"]
 
 
-def _state(kept: IdempotencyTable, key: str) -> str:
+def _state(table: IdempotencyTable, key: str) -> str:
     try:
-        return "kept" if kept.join(key, MARK) else "new"
+        return "kept" if table.join(key, DIGEST) else "new"
     except HawseError:
         return "unknown"
 
@@ -129,39 +128,39 @@ class Call(NamedTuple):
     age: float | None = None
 
 
-def test_work_is_started_once_for_a_key_and_each_time_without_one(kept: IdempotencyTable) -> None:
+def test_work_is_started_once_for_a_key_and_each_time_without_one(table: IdempotencyTable) -> None:
     started: list[Outcome] = []
 
     def start(outcome: Outcome) -> int:
         started.append(outcome)
         return len(started)
 
-    assert [kept.attach_or_start(Call("k"), {"a": 1}, start) for _ in range(2)] == [1, 1]
-    assert [kept.attach_or_start(Call(None), {"a": 1}, start) for _ in range(2)] == [2, 3]
+    assert [table.attach_or_start(Call("k"), {"a": 1}, start) for _ in range(2)] == [1, 1]
+    assert [table.attach_or_start(Call(None), {"a": 1}, start) for _ in range(2)] == [2, 3]
     assert [outcome.key for outcome in started] == ["k", None, None]
     with pytest.raises(HawseError, match="key_conflict"):
-        kept.attach_or_start(Call("k"), {"a": 2}, start)
+        table.attach_or_start(Call("k"), {"a": 2}, start)
     for outcome in started:
         outcome.succeed()
-    assert kept.attach_or_start(Call("k"), {"a": 1}, start) == 1
+    assert table.attach_or_start(Call("k"), {"a": 1}, start) == 1
 
 
-def test_work_that_failed_gives_its_error_to_repeats(kept: IdempotencyTable) -> None:
+def test_work_that_failed_gives_its_error_to_repeats(table: IdempotencyTable) -> None:
     failed = HawseError("io_error", "broken", admitted="yes")
-    outcomes_: list[Outcome] = []
-    kept.attach_or_start(Call("k"), {}, outcomes_.append)
-    outcomes_[0].fail(failed)
+    outcomes: list[Outcome] = []
+    table.attach_or_start(Call("k"), {}, outcomes.append)
+    outcomes[0].fail(failed)
     with pytest.raises(HawseError) as raised:
-        kept.attach_or_start(Call("k"), {}, outcomes_.append)
+        table.attach_or_start(Call("k"), {}, outcomes.append)
     assert raised.value is failed
 
 
-def test_a_key_is_unused_if_its_work_could_not_be_started(kept: IdempotencyTable) -> None:
+def test_a_key_is_unused_if_its_work_could_not_be_started(table: IdempotencyTable) -> None:
     def refuse(outcome: Outcome) -> None:
         outcome.fail(HawseError("limit_exceeded", "full"))
         raise HawseError("limit_exceeded", "full")
 
     for _ in range(2):
         with pytest.raises(HawseError, match="limit_exceeded"):
-            kept.attach_or_start(Call("k"), {}, refuse)
-    assert kept.attach_or_start(Call("k"), {}, lambda outcome: "work") == "work"
+            table.attach_or_start(Call("k"), {}, refuse)
+    assert table.attach_or_start(Call("k"), {}, lambda outcome: "work") == "work"

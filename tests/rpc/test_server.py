@@ -1,4 +1,4 @@
-"""The door: who comes in, and what becomes of those who do not keep to the protocol."""
+"""Links are accepted, authenticated and bounded in number; a protocol error closes the link."""
 
 import asyncio
 import socket
@@ -14,22 +14,23 @@ from hawse import link as links
 from hawse.api.runtime import RuntimeInfo
 from hawse.api.terminals import TerminalList
 from hawse.rpc import handles
-from hawse.rpc import server as server_module
+from hawse.rpc.server import ServerLimits
 from hawse.wire import Limits
 from hawse.wire.limits import LINK_CHANNELS
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, children, eventually
 
 Message = dict[str, Any]
 HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}
 
 
-class Line:
-    """A bare stream: says what it likes."""
+class RawLink:
+    """A socket on which a test sends any bytes."""
 
     def __init__(self, served: Served) -> None:
         self._path = str(served.socket)
 
-    async def __aenter__(self) -> "Line":
+    async def __aenter__(self) -> "RawLink":
         self._reader, self._writer = await asyncio.open_unix_connection(self._path)
         return self
 
@@ -38,7 +39,7 @@ class Line:
         with suppress(ConnectionError):
             await self._writer.wait_closed()
 
-    def say(self, *messages: Message | bytes) -> None:
+    def send(self, *messages: Message | bytes) -> None:
         for message in messages:
             body = message if isinstance(message, bytes) else msgspec.json.encode(message)
             self._writer.write(len(body).to_bytes(4, "big") + body)
@@ -46,7 +47,7 @@ class Line:
     def write(self, data: bytes) -> None:
         self._writer.write(data)
 
-    async def hears(self) -> Message:
+    async def receive(self) -> Message:
         async with asyncio.timeout(10):
             size = int.from_bytes(await self._reader.readexactly(4), "big")
             message: Message = msgspec.json.decode(await self._reader.readexactly(size))
@@ -61,25 +62,29 @@ class Line:
 
 
 async def test_a_hello_is_answered_with_the_limits(served: Served) -> None:
-    async with Line(served) as line:
-        line.say(HELLO)
-        welcome = await line.hears()
+    async with RawLink(served) as link:
+        link.send(HELLO)
+        welcome = await link.receive()
         assert welcome["type"] == "welcome"
         assert welcome["limits"]["channels"] == LINK_CHANNELS
-        line.say({"type": "ping", "t": 7})
-        assert await line.hears() == {"type": "pong", "t": 7}
+        link.send({"type": "ping", "t": 7})
+        assert await link.receive() == {"type": "pong", "t": 7}
 
 
-async def test_who_does_not_say_hello_is_told_and_sent_away(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "LIMITS", Limits(channels=LINK_CHANNELS, hello_timeout=0.02))
-    async with Line(served) as line:
-        error = await line.hears()
+def hello_timeout(seconds: float) -> RuntimeLimits:
+    return RuntimeLimits(links=ServerLimits(wire=Limits(channels=LINK_CHANNELS, hello_timeout=seconds)))
+
+
+@pytest.mark.parametrize("limits", [hello_timeout(0.02)])
+async def test_a_link_without_hello_is_closed_with_hello_timeout(served: Served) -> None:
+    async with RawLink(served) as link:
+        error = await link.receive()
         assert (error["type"], error["code"], error["retryable"]) == ("error", "hello_timeout", True)
-        assert await line.closed()
+        assert await link.closed()
 
 
-async def test_one_who_said_hello_stays(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "LIMITS", Limits(channels=LINK_CHANNELS, hello_timeout=0.05))
+@pytest.mark.parametrize("limits", [hello_timeout(0.05)])
+async def test_a_link_with_hello_stays_open_after_the_timeout(served: Served) -> None:
     async with served.client() as client:
         waits = client.execute("sleep 0.15")
         await waits.result()
@@ -87,7 +92,7 @@ async def test_one_who_said_hello_stays(served: Served, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("token", ["wrong", "", None, "ÿ", "s3cret "])
-async def test_a_wrong_token_is_told_and_sent_away(tmp_path: Path, token: str | None) -> None:
+async def test_a_wrong_token_is_refused_with_unauthenticated(tmp_path: Path, token: str | None) -> None:
     async with Served(tmp_path, token="s3cret") as served:
         client = await served.client(token=token)
         await client.until(lambda: client.lost)
@@ -96,13 +101,13 @@ async def test_a_wrong_token_is_told_and_sent_away(tmp_path: Path, token: str | 
         assert client.welcome is None
 
 
-async def test_the_right_token_comes_in(tmp_path: Path) -> None:
+async def test_the_right_token_is_accepted(tmp_path: Path) -> None:
     async with Served(tmp_path, token="s3cret") as served, served.client(token="s3cret") as client:
         assert (await client.info())["runtime"] == served.runtime.id
 
 
-async def test_one_link_too_many_is_told_and_the_others_stay(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "LINKS_LIMIT", 2)
+@pytest.mark.parametrize("limits", [RuntimeLimits(links=ServerLimits(links=2))])
+async def test_a_link_beyond_the_limit_is_refused_and_the_others_stay(served: Served) -> None:
     async with served.client() as first, served.client() as second:
         third = await served.client()
         await third.until(lambda: third.lost)
@@ -110,7 +115,7 @@ async def test_one_link_too_many_is_told_and_the_others_stay(served: Served, mon
         assert third.last_word.code == "limit_exceeded"
         await first.info()
         await second.cut()
-        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        await eventually(lambda: len(served.runtime.server.links) == 1)
         async with served.client() as fourth:
             await fourth.info()
 
@@ -120,49 +125,49 @@ def call(ch: int, method: str = "runtime.info", **more: Any) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("say", "code"),
+    ("send", "code"),
     [
-        (lambda line: line.say(call(1)), "protocol_error"),  # before `hello`
-        (lambda line: line.say(HELLO, HELLO), "protocol_error"),
-        (lambda line: line.say(HELLO, {"type": "nonsense"}), "invalid_message"),
-        (lambda line: line.say(HELLO, b"{not json"), "invalid_message"),
-        (lambda line: line.say(HELLO, b'{"type":"ping","t":"\xff"}'), "invalid_message"),
-        (lambda line: line.say(HELLO, call(0)), "invalid_message"),
-        (lambda line: line.say(HELLO, call(5), call(5)), "protocol_error"),
-        (lambda line: line.say(HELLO, {"type": "cancel", "ch": 9}), "protocol_error"),
-        (lambda line: line.say(HELLO, b"\x01" + bytes(12)), "protocol_error"),  # output from a client
-        (lambda line: line.say(HELLO, b"\x09" + bytes(12)), "invalid_message"),  # a kind that is none
-        (lambda line: line.say(HELLO, b"\x00"), "invalid_message"),  # shorter than its header
-        (lambda line: line.write(bytes(4)), "protocol_error"),  # a length of 0
-        (lambda line: line.write(b"\xff\xff\xff\xff"), "protocol_error"),  # 4 GiB are announced
+        (lambda link: link.send(call(1)), "protocol_error"),  # before `hello`
+        (lambda link: link.send(HELLO, HELLO), "protocol_error"),
+        (lambda link: link.send(HELLO, {"type": "nonsense"}), "invalid_message"),
+        (lambda link: link.send(HELLO, b"{not json"), "invalid_message"),
+        (lambda link: link.send(HELLO, b'{"type":"ping","t":"\xff"}'), "invalid_message"),
+        (lambda link: link.send(HELLO, call(0)), "invalid_message"),
+        (lambda link: link.send(HELLO, call(5), call(5)), "protocol_error"),
+        (lambda link: link.send(HELLO, {"type": "cancel", "ch": 9}), "protocol_error"),
+        (lambda link: link.send(HELLO, b"\x01" + bytes(12)), "protocol_error"),  # output from a client
+        (lambda link: link.send(HELLO, b"\x09" + bytes(12)), "invalid_message"),  # an unknown kind
+        (lambda link: link.send(HELLO, b"\x00"), "invalid_message"),  # shorter than its header
+        (lambda link: link.write(bytes(4)), "protocol_error"),  # a length of 0
+        (lambda link: link.write(b"\xff\xff\xff\xff"), "protocol_error"),  # 4 GiB are announced
     ],
 )
-async def test_who_breaks_the_protocol_is_sent_away(served: Served, say: Callable[[Line], None], code: str) -> None:
-    async with Line(served) as line:
-        say(line)
-        while (message := await _heard(line)) is not None and message["type"] != "error":
+async def test_a_protocol_error_closes_the_link(served: Served, send: Callable[[RawLink], None], code: str) -> None:
+    async with RawLink(served) as link:
+        send(link)
+        while (message := await _receive(link)) is not None and message["type"] != "error":
             pass
         assert message is None or message["code"] == code
         assert message is not None or code == "protocol_error"
-        assert await line.closed()
+        assert await link.closed()
     async with served.client() as other:
         await other.info()
 
 
-async def _heard(line: Line) -> Message | None:
+async def _receive(link: RawLink) -> Message | None:
     try:
-        return await line.hears()
+        return await link.receive()
     except asyncio.IncompleteReadError:
         return None
 
 
 async def test_input_beyond_the_window_breaks_the_link(served: Served) -> None:
-    async with Line(served) as line:
-        line.say(HELLO, call(1, "exec", params={"command": "sleep 60", "stdin": True, "input": "i"}))
-        window = (await line.hears())["limits"]["input_window"]
+    async with RawLink(served) as link:
+        link.send(HELLO, call(1, "exec", params={"command": "sleep 60", "stdin": True, "input": "i"}))
+        window = (await link.receive())["limits"]["input_window"]
         for offset in range(0, 2 * window, 65536):
-            line.say(b"\x00" + (1).to_bytes(4, "big") + offset.to_bytes(8, "big") + bytes(65536))
-        while (message := await line.hears())["type"] != "error":
+            link.send(b"\x00" + (1).to_bytes(4, "big") + offset.to_bytes(8, "big") + bytes(65536))
+        while (message := await link.receive())["type"] != "error":
             pass
         assert message["code"] == "credit_exceeded"
 
@@ -185,7 +190,7 @@ class Large:
         return "y" * 100_000
 
 
-async def test_a_client_that_asks_for_more_than_it_has_read_waits_and_gets_all(served: Served) -> None:
+async def test_a_client_that_calls_faster_than_it_reads_waits_and_gets_every_result(served: Served) -> None:
     """W1: 50 results of 0.43 MB, more than the backlog of 8 MiB, ended the link and the calls of all clients."""
     large = Large()
     served.runtime.server.dispatcher.add(large)
@@ -202,7 +207,7 @@ async def test_a_client_that_asks_for_more_than_it_has_read_waits_and_gets_all(s
         client.mistakes.clear()  # these results do not have the types of their methods
 
 
-async def test_a_client_that_reads_no_answers_gets_no_more_and_the_others_go_on(served: Served) -> None:
+async def test_a_client_that_reads_nothing_is_sent_no_more_and_others_are_served(served: Served) -> None:
     large = Large()
     served.runtime.server.dispatcher.add(large)
     async with served.client() as other:
@@ -218,27 +223,27 @@ async def test_a_client_that_reads_no_answers_gets_no_more_and_the_others_go_on(
         handled = large.calls
         assert await other.ask("port.exposed") == {"exposed": []}
         assert large.calls == handled < 30, "more calls than answers that may wait"
-        assert len(served.runtime.server._calls) == 2
+        assert len(served.runtime.server.links) == 2
         deaf.close()
-        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        await eventually(lambda: len(served.runtime.server.links) == 1)
 
 
 async def test_a_held_result_can_be_cancelled(served: Served) -> None:
     large = Large()
     served.runtime.server.dispatcher.add(large)
-    async with Line(served) as line:
-        line.say(HELLO, *(call(n + 1, "terminal.list") for n in range(100)))
-        assert (await line.hears())["type"] == "welcome"
+    async with RawLink(served) as link:
+        link.send(HELLO, *(call(n + 1, "terminal.list") for n in range(100)))
+        assert (await link.receive())["type"] == "welcome"
         large.go.set()
-        ended = {(await line.hears())["ch"] for _ in range(3)}
-        line.say(*({"type": "cancel", "ch": n + 1} for n in range(100) if n + 1 not in ended))
-        ended |= {(await line.hears())["ch"] for _ in range(97)}
+        ended = {(await link.receive())["ch"] for _ in range(3)}
+        link.send(*({"type": "cancel", "ch": n + 1} for n in range(100) if n + 1 not in ended))
+        ended |= {(await link.receive())["ch"] for _ in range(97)}
         assert ended == set(range(1, 101))
-        (link,) = served.runtime.server._calls
-        assert link.held == 0
+        (served_link,) = served.runtime.server.links
+        assert served_link.held == 0
 
 
-async def test_a_cut_link_leaves_its_work_and_nothing_else(served: Served) -> None:
+async def test_a_lost_link_leaves_its_terminals_and_nothing_else(served: Served) -> None:
     async with served.client() as other:
         before = await other.info()
         client = await served.client()
@@ -247,7 +252,7 @@ async def test_a_cut_link_leaves_its_work_and_nothing_else(served: Served) -> No
         client.call("file.write", {"path": "x", "input": "i"}).send(b"half")
         assert not shell.closed
         await client.cut()
-        await eventually(lambda: len(served.runtime.server._calls) == 1)
+        await eventually(lambda: len(served.runtime.server.links) == 1)
         assert (await other.ask("terminal.get", id="t"))["viewers"] == 0
         await other.ask("terminal.kill", id="t", grace=0)
         async with asyncio.timeout(10):
@@ -255,17 +260,17 @@ async def test_a_cut_link_leaves_its_work_and_nothing_else(served: Served) -> No
                 await asyncio.sleep(0.005)
 
 
-async def test_a_bug_in_a_stream_costs_its_call_and_not_the_link(client: Client, served: Served) -> None:
+async def test_a_bug_in_a_stream_ends_its_call_and_not_the_link(client: Client, served: Served) -> None:
     call = client.execute("cat", stdin=True, input="i")
     await call.event("opened")
-    (process,) = served.runtime._execs.running.values()
+    (process,) = served.runtime.execs.running.values()
     process.inputs = None  # type: ignore[assignment]
     call.send(b"x")
     assert (await call.refusal()).code == "internal"
     await client.info()
 
 
-async def test_closing_tells_every_link(served: Served) -> None:
+async def test_close_closes_every_link(served: Served) -> None:
     async with served.client() as client:
         served.runtime.server.close()
         await client.until(lambda: client.lost)

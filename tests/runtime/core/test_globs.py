@@ -56,10 +56,10 @@ def test_a_glob_matches_what_it_says(pattern: str, path: str, matches: bool) -> 
     assert Glob(pattern).matches(path.split("/")) is matches
 
 
-words = st.text(alphabet="ab*?.", min_size=1, max_size=8)
+patterns = st.text(alphabet="ab*?.", min_size=1, max_size=8)
 
 
-@given(words, st.text(alphabet="ab.", min_size=1, max_size=10))
+@given(patterns, st.text(alphabet="ab.", min_size=1, max_size=10))
 def test_within_a_name_a_glob_is_what_the_shell_has(pattern: str, name: str) -> None:
     if "**" in pattern or not pattern.strip("."):
         return
@@ -80,7 +80,7 @@ def model(pattern: list[str], path: list[str]) -> bool:
     st.lists(st.sampled_from(["a", "b", "ab", "c"]), min_size=1, max_size=6),
 )
 def test_a_path_is_matched_as_by_trying_everything(pattern: list[str], path: list[str]) -> None:
-    joined = [word for at, word in enumerate(pattern) if word != "**" or pattern[at - 1 : at] != ["**"]]
+    joined = [name for at, name in enumerate(pattern) if name != "**" or pattern[at - 1 : at] != ["**"]]
     assert Glob("/" + "/".join(pattern)).matches(path) == model(joined, path)
 
 

@@ -93,15 +93,15 @@ def test_the_latest_ended_items_are_retained() -> None:
 
 
 async def test_an_ended_item_is_dropped_at_its_age() -> None:
-    gone = asyncio.Event()
-    things: Registry[Item] = Registry("thing", retention=Retention(age=0.01), on_drop=lambda _: gone.set())
+    dropped = asyncio.Event()
+    things: Registry[Item] = Registry("thing", retention=Retention(age=0.01), on_drop=lambda _: dropped.set())
     things.add(Item("runs"))
     item = Item("a")
     things.add(item)
     things.end(item)
     assert things.find("a") is item
     async with asyncio.timeout(10):
-        await gone.wait()
+        await dropped.wait()
     assert [item.id for item in things] == ["runs"]
     await things.close()
 

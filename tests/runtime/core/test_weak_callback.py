@@ -1,4 +1,4 @@
-"""Callbacks that keep nobody alive, and what that is for: what has ended and is forgotten is gone at once."""
+"""Weak callbacks do not keep their object alive; ended terminals and commands are freed without a collection."""
 
 import gc
 import weakref
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from runtime.core.registry import Retention
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
-from runtime.terminal import methods as terminals
 from runtime.terminal.terminal import Terminal
-from tests.support.runtime import Client
+from tests.support.runtime import Client, Served
 from tests.support.sessions import run
 
 
@@ -23,7 +23,7 @@ class Bell:
         return len(self.rung)
 
 
-def test_a_call_goes_through_while_somebody_has_the_object() -> None:
+def test_a_call_reaches_the_object_while_it_is_referenced() -> None:
     bell = Bell()
     ring = WeakCallback(bell.ring)
     assert ring("a") == 1
@@ -31,9 +31,9 @@ def test_a_call_goes_through_while_somebody_has_the_object() -> None:
     assert bell.rung == ["a", "b", "b"]
 
 
-def test_it_holds_nobody_and_then_calls_nobody() -> None:
+def test_it_keeps_no_reference_and_returns_the_default_after_the_object_is_freed() -> None:
     bell = Bell()
-    ring, seen = WeakCallback(bell.ring, gone=7), weakref.ref(bell)
+    ring, seen = WeakCallback(bell.ring, default=7), weakref.ref(bell)
     del bell
     assert seen() is None
     assert ring("a") == 7
@@ -41,7 +41,7 @@ def test_it_holds_nobody_and_then_calls_nobody() -> None:
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    """The garbage collector is as good as never there."""
+    """Disables the garbage collector."""
     gc.collect()
     gc.disable()
     yield
@@ -53,10 +53,8 @@ def living(kind: type) -> int:
 
 
 @pytest.mark.usefixtures("no_collector")
-async def test_terminals_that_are_forgotten_leave_nothing_to_the_garbage_collector(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(terminals, "EXITED_KEPT", 2)
+async def test_dropped_terminals_are_freed_without_a_collection(client: Client, served: Served) -> None:
+    served.runtime.terminals.registry.retention = Retention(count=2)
     before = living(Terminal), living(Journal)
     for number in range(8):
         shell = await client.terminal("printf '\\033[6n\\033]133;A\\a'; read -r line; exit 1", f"t{number}")
@@ -67,7 +65,7 @@ async def test_terminals_that_are_forgotten_leave_nothing_to_the_garbage_collect
 
 
 @pytest.mark.usefixtures("no_collector")
-async def test_so_do_commands(client: Client) -> None:
+async def test_ended_commands_are_freed_without_a_collection(client: Client) -> None:
     await client.ask("session.create", id="s")
     before = living(Journal)
     for _ in range(4):

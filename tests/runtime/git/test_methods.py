@@ -178,7 +178,7 @@ async def test_where_there_is_no_repository_it_says_so(client: Client, served: S
 
 
 async def test_without_git_it_says_so(client: Client, repo: Path, served: Served) -> None:
-    served.runtime._gits._environment._base["PATH"] = str(served.workspace)
+    served.runtime.git._environment._base["PATH"] = str(served.workspace)
     assert (await client.refused("git.status", path="repo")).code == "spawn_failed"
     stream = client.call("git.clone", {"url": "http://127.0.0.1:1/x"})
     assert (await stream.refusal()).code == "spawn_failed"

@@ -1,16 +1,16 @@
-"""The fastest reader paces, a lossless one is never outrun, and a stalled one counts as gone until it moves."""
+"""The fastest reader sets the pace, a lossless one is never outrun, and one that stalls is ignored until it moves."""
 
 import asyncio
-from typing import Any
+from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
-from runtime.journal import backpressure as pace
-from runtime.journal.backpressure import PROGRESS, ROOM, Backpressure
-from runtime.journal.journal import LEAST_CAPACITY, Journal
-from tests.support.runtime import eventually
+from runtime.journal.backpressure import Backpressure
+from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, Journal
 
 CAPACITY = 4 << 20
+ROOM, PROGRESS = FlowLimits().room, FlowLimits().progress
 
 
 class Viewer:
@@ -20,20 +20,23 @@ class Viewer:
 
 
 class Source:
-    """A program that prints when it may."""
+    """A program that prints while its output is read."""
 
-    def __init__(self) -> None:
-        self.journal = Journal(CAPACITY)
+    def __init__(self, flow: FlowLimits) -> None:
+        self.journal = Journal(CAPACITY, flow=flow)
         self.reading = True
+        self.resumed = asyncio.Event()
         self.pacer = Backpressure(self.journal, self._pause, self._resume)
 
     def _pause(self) -> None:
         assert self.reading
         self.reading = False
+        self.resumed.clear()
 
     def _resume(self) -> None:
         assert not self.reading
         self.reading = True
+        self.resumed.set()
 
     def prints(self, size: int) -> None:
         self.journal.append(bytes(size))
@@ -46,24 +49,30 @@ class Source:
 
 
 @pytest.fixture
-async def source() -> Any:
-    source = Source()
+def flow() -> FlowLimits:
+    """The limits of `source`. A test that needs others parametrizes this fixture directly."""
+    return FlowLimits()
+
+
+@pytest.fixture
+async def source(flow: FlowLimits) -> AsyncIterator[Source]:
+    source = Source(flow)
     yield source
     source.pacer.close()
 
 
-async def test_with_nobody_there_everything_is_read(source: Source) -> None:
+async def test_without_readers_everything_is_read(source: Source) -> None:
     source.prints(3 * CAPACITY)
     assert source.reading
 
 
-async def test_who_has_not_begun_holds_up_nothing(source: Source) -> None:
+async def test_a_reader_that_has_not_begun_does_not_pause_the_program(source: Source) -> None:
     source.pacer.add(Viewer(None))
     source.prints(CAPACITY)
     assert source.reading
 
 
-async def test_the_fastest_paces_and_the_slowest_does_not(source: Source) -> None:
+async def test_the_fastest_reader_sets_the_pace(source: Source) -> None:
     fast, slow = Viewer(), Viewer()
     source.pacer.add(fast)
     source.pacer.add(slow)
@@ -79,7 +88,7 @@ async def test_the_fastest_paces_and_the_slowest_does_not(source: Source) -> Non
     assert source.reading, "the slow one is far behind by now"
 
 
-async def test_the_last_to_leave_lets_the_program_run(source: Source) -> None:
+async def test_the_program_runs_on_when_the_last_reader_is_removed(source: Source) -> None:
     viewer = Viewer()
     source.pacer.add(viewer)
     source.prints(2 * ROOM)
@@ -88,18 +97,16 @@ async def test_the_last_to_leave_lets_the_program_run(source: Source) -> None:
     assert source.reading
 
 
-async def test_one_that_makes_no_progress_counts_as_gone_until_it_does(
-    source: Source, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.01)
+@pytest.mark.parametrize("flow", [FlowLimits(stall_timeout=0.01)])
+async def test_a_reader_without_progress_is_ignored_until_it_makes_progress(source: Source) -> None:
     stalled = Viewer()
     source.pacer.add(stalled)
     source.prints(2 * ROOM)
     assert not source.reading
-    await eventually(lambda: source.reading)
+    await source.resumed.wait()
     source.prints(ROOM)
     assert source.reading
-    monkeypatch.setattr(pace, "PATIENCE", 3600.0)
+    source.journal.flow = replace(source.journal.flow, stall_timeout=3600.0)
     source.takes(stalled, PROGRESS - 1)
     source.prints(1)
     assert source.reading
@@ -108,61 +115,53 @@ async def test_one_that_makes_no_progress_counts_as_gone_until_it_does(
     assert not source.reading, "it has made progress: it counts again"
 
 
-async def test_one_that_takes_a_little_at_a_time_counts_as_gone(
-    source: Source, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.05)
+@pytest.mark.parametrize("flow", [FlowLimits(stall_timeout=0.05)])
+async def test_a_reader_that_takes_too_little_in_time_is_ignored(source: Source) -> None:
     drip = Viewer()
     source.pacer.add(drip)
     source.prints(2 * ROOM)
 
-    def resumed() -> bool:
-        if not source.reading:
-            source.takes(drip, 1)
-        return source.reading
-
-    await eventually(resumed)
+    while not source.reading:
+        source.takes(drip, 1)
+        await asyncio.sleep(0)
     source.prints(2 * CAPACITY)
     source.takes(drip, source.journal.start - (drip.cursor or 0))
     source.prints(CAPACITY // 2)
-    assert source.reading, "the output that it was sent around is no progress"
+    assert source.reading, "output that it skipped does not count as progress"
 
 
-async def test_one_that_has_everything_does_not_count_as_gone(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.01)
+@pytest.mark.parametrize("flow", [FlowLimits(stall_timeout=0.01)])
+async def test_a_reader_that_has_everything_is_not_ignored(source: Source) -> None:
     fast, slow = Viewer(), Viewer(lossless=True)
     source.pacer.add(fast)
     source.pacer.add(slow)
     source.prints(CAPACITY // 2 + 1)
     source.takes(fast, source.journal.end)
     assert not source.reading
-    await asyncio.sleep(0.05)  # several times PATIENCE
+    await asyncio.sleep(0.05)  # time itself is tested: several times `stall_timeout`
     source.takes(slow, source.journal.end)
     assert source.reading
     source.prints(ROOM + 1)
     assert not source.reading
 
 
-async def test_a_lossless_one_has_patience_from_its_own_last_progress(
-    source: Source, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.01)
-    monkeypatch.setattr(pace, "LOSSLESS_PATIENCE", 0.3)
+@pytest.mark.parametrize("flow", [FlowLimits(stall_timeout=0.01, lossless_stall_timeout=0.3)])
+async def test_the_timeout_of_a_lossless_reader_begins_at_its_own_last_progress(source: Source) -> None:
     loop = asyncio.get_running_loop()
     moves, stuck = Viewer(lossless=True), Viewer(lossless=True)
     source.pacer.add(moves)
     source.pacer.add(stuck)
     source.prints(CAPACITY // 2 + 1000)
     began = loop.time()
-    while not source.pacer._readers[stuck].gone:
+    while not source.pacer.stalled(stuck):
         source.takes(moves, 1)
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(0.002)  # time itself is tested
     assert loop.time() - began >= 0.29
-    assert not source.pacer._readers[moves].gone
-    assert not source.reading, "who still moves is not outrun"
+    assert not source.pacer.stalled(moves)
+    assert not source.reading, "a reader that makes progress is not outrun"
 
 
-async def test_a_lossless_one_is_never_outrun(source: Source) -> None:
+async def test_a_lossless_reader_is_never_outrun(source: Source) -> None:
     fast, lossless = Viewer(), Viewer(lossless=True)
     source.pacer.add(fast)
     source.pacer.add(lossless)
@@ -174,7 +173,7 @@ async def test_a_lossless_one_is_never_outrun(source: Source) -> None:
     assert source.reading
 
 
-async def test_its_place_is_held_after_a_cut_and_is_its_own_again_when_it_comes_back(source: Source) -> None:
+async def test_the_position_of_a_lost_lossless_reader_is_held_until_it_is_added_again(source: Source) -> None:
     lossless = Viewer(lossless=True)
     source.pacer.add(lossless, "id")
     source.pacer.remove(lossless)
@@ -182,38 +181,40 @@ async def test_its_place_is_held_after_a_cut_and_is_its_own_again_when_it_comes_
     assert not source.reading
     back = Viewer(0, lossless=True)
     source.pacer.add(back, "id")
-    assert not source.pacer._holds
+    assert not source.pacer.held
     source.takes(back, CAPACITY // 2)
     assert source.reading
 
 
-async def test_a_place_is_not_held_for_ever(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "HOLD", 0.01)
+@pytest.mark.parametrize("flow", [FlowLimits(hold_timeout=0.01)])
+async def test_a_held_position_is_released_after_the_timeout(source: Source) -> None:
     lossless = Viewer(lossless=True)
     source.pacer.add(lossless, "id")
     source.pacer.remove(lossless)
     source.prints(CAPACITY)
     assert not source.reading
-    await eventually(lambda: source.reading)
+    await source.resumed.wait()
 
 
-async def test_no_place_is_held_for_one_who_is_back_before_the_old_line_is_known_to_be_cut(source: Source) -> None:
+async def test_no_position_is_held_if_the_reader_was_added_again_before_the_old_one_was_removed(source: Source) -> None:
     old, new = Viewer(0, lossless=True), Viewer(0, lossless=True)
     source.pacer.add(old, "id")
     source.pacer.add(new, "id")
     source.pacer.remove(old)
-    assert not source.pacer._holds
+    assert not source.pacer.held
 
 
 @pytest.mark.parametrize(("lossless", "resume_id"), [(False, "id"), (True, None)])
-async def test_nobody_elses_place_is_held(source: Source, lossless: bool, resume_id: str | None) -> None:
+async def test_only_lossless_readers_with_a_resume_id_are_held(
+    source: Source, lossless: bool, resume_id: str | None
+) -> None:
     viewer = Viewer(0, lossless=lossless)
     source.pacer.add(viewer, resume_id)
     source.pacer.remove(viewer)
-    assert not source.pacer._holds
+    assert not source.pacer.held
 
 
-async def test_one_that_follows_is_waited_for_but_leads_nobody(source: Source) -> None:
+async def test_a_following_reader_is_not_outrun_and_does_not_set_the_pace(source: Source) -> None:
     viewer, wait = Viewer(0), Viewer(0, lossless=True)
     source.pacer.add(viewer)
     source.pacer.add(wait, follows=True)
@@ -229,23 +230,23 @@ async def test_one_that_follows_is_waited_for_but_leads_nobody(source: Source) -
     assert source.reading
 
 
-async def test_after_the_end_nothing_is_held_or_watched(source: Source) -> None:
+async def test_after_close_nothing_is_held_or_watched(source: Source) -> None:
     viewer, lossless = Viewer(), Viewer(lossless=True)
     source.pacer.add(lossless, "a")
     source.pacer.remove(lossless)
     source.pacer.add(viewer)
     source.prints(CAPACITY)
     source.pacer.close()
-    assert not source.pacer._holds
-    assert source.pacer._watch is None
+    assert not source.pacer.held
+    assert not source.pacer.watching
     late = Viewer(0, lossless=True)
     source.pacer.add(late, "b")
     source.pacer.remove(late)
-    assert not source.pacer._holds
+    assert not source.pacer.held
 
 
-async def test_in_a_small_journal_the_fastest_is_not_outrun_either() -> None:
-    source = Source()
+async def test_in_a_small_journal_the_fastest_reader_is_not_outrun_either() -> None:
+    source = Source(FlowLimits())
     source.journal.limit(LEAST_CAPACITY)
     viewer = Viewer()
     source.pacer.add(viewer)

@@ -1,12 +1,11 @@
-"""What is left in the background may go on to print, and costs little."""
+"""Background children can write after their command has exited, and a flood of them is read slowly."""
 
 import asyncio
 import os
 
 import pytest
 
-from runtime.journal.journal import LEAST_CAPACITY
-from runtime.posix import orphaned_pipes as leftovers
+from runtime.journal.journal import LEAST_CAPACITY, JournalLimits
 from runtime.posix.orphaned_pipes import OrphanedPipes
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.sessions import execute
@@ -30,32 +29,31 @@ async def test_it_lives_on_when_its_command_has_ended(client: Client, served: Se
         await eventually((served.workspace / "lived").exists)
         for name in ("go", "lived"):
             (served.workspace / name).unlink()
-    await eventually(lambda: not len(served.runtime._leftovers))
+    await eventually(lambda: not len(served.runtime.orphaned_pipes))
 
 
-async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "LIMIT", 2)
+async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many() -> None:
     with no_fd_leaked():
-        left = OrphanedPipes()
+        orphans = OrphanedPipes(limit=2)
         pipes = [os.pipe() for _ in range(3)]
         for read, _ in pipes:
-            left.take(read)
+            orphans.take(read)
             os.close(read)
-        assert len(left) == 2
+        assert len(orphans) == 2
         with pytest.raises(BrokenPipeError):
             os.write(pipes[0][1], b"x")
         os.write(pipes[1][1], b"x")
         for _, write in pipes:
             os.close(write)
-        await eventually(lambda: not len(left))
+        await eventually(lambda: not len(orphans))
 
 
 async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
     with no_fd_leaked():
-        left = OrphanedPipes()
+        orphans = OrphanedPipes()
         read, write = os.pipe()
         os.set_blocking(write, False)
-        left.take(read)
+        orphans.take(read)
         os.close(read)
         written = 0
         for _ in range(100):
@@ -64,14 +62,14 @@ async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
             except BlockingIOError:
                 await asyncio.sleep(0)
         assert written <= 4 << 16
-        left.close()
+        orphans.close()
         os.close(write)
 
 
 async def test_a_command_without_room_for_its_output_leaves_nothing(client: Client, served: Served) -> None:
     await client.ask("session.create", id="s")
-    served.runtime._journals._total = LEAST_CAPACITY
+    served.runtime.journals.limits = JournalLimits(total=LEAST_CAPACITY)
     with no_fd_leaked():
         assert (await execute(client, "true").refusal()).code == "limit_exceeded"
-    served.runtime._journals._total = 8 * LEAST_CAPACITY
+    served.runtime.journals.limits = JournalLimits(total=8 * LEAST_CAPACITY)
     assert (await execute(client, "true").result())["code"] == 0

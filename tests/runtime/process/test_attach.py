@@ -4,9 +4,11 @@ import sys
 
 import pytest
 
-from runtime.journal import backpressure as pace
+from runtime.journal.journal import FlowLimits, JournalLimits
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
 
+BRIEF = FlowLimits(stall_timeout=0.02, lossless_stall_timeout=0.02)
 LINES = 500_000
 NUMBERS = b"".join(b"%08d\n" % n for n in range(LINES))
 PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
@@ -23,15 +25,11 @@ async def test_a_flood_is_held_back_by_its_reader_and_arrives_whole(client: Clie
     assert run.value["stdout"] == len(NUMBERS)
 
 
-async def test_bytes_that_the_journal_lost_are_declared(
-    served: Served, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    served.runtime._journals._each = 1 << 20
-    for name in ("PATIENCE", "LOSSLESS_PATIENCE"):
-        monkeypatch.setattr(pace, name, 0.02)
+@pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20, flow=BRIEF))])
+async def test_bytes_that_the_journal_lost_are_declared(served: Served, client: Client) -> None:
     run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
     await run.event("opened")
-    await eventually(lambda: not served.runtime._execs.running.values())
+    await eventually(lambda: not served.runtime.execs.running.values())
     await client.info()
     taken = len(run.output)
     run.generous = True
@@ -166,7 +164,7 @@ async def test_a_bounded_stream_is_resumed_within_its_bound(served: Served) -> N
 
 
 async def test_old_output_is_read_from_the_disk_without_a_seam(served: Served, client: Client) -> None:
-    served.runtime._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", PRINT_NUMBERS])
     await client.ask("process.wait", id="p", exit=True)
     info = await client.ask("process.get", id="p")
@@ -181,7 +179,7 @@ async def test_old_output_is_read_from_the_disk_without_a_seam(served: Served, c
 
 
 async def test_a_reader_of_old_output_does_not_slow_the_program_down(served: Served, client: Client) -> None:
-    served.runtime._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     script = f"{PRINT_NUMBERS}; sys.stdin.read(1); sys.stdout.buffer.write(b'x' * 3_000_000)"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", script], stdin=True)
     await client.ask("process.wait", id="p", log={"text": f"{LINES - 1:08d}"})

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hawse.rpc import idempotency as outcomes
-from runtime.journal import backpressure as pace
-from runtime.journal.journal import LEAST_CAPACITY
+from hawse.rpc.idempotency import IdempotencyLimits
+from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, JournalLimits
 from runtime.process import exec as execs
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive, eventually
 
 
@@ -39,10 +39,8 @@ async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_a
         assert (await client.refused("process.start", {"command": "true"}, key="k")).code == "key_conflict"
 
 
-async def test_a_key_whose_outcome_is_forgotten_never_runs_again(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outcomes, "KEPT", 2)
+@pytest.mark.parametrize("limits", [RuntimeLimits(idempotency=IdempotencyLimits(outcomes=2))])
+async def test_a_key_whose_outcome_is_no_longer_kept_never_runs_again(client: Client, served: Served) -> None:
     for number in range(4):
         await client.execute(f"echo {number} >> ran", key=f"k{number}").result()
     assert (await client.execute("echo 0 >> ran", key="k0").refusal()).code == "outcome_unknown"
@@ -68,7 +66,7 @@ async def test_the_output_of_a_keyed_exec_waits_for_its_caller(served: Served) -
         first = client.execute(script, key="k", generous=False)
         await first.until(lambda: len(first.output) > 500_000)
     taken = len(first.output)
-    (process,) = served.runtime._execs.running.values()
+    (process,) = served.runtime.execs.running.values()
     await eventually(lambda: process.stdout.pacer.paused)
     async with served.client() as client:
         second = client.execute(script, key="k", since={"stdout": taken})
@@ -76,13 +74,13 @@ async def test_the_output_of_a_keyed_exec_waits_for_its_caller(served: Served) -
         assert (await second.result())["stdout"] == 12_000_000 == taken + len(second.output)
 
 
-async def test_a_place_is_given_up_in_the_end(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "HOLD", 0.02)
+@pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(flow=FlowLimits(hold_timeout=0.02)))])
+async def test_a_held_position_is_released_after_the_timeout(served: Served) -> None:
     async with served.client() as client:
         first = client.execute("head -c 30000000 /dev/zero", key="k", generous=False)
         await first.until(lambda: len(first.output) > 100_000)
     async with served.client() as client:
-        await eventually(lambda: not served.runtime._execs.running.values())
+        await eventually(lambda: not served.runtime.execs.running.values())
         again = client.execute("head -c 30000000 /dev/zero", key="k", since={"stdout": len(first.output)})
         assert (await again.event("opened"))["from"]["stdout"] > len(first.output)
         assert (await again.result())["stdout"] == 30_000_000
@@ -94,7 +92,7 @@ async def test_a_command_without_a_key_gets_eof_when_its_call_closes(served: Ser
         prints = client.execute("head -c 30000000 /dev/zero; echo done > printed", generous=False)
         for call in (reads, prints):
             await call.event("opened")
-    await eventually(lambda: not served.runtime._execs.running.values())
+    await eventually(lambda: not served.runtime.execs.running.values())
     assert (served.workspace / "done").exists()
     assert (served.workspace / "printed").exists()
 
@@ -107,7 +105,7 @@ async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
         first = client.call("exec", params, key="k")
         first.send(b"a")
         await eventually(lambda: first.granted == 1)
-    (process,) = served.runtime._execs.running.values()
+    (process,) = served.runtime.execs.running.values()
     await eventually(lambda: not process.writers._count)
     monkeypatch.setattr(execs, "STDIN_TIMEOUT", 0.02)
     async with served.client() as client:
@@ -116,7 +114,7 @@ async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
         assert process.writers._timer is None
         second.send(b"b", offset=1)
         await eventually(lambda: second.granted == 1)
-    await eventually(lambda: not served.runtime._execs.running.values())
+    await eventually(lambda: not served.runtime.execs.running.values())
     assert (served.workspace / "got").read_bytes() == b"ab"
     assert (served.workspace / "done").exists()
 
@@ -138,7 +136,7 @@ async def test_a_reader_that_is_slow_loses_nothing_when_many_others_start(client
 
 
 async def test_ended_commands_take_no_room_from_new_ones(client: Client, served: Served) -> None:
-    served.runtime._journals._total = 8 * LEAST_CAPACITY
+    served.runtime.journals.limits = JournalLimits(total=8 * LEAST_CAPACITY)
     for number in range(20):
         assert (await client.execute("echo hi", key=f"k{number}").result())["code"] == 0
 

@@ -157,7 +157,7 @@ async def test_a_runtime_that_ends_leaves_no_process_running(tmp_path: Path) -> 
 async def test_a_kill_of_our_own_is_not_taken_for_the_kernels(served: Served, client: Client, tmp_path: Path) -> None:
     counter = tmp_path / "memory.events"
     counter.write_text("oom 0\noom_kill 0\n")
-    launcher = served.runtime._execs._launcher
+    launcher = served.runtime.execs._launcher
     launcher.ground = launcher.ground._replace(oom=OomCounter(counter))
 
     async def ended(how: str, kills: int) -> object:

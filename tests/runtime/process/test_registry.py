@@ -28,9 +28,9 @@ async def test_the_latest_are_kept_and_those_that_run_are_not_counted(client: Cl
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(age=0.05))])
 async def test_an_old_process_is_dropped_with_its_output_on_disk(client: Client, served: Served) -> None:
-    store = served.runtime._processes._store
+    store = served.runtime.processes._store
     await ran(client, "p", "head -c 20000000 /dev/zero")
-    await eventually(lambda: not len(served.runtime._processes.records))
+    await eventually(lambda: not len(served.runtime.processes.records))
     assert (await client.refused("process.get", id="p")).code == "not_found"
     assert store.held == 0
     assert not store._segments

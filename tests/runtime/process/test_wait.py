@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from runtime.journal.journal import JournalLimits
 from runtime.process import wait as process_waits
 from tests.support.runtime import PATIENCE, Channel, Client, Served, eventually
 from tests.support.stack import free_port
@@ -32,7 +33,7 @@ def idle(served: Served) -> bool:
     """No reader, no watcher is left of anything."""
     return all(
         not process.readers and not [r for r in stream.pacer._readers if r is not stream.spill]
-        for process in served.runtime._processes.records
+        for process in served.runtime.processes.records
         for stream in (process.stdout, process.stderr)
     )
 
@@ -70,11 +71,11 @@ async def test_a_text_is_taken_as_it_is_and_since_leaves_out_what_was_before(cli
 
 
 async def test_a_line_that_is_only_on_disk_by_now_is_found(client: Client, served: Served) -> None:
-    served.runtime._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     flood = "import sys; print('needle'); sys.stdout.writelines('%07d\\n' % n for n in range(600_000))"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", flood])
     await wait(client, exit=True)
-    (process,) = served.runtime._processes.records
+    (process,) = served.runtime.processes.records
     assert process.stdout.journal.start > 7
     assert (await wait(client, log={"text": "needle"}))["match"]["start"] == 0
     assert (await wait(client, log={"text": "0599999"}))["match"]["end"] == 600_000 * 8 + 6
@@ -168,7 +169,7 @@ async def test_a_search_that_is_long_is_made_in_a_thread(client: Client, monkeyp
 
 
 async def test_while_somebody_waits_for_a_line_a_flood_does_not_run_past_it(client: Client, served: Served) -> None:
-    served.runtime._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     lines = "import sys; sys.stdin.read(1); open(1, 'w').writelines('%07d\\n' % n for n in range(3_000_000))"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", lines], stdin=True)
     waiting = client.call("process.wait", {"id": "p", "log": {"pattern": "^2999998$"}})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.core.thread_pool import ThreadPool
-from runtime.journal.journal import Journal
+from runtime.journal.journal import FlowLimits, Journal
 from runtime.recording import recorder as module
 from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
 from runtime.recording.recorder import Recorder
@@ -52,13 +52,15 @@ class Paper(CastWriter):
 class Recorded:
     """A terminal with a recorder."""
 
-    def __init__(self, command: str, paper: Paper, *, capacity: int = 8 << 20, **options: Any) -> None:
+    def __init__(
+        self, command: str, paper: Paper, *, capacity: int = 8 << 20, flow: FlowLimits | None = None, **options: Any
+    ) -> None:
         self.paper = paper
         self.gone = asyncio.Event()
         self.terminal = Terminal(
             "t",
             TerminalOptions(["sh", "-c", command], "/", ENV, 80, 24),
-            Journal(capacity),
+            Journal(capacity, flow=flow or FlowLimits()),
             SnapshotCache(),
             on_exit=lambda _: self.gone.set(),
         )
@@ -152,12 +154,11 @@ async def test_a_slow_disk_paces_the_program_and_nothing_is_lost() -> None:
         assert recorded.recorder.lost == 0
 
 
-async def test_a_disk_that_stands_still_loses_its_place_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.journal.backpressure.LOSSLESS_PATIENCE", 0.05)
-    monkeypatch.setattr("runtime.journal.backpressure.PATIENCE", 0.05)
+async def test_a_disk_that_stands_still_loses_its_place_and_says_so() -> None:
+    flow = FlowLimits(stall_timeout=0.05, lossless_stall_timeout=0.05)
     paper = Paper()
     paper.hold.clear()
-    async with Recorded("seq 100000", paper, capacity=64 << 10) as recorded:
+    async with Recorded("seq 100000", paper, capacity=64 << 10, flow=flow) as recorded:
         await recorded.gone.wait()  # the terminal did not wait for ever
         paper.hold.set()
         await recorded.task

@@ -30,7 +30,7 @@ class Bench:
         dispatcher = runtime.server.dispatcher
 
         def serve(call: RuntimeCall, params: Anything) -> None:
-            call.serve(GeneratorStream(call, self.make(), runtime._files._disk, runtime._files._tasks, offset=7))
+            call.serve(GeneratorStream(call, self.make(), runtime.files._disk, runtime.files._tasks, offset=7))
 
         dispatcher.register(Spec("make", Anything, Nothing, output=("output",)), serve)
 

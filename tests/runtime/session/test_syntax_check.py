@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.core.thread_pool import ThreadPools
 from runtime.session import syntax_check
 from runtime.session.syntax_check import SyntaxCheck
 from tests.support.runtime import Client, children, eventually
@@ -82,23 +83,23 @@ async def test_a_command_that_is_withdrawn_during_its_check_is_not_run(client: C
     assert (await run(client, "ls; echo $(echo 3)"))[1] == b"3\n"
 
 
-async def test_only_commands_of_bash_with_a_substitution_are_checked() -> None:
-    check = SyntaxCheck("/bin/bash")
+async def test_only_commands_of_bash_with_a_substitution_are_checked(pools: ThreadPools) -> None:
+    check = SyntaxCheck("/bin/bash", pools.disk)
     assert not check.needed("echo a")
     assert check.needed("echo $(date)")
     assert not check.needed("alias a=b")
     assert check.needed("a"), "the alias may contain a substitution"
-    assert not SyntaxCheck("/bin/dash").needed("echo $(")
+    assert not SyntaxCheck("/bin/dash", pools.disk).needed("echo $(")
 
 
 async def test_a_parser_that_takes_too_long_is_killed_and_the_command_counts_as_valid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pools: ThreadPools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(syntax_check, "TIMEOUT", 0.05)
     command, state = tmp_path / "command", tmp_path / "state"
     command.write_text("echo $(\n")
     state.write_text("sleep 60\n")
     before, fds = children(), len(os.listdir("/proc/self/fd"))
-    assert await SyntaxCheck("/bin/bash").error(command, state) is None
+    assert await SyntaxCheck("/bin/bash", pools.disk).error(command, state) is None
     await eventually(lambda: children() == before)
     await eventually(lambda: len(os.listdir("/proc/self/fd")) == fds)

@@ -70,14 +70,14 @@ async def test_an_exited_one_stays_readable_until_it_is_replaced(client: Client)
 
 
 async def test_exited_ones_are_kept_in_a_bounded_number(client: Client, served: Served) -> None:
-    served.runtime._terminals.registry.retention = Retention(3)
+    served.runtime.terminals.registry.retention = Retention(3)
     for number in range(6):
         await (await client.terminal("exit", f"t{number}")).result()
     assert [t["id"] for t in (await client.ask("terminal.list"))["terminals"]] == ["t3", "t4", "t5"]
 
 
 async def test_there_is_a_limit(client: Client, served: Served) -> None:
-    served.runtime._terminals.registry.limit = 1
+    served.runtime.terminals.registry.limit = 1
     await client.ask("terminal.create", id="a", argv=["sleep", "60"])
     error = await client.refused("terminal.create", id="b", argv=["sleep", "60"])
     assert (error.code, error.retryable) == ("limit_exceeded", True)
@@ -206,5 +206,5 @@ async def test_a_viewer_cannot_make_the_program_wait_for_it(served: Served, clie
     await client.terminal("exec cat")
     looking = client.call("terminal.attach", {"id": "t", "input": "i", "lossless": True}, principal=VIEWER)
     await looking.event("opened")
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     assert [viewer.lossless for viewer in terminal.viewers] == [False, False]

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pyghostty import Terminal as Emulator
 
 from hawse.wire.frames import SHARED
-from runtime.journal import backpressure as pace
 from runtime.journal.input_offsets import InputOffsets
+from runtime.journal.journal import FlowLimits, JournalLimits
 from runtime.screen.snapshot_cache import CachedSnapshot
+from runtime.settings import RuntimeLimits
 from runtime.terminal.congestion_window import CongestionWindow
 from runtime.terminal.viewer import RESEED_ROWS
 from tests.support.runtime import Channel, Client, Served, eventually
@@ -65,9 +66,9 @@ async def test_a_new_viewer_gets_everything_from_the_start(client: Client) -> No
 async def test_where_the_journal_no_longer_reaches_a_snapshot_is_painted(
     client: Client, served: Served, since: int | None
 ) -> None:
-    served.runtime._terminals._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     await flood(client)
-    await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+    await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
     viewer = client.attach("t", since=since)
     opened = await viewer.event("opened")
     assert opened["start_at"] == "snapshot"
@@ -99,7 +100,7 @@ async def test_a_snapshot_is_right_wherever_a_program_is(client: Client, served:
     await client.ask("terminal.create", id="t", argv=[sys.executable, "-c", script], env={"PYTHONIOENCODING": "utf-8"})
     first = client.attach("t", input="keys")
     viewers = [first]
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     terminal.replay_limit = 0  # every viewer without `since` gets a snapshot
     for _ in range(80):
         first.send(b"\n")
@@ -196,7 +197,7 @@ async def test_input_is_applied_once_across_reattaches_with_the_same_id(served: 
             shell.send(data[again : again + size], offset=again)
             if rng.random() < 0.5:
                 await client.info()
-        terminal = served.runtime._terminals.get("t")
+        terminal = served.runtime.terminals.get("t")
         await eventually(lambda: not terminal.viewers)  # noqa: B023
         applied = terminal.inputs.applied("keys")
     await eventually(lambda: (served.workspace / "got").stat().st_size >= len(data))
@@ -273,7 +274,10 @@ async def test_input_is_bounded_when_the_program_does_not_read(client: Client) -
     assert 1 << 19 < error.details["applied"] <= (1 << 20) + (1 << 17)
 
 
-# ---- pace
+# ---- flow control
+
+FOREVER = RuntimeLimits(journals=JournalLimits(flow=FlowLimits(stall_timeout=3600.0)))
+BRIEF = RuntimeLimits(journals=JournalLimits(flow=FlowLimits(stall_timeout=0.02)))
 
 
 async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: Client, served: Served) -> None:
@@ -287,16 +291,14 @@ async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: 
     assert not stalled.closed
 
 
-async def test_with_one_slow_viewer_the_program_waits_for_it(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 3600.0)
+@pytest.mark.parametrize("limits", [FOREVER])
+async def test_with_one_slow_viewer_the_program_waits_for_it(client: Client, served: Served) -> None:
     await flood(client)
     slow = client.attach("t", generous=False)
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     await eventually(lambda: terminal.backpressure.paused)
     held = terminal.journal.end
-    assert held <= (1 << 20) + pace.ROOM + (512 << 10)
+    assert held <= (1 << 20) + FlowLimits().room + (512 << 10)
     await client.info()
     assert terminal.journal.end == held
     slow.generous = True
@@ -305,29 +307,25 @@ async def test_with_one_slow_viewer_the_program_waits_for_it(
     assert slow.output == FLOOD
 
 
-async def test_a_read_only_viewer_never_slows_the_program_down(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 3600.0)
+@pytest.mark.parametrize("limits", [FOREVER])
+async def test_a_read_only_viewer_never_slows_the_program_down(client: Client, served: Served) -> None:
     await flood(client)
     client.attach("t", generous=False, read_only=True)
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     await eventually(lambda: terminal.exit is not None)
 
 
-async def test_one_that_is_gone_for_good_is_not_waited_for(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.02)
+@pytest.mark.parametrize("limits", [BRIEF])
+async def test_a_viewer_that_stalls_is_not_waited_for(client: Client, served: Served) -> None:
     await flood(client)
     client.attach("t", generous=False)
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     await eventually(lambda: terminal.exit is not None)
 
 
 async def test_with_nobody_attached_a_program_never_blocks(client: Client, served: Served) -> None:
     await flood(client)
-    await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+    await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
     assert (await client.ask("terminal.get", id="t"))["offset"] == len(FLOOD)
 
 
@@ -335,7 +333,7 @@ async def test_a_viewer_that_grants_nothing_blocks_nobody(client: Client, served
     async with served.client(window=0) as mute:
         await flood(client)
         unopened = mute.attach("t", generous=False)
-        await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+        await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
         assert unopened.events == []
         unopened.generous = True
         unopened.grant(1)
@@ -357,14 +355,13 @@ async def test_after_an_interrupt_the_newest_rows_are_enough(client: Client) -> 
     assert behind.screen.count(b"\n") <= RESEED_ROWS + 24
 
 
-async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pace, "PATIENCE", 0.02)
-    served.runtime._terminals._journals._each = 1 << 20
+@pytest.mark.parametrize(
+    "limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20, flow=FlowLimits(stall_timeout=0.02)))]
+)
+async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(client: Client, served: Served) -> None:
     await flood(client)
     laggard = client.attach("t", generous=False)
-    await eventually(lambda: served.runtime._terminals.get("t").exit is not None)
+    await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
     laggard.generous = True
     laggard.grant(1 << 20)
     await laggard.result()
@@ -385,7 +382,7 @@ async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(
 
 
 async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(client: Client, served: Served) -> None:
-    snapshots = served.runtime._terminals.snapshots
+    snapshots = served.runtime.terminals.snapshots
     snapshots.limit = 500_000
     gc.collect()
     await flood(client)
@@ -431,11 +428,11 @@ async def test_viewers_that_come_to_a_quiet_terminal_share_one_snapshot(client: 
     async with served.client(window=8192) as deaf:
         viewers = [deaf.attach("t", generous=False) for _ in range(20)]
         sizes = {(await viewer.event("opened"))["screen"] for viewer in viewers}
-        assert sizes == {served.runtime._terminals.snapshots.held}
+        assert sizes == {served.runtime.terminals.snapshots.held}
         for viewer in viewers:
             viewer.cancel()
             await viewer.refusal()
-        assert served.runtime._terminals.snapshots.held == 0
+        assert served.runtime.terminals.snapshots.held == 0
 
 
 async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(client: Client, served: Served) -> None:
@@ -443,7 +440,7 @@ async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(
     await shell.seen(b"\n100000\r\n")
     async with served.client(window=8192) as deaf:
         first = deaf.attach("t", generous=False, lossless=True)
-        served.runtime._terminals.snapshots.limit = (await first.event("opened"))["screen"]
+        served.runtime.terminals.snapshots.limit = (await first.event("opened"))["screen"]
         shell.send(b"\r")
         await shell.until(lambda: shell.output.count(b"\n100000\r\n") == 2)
         refusal = await client.attach("t", lossless=True).refusal()
@@ -456,12 +453,12 @@ async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(
 
 
 async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_cut(served: Served) -> None:
-    served.runtime._terminals._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     async with served.client() as fast, served.client() as recorder:
         await flood(fast)
         recording = recorder.attach("t", lossless=True, input="recorder", generous=False)
         watching = fast.attach("t")
-        terminal = served.runtime._terminals.get("t")
+        terminal = served.runtime.terminals.get("t")
         await recording.until(lambda: len(recording.output) > 500_000)
         await eventually(lambda: terminal.backpressure.paused)
         await recorder.cut()
@@ -482,13 +479,13 @@ async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_c
 async def test_a_lossless_viewer_whose_window_is_closed_keeps_its_place_from_the_start(
     client: Client, served: Served
 ) -> None:
-    served.runtime._terminals._journals._each = 1 << 20
+    served.runtime.journals.limits = JournalLimits(each=1 << 20)
     async with served.client(window=0) as mute:
         shell = await client.terminal(f'read x; exec {sys.executable} -c "{PRINT_FLOOD}"')
         recording = mute.attach("t", since=0, lossless=True, input="r", generous=False)
         await mute.info()
         shell.send(b"\n")
-        terminal = served.runtime._terminals.get("t")
+        terminal = served.runtime.terminals.get("t")
         await eventually(lambda: terminal.backpressure.paused and terminal.journal.end > 1 << 19)
         assert terminal.journal.start == 0
         recording.generous = True
@@ -566,7 +563,7 @@ async def test_a_storm_of_attaches_and_detaches_leaves_nothing(served: Served, c
                     channel.cancel()
             if rng.random() < 0.5:
                 await stormy.info()
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     await eventually(lambda: len(terminal.viewers) == 1)
     assert set(terminal.backpressure._readers) == set(terminal.viewers)
     assert len(terminal.backpressure._holds) <= 6

@@ -107,7 +107,7 @@ async def test_a_hundred_megabytes_on_one_line_are_searched_to_the_end(client: C
 
 async def test_a_wait_ends_with_its_caller(client: Client, served: Served) -> None:
     await client.terminal("exec cat")
-    terminal = served.runtime._terminals.get("t")
+    terminal = served.runtime.terminals.get("t")
     before = terminal.subscribers
     waiting = client.call("terminal.wait", {"id": "t", "pattern": "x", "silence": 100})
     await waiting.event("opened")

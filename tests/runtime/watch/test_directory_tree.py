@@ -10,7 +10,6 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
-from runtime.watch import directory_tree as watch_tree
 from runtime.watch.directory_tree import DirectoryTree, OverflowedError
 from tests.support.runtime import no_fd_leaked
 
@@ -21,9 +20,11 @@ Make = Callable[..., DirectoryTree]
 def make(tmp_path: Path) -> Iterator[Make]:
     trees: list[DirectoryTree] = []
 
-    def make(*, recursive: bool = True, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> DirectoryTree:
+    def make(
+        *, recursive: bool = True, include: tuple[str, ...] = (), exclude: tuple[str, ...] = (), **options: int
+    ) -> DirectoryTree:
         (tmp_path / "root").mkdir(exist_ok=True)
-        tree = DirectoryTree(str(tmp_path / "root"), Filter(include, exclude), recursive=recursive)
+        tree = DirectoryTree(str(tmp_path / "root"), Filter(include, exclude), recursive=recursive, **options)
         trees.append(tree)
         tree.open()
         return tree
@@ -43,7 +44,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "root"
 
 
-def test_what_is_made_changed_renamed_and_deleted_is_told(make: Make, root: Path) -> None:
+def test_created_modified_renamed_and_deleted_files_are_reported(make: Make, root: Path) -> None:
     tree = make()
     (root / "a").write_text("1")
     assert taken(tree, root) == {("added", "a"), ("modified", "a")}
@@ -56,19 +57,19 @@ def test_what_is_made_changed_renamed_and_deleted_is_told(make: Make, root: Path
     assert tree.take() == []
 
 
-def test_of_a_new_directory_everything_is_told_however_fast_it_was_filled(make: Make, root: Path) -> None:
+def test_the_whole_content_of_a_new_directory_is_reported_however_fast_it_was_filled(make: Make, root: Path) -> None:
     tree = make()
     for number in range(100):
         (root / f"{number}/a/b").mkdir(parents=True)
         (root / f"{number}/a/b/file").touch()
-    told = taken(tree, root)
-    assert {("added", f"{number}/a/b/file") for number in range(100)} <= told
-    assert {("added", f"{number}/a") for number in range(100)} <= told
+    changes = taken(tree, root)
+    assert {("added", f"{number}/a/b/file") for number in range(100)} <= changes
+    assert {("added", f"{number}/a") for number in range(100)} <= changes
     (root / "7/a/b/later").touch()
     assert taken(tree, root) == {("added", "7/a/b/later")}
 
 
-def test_a_directory_that_moves_is_told_where_it_is_and_watched_there(make: Make, root: Path, tmp_path: Path) -> None:
+def test_a_moved_directory_is_reported_and_watched_under_its_new_path(make: Make, root: Path, tmp_path: Path) -> None:
     (root / "old/deep").mkdir(parents=True)
     tree = make()
     (root / "old").rename(root / "new")
@@ -116,7 +117,7 @@ def test_what_is_excluded_is_not_even_watched(make: Make, root: Path) -> None:
     assert len(tree) == 2
 
 
-def test_a_link_is_told_and_not_followed(make: Make, root: Path, tmp_path: Path) -> None:
+def test_a_symlink_is_reported_and_not_followed(make: Make, root: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     tree = make()
     (root / "link").symlink_to(tmp_path / "elsewhere")
@@ -125,7 +126,7 @@ def test_a_link_is_told_and_not_followed(make: Make, root: Path, tmp_path: Path)
     assert taken(tree, root) == {("added", "link"), ("added", "loop")}
 
 
-def test_a_name_of_any_bytes_is_told(make: Make, root: Path) -> None:
+def test_a_name_that_is_not_utf8_is_reported(make: Make, root: Path) -> None:
     tree = make()
     os.mkdir(os.fsencode(root) + b"/\xff")
     os.close(os.open(os.fsencode(root) + b"/\xff/\xc3\xa9\n", os.O_CREAT))
@@ -135,20 +136,20 @@ def test_a_name_of_any_bytes_is_told(make: Make, root: Path) -> None:
 def test_the_end_of_the_root_is_noticed(make: Make, root: Path) -> None:
     tree = make()
     (root / "a").touch()
-    assert not tree.gone
+    assert not tree.root_removed
     shutil.rmtree(root)
     assert ("deleted", "a") in taken(tree, root)
-    assert tree.gone
+    assert tree.root_removed
 
 
-def test_a_root_that_is_moved_away_is_gone(make: Make, root: Path, tmp_path: Path) -> None:
+def test_moving_the_root_away_ends_the_watch(make: Make, root: Path, tmp_path: Path) -> None:
     tree = make()
     root.rename(tmp_path / "moved")
     tree.take()
-    assert tree.gone
+    assert tree.root_removed
 
 
-def test_an_overflow_is_told_and_after_it_everything_is_watched(make: Make, root: Path) -> None:
+def test_an_overflow_is_raised_and_after_reopening_everything_is_watched(make: Make, root: Path) -> None:
     tree = make()
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     for number in range(limit + 1):
@@ -171,18 +172,15 @@ def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
             tree.close()
 
 
-def test_more_directories_than_are_allowed_are_a_typed_error(
-    make: Make, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watch_tree, "DIRECTORIES_LIMIT", 3)
-    tree = make()
+def test_more_directories_than_allowed_raise_limit_exceeded(make: Make, root: Path) -> None:
+    tree = make(limit=3)
     for number in range(3):
         (root / str(number)).mkdir()
     with pytest.raises(HawseError, match="limit_exceeded"):
         tree.take()
 
 
-def test_without_a_descriptor_there_is_a_typed_error(tmp_path: Path) -> None:
+def test_without_a_free_descriptor_it_raises_limit_exceeded(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:

@@ -137,7 +137,7 @@ async def test_a_watch_without_readers_ends_after_a_while(served: Served, client
         since = (await stream.event("watching"))["version"]
         stream.cancel()
         assert (await stream.refusal()).code == "cancelled"
-        await eventually(lambda: not len(served.runtime._watches) and not queues())
+        await eventually(lambda: not len(served.runtime.watches) and not queues())
     state = await client.ask("watch.changes", path="root", since=since)
     assert state["reason"] == "expired"
 
@@ -163,7 +163,7 @@ async def test_what_is_no_directory_is_refused(client: Client, root: Path, serve
         assert (await client.refused("watch.start", path=path)).code == code
         assert (await client.refused("watch.changes", path=path)).code == code
     assert (await client.refused("watch.start", path="root", include=["../*"])).code == "invalid_params"
-    assert len(served.runtime._watches) == 0
+    assert len(served.runtime.watches) == 0
 
 
 async def test_a_question_about_a_directory_that_has_gone_says_so(client: Client, root: Path) -> None:
@@ -192,6 +192,6 @@ async def test_lines_that_are_cut_at_every_step_leave_nothing(served: Served, ro
                 if step % 4 == 3:
                     await stream.event("changes")
                 await client.cut()
-            assert len(served.runtime._watches) == 3
-            await served.runtime._watches.close()
+            assert len(served.runtime.watches) == 3
+            await served.runtime.watches.close()
             await eventually(lambda: len(asyncio.all_tasks()) <= before["tasks"] and not queues())
