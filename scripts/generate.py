@@ -108,8 +108,8 @@ def _typescript_lines() -> Iterator[str]:
             continue
         yield f"export interface {struct.cls.__name__} {{"
         for field in struct.fields:
-            if told := meaning(struct, field):
-                yield f"  /** {told.replace('*/', '* /')} */"
+            if text := meaning(struct, field):
+                yield f"  /** {text.replace('*/', '* /')} */"
             yield f"  {field.encode_name}{'' if field.required else '?'}: {typescript_type(field.type)};"
         yield "}"
     for title, table in (("Methods", METHODS), ("GatewayMethods", GATEWAY)):
@@ -206,8 +206,8 @@ def _table(struct: inspect.StructType, *, defaults: bool) -> Iterator[str]:
     yield "|---|---|---|---|" if defaults else "|---|---|---|"
     for field in struct.fields:
         default = f" {_default(field)} |" if defaults else ""
-        kind, told = (text.replace("|", "&#124;") for text in (described(field.type), meaning(struct, field)))
-        yield f"| `{field.encode_name}` | {kind} |{default} {told} |"
+        kind, text = (cell.replace("|", "&#124;") for cell in (described(field.type), meaning(struct, field)))
+        yield f"| `{field.encode_name}` | {kind} |{default} {text} |"
 
 
 def reference() -> str:

@@ -22,22 +22,22 @@ SANDBOX: Final = {"name": "sandbox", "in": "path", "required": True, "schema": {
 TIMEOUT: Final = {
     "name": "timeout",
     "in": "query",
-    "description": "Seconds after which the answer is `deadline_exceeded`.",
+    "description": "Seconds after which the call ends with `deadline_exceeded`.",
     "schema": {"type": "number", "exclusiveMinimum": 0},
 }
 KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "The same key again joins the same call, or gets its outcome: it runs once.",
+    "description": "A call with the same key joins the running one, or gets its result: the work is done once.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 128},
 }
 LAST: Final = {
     "name": "Last-Event-ID",
     "in": "header",
-    "description": "Goes on behind the event of that `id`, exactly.",
+    "description": "The `id` of the last event that was received: the response continues after it.",
     "schema": {"type": "string"},
 }
-# Codes that every request can get in addition to those of every call: for its origin, sandbox, body or rate.
+# Codes of every request in addition to EVERY_CALL, for its origin, its sandbox, the size of its body or a limit.
 OF_EVERY_REQUEST: Final = ("origin_denied", "not_found", "too_large", "limit_exceeded")
 EXTRA_SCHEMAS: Final = {
     "Chunk": {
@@ -50,8 +50,8 @@ EXTRA_SCHEMAS: Final = {
         },
         "required": ["offset"],
     },
-    "Told": {
-        "description": "An event, in an answer that is no stream.",
+    "CollectedEvent": {
+        "description": "An event, in a response that is not a stream.",
         "type": "object",
         "properties": {"event": {"type": "string"}, "data": {}},
         "required": ["event", "data"],
@@ -78,7 +78,7 @@ def _built() -> dict[str, Any]:
         "info": {
             "title": "hawse",
             "version": VERSION,
-            "description": "Everything a person or an agent does with a sandbox, over HTTP. See docs/wire.md.",
+            "description": "The methods of sandboxes and of the gateway over HTTP. See docs/wire.md section 11.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
@@ -147,15 +147,15 @@ def _answers(spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
     collected: dict[str, Any] = {name: {"type": "string"} for name in outputs}
     if outputs:
         collected["encoding"] = {"enum": ["utf-8", "base64"]}
-    collected |= {"events": {"type": "array", "items": {"$ref": REF.format(name="Told")}}}
+    collected |= {"events": {"type": "array", "items": {"$ref": REF.format(name="CollectedEvent")}}}
     collected |= {"truncated": {"type": "boolean"}}
-    told = {name: names[event] for name, event in spec.events.items()}
-    told |= {name: {"$ref": REF.format(name="Chunk")} for name in outputs}
-    told |= {"result": names[spec.result], "error": names[Problem]}
+    kinds = {name: names[event] for name, event in spec.events.items()}
+    kinds |= {name: {"$ref": REF.format(name="Chunk")} for name in outputs}
+    kinds |= {"result": names[spec.result], "error": names[Problem]}
     kept = names[spec.result] if not outputs else {"type": "object"}  # final offsets give way to the bytes
     return {
         JSON: {"schema": {"allOf": [kept, {"type": "object", "properties": collected}]}},
-        MEDIA_TYPE: {"schema": {"type": "string", "description": f"Events: {', '.join(told)}."}, "x-events": told},
+        MEDIA_TYPE: {"schema": {"type": "string", "description": f"Events: {', '.join(kinds)}."}, "x-events": kinds},
     }
 
 
@@ -165,13 +165,16 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
         "in": "path",
         "required": True,
         "schema": {"type": "string"},
-        "description": "Relative to the workspace; absolute if it begins with a slash. Slashes are slashes.",
+        "description": "Relative to the workspace, or absolute if it begins with a slash. Slashes are not encoded.",
     }
     ranged = {"name": "Range", "in": "header", "schema": {"type": "string"}}
     mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
     parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
     whole = {"200": {"description": "The file.", "content": {BYTES: {}}}}
-    part = {"206": {"description": "A part of it.", "content": {BYTES: {}}}, "416": {"description": "No such part."}}
+    part = {
+        "206": {"description": "The requested range of the file.", "content": {BYTES: {}}},
+        "416": {"description": "The range is not within the file."},
+    }
     done = {"200": {"description": _text(FileTransferResult), "content": {JSON: {"schema": names[FileTransferResult]}}}}
 
     def operation(
@@ -195,7 +198,7 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
             METHODS["file.stat"],
             "A file's size and version.",
             [ranged],
-            {"200": {"description": "It is there."}},
+            {"200": {"description": "The file exists; the headers describe it."}},
         ),
         "put": operation(
             "files.put", METHODS["file.write"], "Replace a file with the body, atomically.", [mode, parents, KEY], done

@@ -32,8 +32,8 @@ def test_an_operation_says_what_its_method_says(method: str) -> None:
     content = operation["responses"]["200"]["content"]
     assert ("text/event-stream" in content) is spec.stream
     if spec.stream:
-        told = content["text/event-stream"]["x-events"]
-        assert told.keys() == spec.events.keys() | {name for name in spec.output if name} | {"result", "error"}
+        events = content["text/event-stream"]["x-events"]
+        assert events.keys() == spec.events.keys() | {name for name in spec.output if name} | {"result", "error"}
     assert ("application/octet-stream" in operation["requestBody"]["content"]) is spec.input
 
 
