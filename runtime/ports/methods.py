@@ -1,7 +1,8 @@
 """`port.*`: the ports that are open, the previews of them, and connections to them.
 
 The table of previews lives here, beside the programs it is about: a gateway that restarts finds it again, and with the
-runtime it ends. A token names its runtime, so that a token of an earlier runtime differs from one that never existed.
+runtime it ends. A token identifies its runtime and has a checksum, so that a token of an earlier runtime differs from
+one that never existed.
 """
 
 import base64
@@ -34,7 +35,8 @@ from runtime.ports.watch import PortPoller
 from runtime.posix.process_table import ProcessReader
 
 SECRET = 16  # bytes of a token that cannot be guessed
-TAG = 6  # characters of a token that name its runtime
+TAG = 3  # characters of a token that identify its runtime: 15 bits
+CHECKSUM = 3  # last characters of a token: one in 32,768 invented tokens passes for one of an earlier runtime
 EXPOSED_LIMIT = 256
 TUNNELS_LIMIT = 1024  # connections at once: each may hold a few buffers of 64 KiB
 LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
@@ -115,7 +117,7 @@ class PortMethods:
             return known
         if len(self._exposed) >= EXPOSED_LIMIT:
             raise HawseError("limit_exceeded", f"{EXPOSED_LIMIT} ports are exposed")
-        exposed = ExposedPort(port=params.port, token=self._new_token(), name=params.name)
+        exposed = ExposedPort(port=params.port, token=new_token(self._runtime), name=params.name)
         self._exposed[exposed.port] = exposed
         self._tokens[_hash(exposed.token)] = exposed
         self._poller.poll_now()
@@ -132,16 +134,13 @@ class PortMethods:
             self._poller.poll_now()
         return {}
 
-    def _new_token(self) -> str:
-        secret = base64.b32encode(secrets.token_bytes(SECRET)).decode().rstrip("=").lower()
-        return secret + self._runtime[:TAG]
-
     def _by_token(self, token: str) -> ExposedPort:
         exposed = self._tokens.get(_hash(token))
         if exposed is not None:
             return exposed
-        if not token.endswith(self._runtime[:TAG]):
-            raise HawseError("stale_handle", "a preview of an earlier runtime, if it ever was one")
+        body, checksum = token[:-CHECKSUM], token[-CHECKSUM:]
+        if checksum == _digest(body, CHECKSUM) and not body.endswith(_digest(self._runtime, TAG)):
+            raise HawseError("stale_handle", "this preview belongs to an earlier runtime of the sandbox")
         raise HawseError("not_found", "no such preview")
 
     # ---- connections
@@ -179,6 +178,20 @@ class PortMethods:
         if there and not places:
             raise HawseError("forbidden", f"port {port} is not the sandbox's")
         return places
+
+
+def new_token(runtime: str) -> str:
+    """Return a random token for a preview of the runtime with this id: 32 characters, lower-case letters and digits."""
+    body = _base32(secrets.token_bytes(SECRET)) + _digest(runtime, TAG)
+    return body + _digest(body, CHECKSUM)
+
+
+def _digest(text: str, length: int) -> str:
+    return _base32(_hash(text))[:length]
+
+
+def _base32(data: bytes) -> str:
+    return base64.b32encode(data).decode().rstrip("=").lower()
 
 
 def _hash(token: str) -> bytes:

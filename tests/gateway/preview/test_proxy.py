@@ -13,6 +13,7 @@ from gateway.auth.access_policy import AccessPolicy
 from gateway.preview.proxy import AT_ONCE_EACH
 from gateway.providers.local import LocalProvider
 from gateway.providers.state_directory import StateDirectory
+from runtime.ports.methods import new_token
 from tests.support.previewed import Previewed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,10 +50,10 @@ async def test_what_is_no_preview_is_the_gateways(preview: Previewed) -> None:
 
 
 async def test_unknown_tokens_are_404_and_stale_ones_410(preview: Previewed) -> None:
-    tag = preview.token[-6:]
-    unknown = await get(preview, f"/p/local/{'a' * 26}{tag}/")
+    tail = preview.token[26:]
+    unknown = await get(preview, f"/p/local/{'a' * 26}{tail}/")
     assert (unknown.status_code, unknown.json()["code"]) == (404, "not_found")
-    stale = await get(preview, f"/p/local/{'a' * 26}zzzzzz/")
+    stale = await get(preview, f"/p/local/{new_token('an earlier runtime')}/")
     assert (stale.status_code, stale.json()["code"]) == (410, "stale_handle")
     other = await get(preview, f"/p/other/{preview.token}/")
     assert (other.status_code, other.json()["code"]) == (404, "not_found")

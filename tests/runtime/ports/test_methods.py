@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from runtime.ports.methods import EXPOSED_LIMIT, SECRET, TAG
+from runtime.ports.methods import CHECKSUM, EXPOSED_LIMIT, SECRET, TAG, new_token
 from tests.support.ports import connected, listening
 from tests.support.principals import PREVIEW, VIEWER
 from tests.support.runtime import Client, Served
@@ -24,10 +24,11 @@ async def test_a_port_that_a_program_opens_is_listed(client: Client) -> None:
 async def test_a_preview_has_a_token_that_cannot_be_guessed_and_stays(client: Client) -> None:
     first = await client.ask("port.expose", port=5173, name="web")
     assert SECRET == 16
-    assert len(first["token"]) == SECRET_LENGTH + TAG
+    assert len(first["token"]) == SECRET_LENGTH + TAG + CHECKSUM
     assert first["token"].isalnum()
     assert first["token"] == first["token"].lower()
-    assert first["token"].endswith((await client.info())["runtime"][:TAG])
+    same_runtime = new_token((await client.info())["runtime"])
+    assert first["token"][SECRET_LENGTH:-CHECKSUM] == same_runtime[SECRET_LENGTH:-CHECKSUM]
     assert await client.ask("port.expose", port=5173) == first, "again, it is the same"
     second = await client.ask("port.expose", port=5174)
     assert second["token"][:SECRET_LENGTH] != first["token"][:SECRET_LENGTH]
@@ -50,9 +51,15 @@ async def test_a_token_leads_to_its_port_until_it_is_taken_back(client: Client) 
 
 
 async def test_a_token_of_an_earlier_runtime_is_stale(client: Client) -> None:
-    assert (await client.refused("port.connect", token="a" * SECRET_LENGTH + "zzzzzz")).code == "stale_handle"
-    tag = (await client.info())["runtime"][:TAG]
-    assert (await client.refused("port.connect", token="a" * SECRET_LENGTH + tag)).code == "not_found"
+    assert (await client.refused("port.connect", token=new_token("an earlier runtime"))).code == "stale_handle"
+
+
+async def test_a_token_that_never_existed_is_not_found(client: Client) -> None:
+    own = new_token((await client.info())["runtime"])  # well-formed, but no port is exposed with it
+    earlier = new_token("an earlier runtime")
+    wrong_checksum = earlier[:-1] + ("b" if earlier[-1] == "a" else "a")
+    for invented in ("a", "a" * len(own), own, wrong_checksum):
+        assert (await client.refused("port.connect", token=invented)).code == "not_found"
 
 
 async def test_a_port_of_somebody_else_is_forbidden(client: Client) -> None:
