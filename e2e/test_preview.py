@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import hawse
 from e2e.conftest import Open
 from hawse.client import Sandbox
 from hawse.client.ports import Preview
+from tests.support import site as program
 from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -120,6 +122,18 @@ async def test_a_preview_cannot_read_the_gateways_page(site: tuple[Stack, Site],
     assert answer == "refused"
     await page.goto(f"{vite.preview.url}plain.html")
     assert await page.evaluate("localStorage.getItem('secret')") is None, "the preview shares the gateway's origin"
+
+
+@pytest.mark.parametrize("address", ["url", "path_url"])
+async def test_a_page_opens_a_websocket_of_a_program_that_compares_origin_with_host(
+    site: tuple[Stack, Site], page: Page, address: str
+) -> None:
+    _, vite = site
+    async with vite.sandbox.process([sys.executable, program.__file__]) as process:
+        port = await process.wait_for_log(pattern=r"^\d+\n")
+        preview = await vite.sandbox.ports.expose(int(port.text))
+        await page.goto(f"{getattr(preview, address)}page")
+        await expect(page).to_have_title("connected")
 
 
 async def test_a_revoked_address_shows_an_error_page(site: tuple[Stack, Site], page: Page) -> None:

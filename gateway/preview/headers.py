@@ -26,6 +26,7 @@ REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 
 # Of a response, where the origin is the gateway's.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
+OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a page in a sandbox (Fetch, 3.2)
 COOKIE_MARK: Final = 8  # characters of a token that begin the names of its cookies by path: 40 bits
 _LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?=[/?#]|$)", re.IGNORECASE)
 
@@ -66,7 +67,11 @@ def request_headers(
             continue
         if name == b"authorization" and access_policy.principal([(name, value)]) is not None:
             continue  # it is for the gateway
-        if name in (b"origin", b"referer"):
+        if name == b"origin" and value == OPAQUE_ORIGIN and target.by_path:
+            # The preview's own page, which is in a sandbox. Another page in a sandbox does not know the preview's
+            # token, and the browser sends it no cookie that restricts itself to its site.
+            value = _own_origin(public)
+        elif name in (b"origin", b"referer"):
             value = _as_the_program_sees_it(value, target, public)
         if name == b"cookie" and target.by_path:
             value = _own_cookies(value, target)
@@ -96,6 +101,8 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
             value = _location(value, target, public)
         elif name == b"set-cookie":
             value = _cookie(value, target)
+        elif name == b"access-control-allow-origin" and target.by_path and value == _own_origin(public):
+            value = OPAQUE_ORIGIN  # the program allows the page that `request_headers` has translated
         result.append((name, value))
     # The address contains the preview's token, so it must not reach other sites.
     result.append((b"referrer-policy", b"same-origin"))
@@ -121,7 +128,12 @@ def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicA
     prefix = target.prefix.encode()
     if prefix and f"/{path.decode('latin-1')}".startswith(f"{target.prefix}/"):
         path = path[len(prefix) :]
-    return b"http://" + upstream_host(public.port) + slash + path
+    return _own_origin(public) + slash + path
+
+
+def _own_origin(public: PublicAddress) -> bytes:
+    """The origin that the program believes to have."""
+    return b"http://" + upstream_host(public.port)
 
 
 def _named(pairs: Pairs) -> frozenset[bytes]:

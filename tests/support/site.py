@@ -5,7 +5,8 @@
   to /next                                                    /broken          ends in the middle of its answer
 /bytes?n=N      N bytes                                       /size, POST      how many bytes came, and their SHA-256
 /duplex, POST   every chunk back as it comes                  /socket          echoes; `close CODE REASON` closes
-/silent         a stream that says nothing after its headers
+/silent         a stream without bytes after its headers     /same-origin     echoes to pages of its own origin only
+/page           a page that shows the echo of /same-origin as its title
 """
 
 import asyncio
@@ -17,12 +18,26 @@ from collections.abc import AsyncIterator
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 BLOCK = bytes(range(256)) * 256
+PAGE = """<!doctype html><title>waiting</title><script>
+const socket = new WebSocket(new URL("same-origin", location.href.replace(/^http/, "ws")));
+socket.onopen = () => socket.send("connected");
+socket.onmessage = (message) => { document.title = message.data; };
+socket.onerror = () => { document.title = "refused"; };
+</script>
+"""
 turns: asyncio.Queue[str] = asyncio.Queue()
 gone: list[str] = []  # what was left before its end
 
@@ -139,6 +154,18 @@ async def echo(websocket: WebSocket) -> None:
         gone.append("socket")
 
 
+async def same_origin(websocket: WebSocket) -> None:
+    """Echo, but only if `Origin` is that of `Host`: the check of Jupyter Server, Streamlit and Django Channels."""
+    if websocket.headers.get("origin") != f"http://{websocket.headers['host']}":
+        await websocket.send_denial_response(PlainTextResponse("origin not allowed", 403))
+        return
+    await echo(websocket)
+
+
+async def page(request: Request) -> Response:
+    return HTMLResponse(PAGE)
+
+
 def main() -> None:
     app = Starlette(
         routes=[
@@ -152,7 +179,9 @@ def main() -> None:
             Route("/duplex", Duplex(), methods=["POST"]),
             Route("/redirect", redirect),
             Route("/cookie", cookie),
+            Route("/page", page),
             WebSocketRoute("/socket", echo),
+            WebSocketRoute("/same-origin", same_origin),
             Route("/{rest:path}", seen, methods=["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]),
         ]
     )

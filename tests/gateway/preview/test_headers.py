@@ -150,6 +150,26 @@ def test_another_origin_stays_as_it_is(origin: bytes) -> None:
     assert (value(given, b"origin"), value(given, b"referer")) == ([origin], [origin + b"/a"])
 
 
+def test_the_null_origin_of_a_page_by_path_is_translated_to_the_programs_own_origin() -> None:
+    assert value(asked((b"origin", b"null"), target=BY_PATH), b"origin") == [b"http://localhost:5173"]
+    assert value(asked((b"origin", b"null"), target=BY_NAME), b"origin") == [b"null"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "by_path"),
+    [
+        (b"http://localhost:5173", b"null"),
+        (b"*", b"*"),
+        (b"null", b"null"),
+        (b"http://localhost:9999", b"http://localhost:9999"),
+    ],
+)
+def test_a_program_that_allows_its_own_origin_allows_its_page_by_path(allowed: bytes, by_path: bytes) -> None:
+    header = (b"access-control-allow-origin", allowed)
+    assert value(answered(header, target=BY_PATH), header[0]) == [by_path]
+    assert value(answered(header, target=BY_NAME), header[0]) == [allowed]
+
+
 @pytest.mark.parametrize("name", [b"x_forwarded_for", b"x_forwarded-host", b"x-real_ip", b"proxy_authorization"])
 def test_a_header_that_a_program_cannot_tell_from_one_of_ours_is_dropped(name: bytes) -> None:
     assert value(asked((name, b"1.1.1.1")), name) == []

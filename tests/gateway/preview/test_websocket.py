@@ -63,6 +63,23 @@ async def test_a_refusal_is_the_programs_own(preview: Previewed) -> None:
     assert refused.value.response.body == b"not you"
 
 
+async def test_a_program_that_compares_origin_with_host_accepts_its_own_pages(preview: Previewed) -> None:
+    by_path = {"Origin": "null"}  # a page by path is in a sandbox
+    async with preview.socket("/same-origin", additional_headers=by_path) as socket:
+        await socket.send("path")
+        assert await socket.recv() == "path"
+    url = f"ws://{preview.name}/same-origin"
+    by_name = {"Origin": f"http://{preview.name}"}
+    place: dict[str, Any] = {"host": "127.0.0.1", "port": preview.stack.port, "proxy": None}
+    async with connect(url, additional_headers=by_name, **place) as socket:
+        await socket.send("name")
+        assert await socket.recv() == "name"
+    for origin in ("http://evil.example", "null"):
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(url, additional_headers={"Origin": origin}, **place)
+        assert refused.value.response.status_code == 403
+
+
 async def test_close_codes_pass_both_ways(preview: Previewed) -> None:
     async with preview.socket() as socket:
         await socket.send("close 4007 enough of it")
