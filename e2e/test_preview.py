@@ -39,7 +39,7 @@ class Site:
         self.preview = preview
 
     async def write_word(self, word: str) -> None:
-        await self.sandbox.write_file("site/word.js", f"export const word = {json.dumps(word)};\n".encode())
+        await self.sandbox.files.write("site/word.js", f"export const word = {json.dumps(word)};\n".encode())
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -49,10 +49,10 @@ async def site(tmp_path: Path) -> AsyncIterator[tuple[Stack, Site]]:
         hawse.connect(stack.base, token=stack.token) as hw,
     ):
         sandbox = hw.sandbox()
-        await sandbox.write_file("site/index.html", INDEX.encode())
-        await sandbox.write_file("site/main.js", MAIN.encode())
-        await sandbox.write_file("site/package.json", b'{"type": "module"}')
-        await sandbox.write_file("site/word.js", b'export const word = "first";\n')
+        await sandbox.files.write("site/index.html", INDEX.encode())
+        await sandbox.files.write("site/main.js", MAIN.encode())
+        await sandbox.files.write("site/package.json", b'{"type": "module"}')
+        await sandbox.files.write("site/word.js", b'export const word = "first";\n')
         async with sandbox.process(["node", str(VITE), "--port", "0"], cwd="site"):
             async with asyncio.timeout(TIMEOUT), sandbox.ports.watch() as watch:
                 async for ports in watch:
@@ -112,7 +112,7 @@ async def test_a_preview_cannot_read_the_gateways_page(site: tuple[Stack, Site],
     stack, vite = site
     await page.goto(f"{stack.base}/#token={stack.token}")
     await page.evaluate("sessionStorage.setItem('secret', 'x'); localStorage.setItem('secret', 'x')")
-    await vite.sandbox.write_file("site/public/plain.html", b"<title>plain</title>")
+    await vite.sandbox.files.write("site/public/plain.html", b"<title>plain</title>")
     await page.goto(f"{vite.preview.path_url}plain.html")
     look = "() => { try { return localStorage.secret } catch (error) { return error.name } }"
     assert (await page.evaluate("self.origin"), await page.evaluate(look)) == ("null", "SecurityError")

@@ -8,11 +8,15 @@ from hawse.api.automation import (
     TerminalSendResult,
     TerminalWaitResult,
 )
-from hawse.api.files import FileEntry, FileStatResult, FileTransferResult
+from hawse.api.files import FileEntry, FileOpened, FileStatResult, FileTransferResult
+from hawse.api.gateway import SandboxInfo
 from hawse.api.git import GitAuthor, GitCredentials
+from hawse.api.people import Participant, WriterLease
 from hawse.api.ports import OpenPort
 from hawse.api.processes import LogMatch, ProcessInfo
-from hawse.api.recordings import RecordingInfo as RecordingInfo
+from hawse.api.recordings import RecordingInfo
+from hawse.api.sessions import SessionInfo
+from hawse.api.terminals import TerminalInfo
 from hawse.api.types import Exit
 from hawse.api.watches import WatchChangesResult, WatchedChange, WatchRescan
 from hawse.client.base.errors import (
@@ -29,20 +33,18 @@ from hawse.client.base.results import (
     Attached,
     CommandResult,
     ConnectionState,
-    FileInfo,
     Joined,
     LeaseChanged,
-    LeaseInfo,
     Left,
     Live,
     Output,
-    ParticipantInfo,
     PresenceChanged,
     Repaint,
     Resized,
     Snapshot,
     TerminalEvent,
 )
+from hawse.client.calls.state_stream import StateStream
 from hawse.client.client import Client, connect
 from hawse.client.files.files import Files
 from hawse.client.ports import Preview
@@ -67,7 +69,7 @@ __all__ = [
     "ConnectionState",
     "Exit",
     "FileEntry",
-    "FileInfo",
+    "FileOpened",
     "FileStatResult",
     "FileTransferResult",
     "Files",
@@ -77,7 +79,6 @@ __all__ = [
     "HawseError",
     "Joined",
     "LeaseChanged",
-    "LeaseInfo",
     "Left",
     "Live",
     "LogMatch",
@@ -85,7 +86,7 @@ __all__ = [
     "Options",
     "Output",
     "OutputMatch",
-    "ParticipantInfo",
+    "Participant",
     "PresenceChanged",
     "Preview",
     "Process",
@@ -97,12 +98,16 @@ __all__ = [
     "Resized",
     "RunResult",
     "Sandbox",
+    "SandboxInfo",
     "Session",
+    "SessionInfo",
     "SessionResult",
     "Snapshot",
+    "StateStream",
     "Terminal",
     "TerminalEvent",
     "TerminalHistoryResult",
+    "TerminalInfo",
     "TerminalScreenResult",
     "TerminalSendResult",
     "TerminalWaitResult",
@@ -111,5 +116,6 @@ __all__ = [
     "WatchChangesResult",
     "WatchRescan",
     "WatchedChange",
+    "WriterLease",
     "connect",
 ]

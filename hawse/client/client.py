@@ -1,10 +1,11 @@
-"""`connect`: the way in. A client is one WebSocket that is kept, and all the calls that go over it."""
+"""`connect` and `Client`: one WebSocket, which is re-established when it is lost, and the calls on it."""
 
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from hawse.api.gateway import PreviewHost, SandboxInfo, SandboxList, ShareToken, ShareTokenResult
 from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall
@@ -14,11 +15,12 @@ from hawse.client.connection.reconnect import Reconnector, Token
 from hawse.client.sandbox import Sandbox
 from hawse.wire import Welcome
 
-RAW_WINDOW = 64 * 1024  # bytes of events that a raw call may be sent ahead; they are dropped
+RAW_WINDOW = 64 * 1024  # bytes of events that a call by name may be sent ahead; they are ignored
+POSTED_TIMEOUT = 1.0  # seconds that closing waits for calls whose outcome is ignored, such as the end of a command
 
 
 class Client:
-    """`async with connect(url, token=…) as hw:` connects; leaving it settles and closes everything."""
+    """`async with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection."""
 
     def __init__(
         self,
@@ -35,19 +37,19 @@ class Client:
         self._group: asyncio.TaskGroup | None = None
         self._task: asyncio.Task[None] | None = None
         self._calls: CallTable
-        self._supervisor: Reconnector
+        self._reconnector: Reconnector
 
     async def __aenter__(self) -> "Client":
         if self._group is not None:
-            raise RuntimeError("a client is entered once")
+            raise RuntimeError("a client can be entered only once")
         self._calls = CallTable(self._options)
-        self._supervisor = Reconnector(self._uri, self._token, self._options, self._calls)
-        self._supervisor.on_state = self._on_state
+        self._reconnector = Reconnector(self._uri, self._token, self._options, self._calls)
+        self._reconnector.on_state = self._on_state
         self._group = asyncio.TaskGroup()
         await self._group.__aenter__()
-        self._task = self._group.create_task(self._supervisor.run(), name="hawse client")
+        self._task = self._group.create_task(self._reconnector.run(), name="hawse client")
         try:
-            await self._supervisor.connected()
+            await self._reconnector.connected()
         except BaseException as error:
             await self.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -58,18 +60,33 @@ class Client:
     ) -> None:
         assert self._group is not None
         assert self._task is not None
-        self._supervisor.close()
-        self._task.cancel()
-        # A task group wraps what its body raises; what the caller raised is to come out as it was. A cancellation
-        # it has to see: it may be its own, because of a bug in the supervisor.
+        try:
+            await self._calls.settle_posted(POSTED_TIMEOUT)
+        finally:
+            self._reconnector.close()
+            self._task.cancel()
+        # A task group would wrap the caller's exception in a group, so it does not get it. It does get a cancellation,
+        # which may be its own, after an error in its task.
         if kind is not None and issubclass(kind, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, trace)
         else:
             await self._group.__aexit__(None, None, None)
 
     def sandbox(self, id: str = "local") -> Sandbox:
-        """A handle; nothing is sent."""
-        return Sandbox(self._calls, id, window=self._options.window, gateway=base(self._uri))
+        """Return a handle to a sandbox. Nothing is sent."""
+        return Sandbox(self._calls, id, self._options, gateway=base(self._uri))
+
+    async def sandboxes(self) -> list[SandboxInfo]:
+        """Return the sandboxes of the gateway."""
+        return (await self._calls.request(SandboxList(), sandbox=None)).sandboxes
+
+    async def share_token(self) -> ShareTokenResult:
+        """Return the token that permits viewing only. Raises `forbidden` if this client may only view itself."""
+        return await self._calls.request(ShareToken(), sandbox=None)
+
+    async def preview_host(self) -> str | None:
+        """Return the host name below which previews have names of their own; None if they are reached by path only."""
+        return (await self._calls.request(PreviewHost(), sandbox=None)).host
 
     async def call(
         self,
@@ -80,47 +97,54 @@ class Client:
         key: str | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Call any method and return its result's value (JSON). Without `sandbox` the gateway itself answers.
+        """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        With a `key` it runs once, and is repeated when a line is lost; without one it then ends with
-        `interrupted`. Without a line it waits for one, at most the connect timeout. `timeout` in seconds.
-        Raises `HawseError`.
+        If there is no connection, the call waits for one, at most the connect timeout.
+
+        Args:
+            method: The name, such as `file.stat`.
+            params: The parameters as JSON values.
+            sandbox: The sandbox that the call is for; None for the gateway itself.
+            key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
+                `interrupted`.
+            timeout: Seconds.
+
+        Raises:
+            HawseError: The call's error, and what closed the client.
         """
         call = ClientCall(method, params, sandbox=sandbox, key=key, timeout=timeout, window=RAW_WINDOW)
         return await self._calls.perform(call)
 
     @property
     def state(self) -> ConnectionState:
-        return self._supervisor.state
+        """The state of the connection."""
+        return self._reconnector.state
 
     @property
     def rtt(self) -> float | None:
         """The latest round trip in seconds; None until the first is measured."""
-        return self._supervisor.rtt
+        return self._reconnector.rtt
 
     @property
     def welcome(self) -> Welcome | None:
-        """What the server said of itself: `identity`, `role`, `limits`, `abilities`."""
-        return self._supervisor.welcome
+        """The server's `welcome`: `identity`, `role`, `limits`, `abilities`."""
+        return self._reconnector.welcome
 
     @property
-    def lines(self) -> int:
-        """How many connections there were so far: 1 if none was lost."""
-        return self._supervisor.lines
+    def connections(self) -> int:
+        """The number of connections so far: 1 if none was lost."""
+        return self._reconnector.connections
 
     def states(self) -> "States":
-        """Iterate over the state now and its changes; one that did not last until you looked is left out.
-
-        Ends after `CLOSED`.
-        """
-        return States(self._supervisor)
+        """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
+        return States(self._reconnector)
 
 
 class States:
     """An async iterator over the states of one client."""
 
-    def __init__(self, supervisor: Reconnector) -> None:
-        self._supervisor = supervisor
+    def __init__(self, reconnector: Reconnector) -> None:
+        self._reconnector = reconnector
         self._seen: ConnectionState | None = None
 
     def __aiter__(self) -> "States":
@@ -129,7 +153,7 @@ class States:
     async def __anext__(self) -> ConnectionState:
         if self._seen is ConnectionState.CLOSED:
             raise StopAsyncIteration
-        self._seen = await self._supervisor.changed_from(self._seen)
+        self._seen = await self._reconnector.changed_from(self._seen)
         return self._seen
 
 
@@ -140,10 +164,17 @@ def connect(
     options: Options | None = None,
     on_state: Callable[[ConnectionState], None] | None = None,
 ) -> Client:
-    """A client for the gateway at `url` (`http(s)://` or `ws(s)://host[:port]`), to be entered with `async with`.
+    """Return a client for the gateway at `url`, to be entered with `async with`.
 
-    `token`: a string, or an async function that gets a fresh one for each attempt; without
-    it, the one in the address that `hawse serve` prints (`…/#token=…`). `on_state` is called from the
-    event loop. Raises `ValueError` for a wrong address; entering raises `RefusedError` or `GaveUpError`.
+    Args:
+        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
+        token: A string, or an async function that returns a fresh one for each attempt; None: the token in `url`.
+        options: Timeouts, windows and delays.
+        on_state: Is called from the event loop when the state of the connection changes.
+
+    Raises:
+        ValueError: `url` is not the URL of a gateway.
+        RefusedError: When entering: the gateway refused the connection.
+        GaveUpError: When entering: there was no connection within the connect timeout.
     """
     return Client(url, token=token, options=options, on_state=on_state)

@@ -1,4 +1,4 @@
-"""Git in a sandbox: each method is one call that is done once, whatever happens to the line."""
+"""Git in a sandbox. Each method runs once, also if the connection is lost meanwhile."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -33,36 +33,36 @@ from hawse.api.git import (
 from hawse.api.paths import from_text
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable, R
-from hawse.client.calls.decode import parse
 from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of progress on their way
+WINDOW = 64 << 10  # bytes of progress events that the server may send ahead
 
 
 class CloneCall(ClientCall):
-    """`git.clone`: keyed, so that a repeat joins the clone that goes on, or gets its outcome."""
+    """`git.clone`. Its key lets a repeat join the running clone, or get its outcome."""
 
     def __init__(
-        self, sandbox: str, params: GitClone, on_progress: Callable[[GitProgress], object] | None = None
+        self, params: GitClone, *, sandbox: str, on_progress: Callable[[GitProgress], object] | None = None
     ) -> None:
         super().__init__(params, sandbox=sandbox, key=new_key(), window=WINDOW)
         self._on_progress = on_progress
 
     def receive_event(self, event: Event) -> None:
-        if event.name == "progress" and self._on_progress is not None:
-            self._on_progress(parse(event.value, GitProgress))
+        progress = self.decode(event)
+        if isinstance(progress, GitProgress) and self._on_progress is not None:
+            self._on_progress(progress)
         self.spend(event_cost(event))
 
     def finished(self, value: msgspec.Raw) -> GitHead:
-        return _local(parse(value, GitHead))
+        return _local(super().finished(value))
 
 
 class Git:
-    """`sandbox.git`. `path` is a directory of the repository, by default the workspace.
+    """`box.git`. `path` is a directory of the repository, by default the workspace.
 
-    What git refuses is a `HawseError`: `details["reason"]` says why in one word (`not_a_repository`, `authentication`,
-    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` what git said, without secrets.
+    What git refuses raises `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
     """
 
     def __init__(self, calls: CallTable, sandbox: str) -> None:
@@ -81,11 +81,21 @@ class Git:
         timeout: float | None = None,
         on_progress: Callable[[GitProgress], object] | None = None,
     ) -> GitHead:
-        """Clone into `path`, which is there as a whole or not at all. Being cancelled ends the clone.
+        """Clone a repository. If the clone fails, or the caller is cancelled, `path` is left as it was.
 
-        `filter`: such as `blob:none`. `credentials`: for http and https; they are kept nowhere. `timeout`: seconds, 600
-        by default. `on_progress` is called from the event loop. Raises `conflict` (`path` is not empty), `not_found`,
-        `permission_denied`, `deadline_exceeded`, `io_error` with the reason `network`.
+        Args:
+            url: The repository.
+            path: The directory to make; None: named after the repository.
+            depth: The number of commits to fetch; None: all.
+            branch: The branch to check out; None: the remote's own.
+            filter: What to leave out, such as `blob:none`.
+            credentials: For http and https. They are not stored.
+            timeout: Seconds, 600 by default.
+            on_progress: Is called from the event loop.
+
+        Raises:
+            HawseError: `conflict` (`path` is not empty), `not_found`, `permission_denied`, `deadline_exceeded`,
+                `io_error` with the reason `network`.
         """
         params = GitClone(
             url=url,
@@ -96,16 +106,16 @@ class Git:
             credentials=credentials,
             timeout=NETWORK_TIMEOUT if timeout is None else timeout,
         )
-        call = CloneCall(self._sandbox, params, on_progress)
+        call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # without this it would be kept for us for a while
+        except asyncio.CancelledError:  # without this the clone would go on, and wait for a repeat of the call
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
 
     async def status(self, path: PathLike = ".", *, ignored: bool = False) -> GitStatusResult:
-        """What differs from the last commit, and where the branch is."""
+        """Return what differs from the last commit, and the branch with its distance from the remote's."""
         state = await self._request(GitStatus(path=wire_path(path), ignored=ignored))
         for entry in state.entries:
             entry.path = from_text(entry.path)
@@ -122,8 +132,15 @@ class Git:
         paths: Sequence[PathLike] | None = None,
         limit: int | None = None,
     ) -> GitDiffResult:
-        """A patch: of the working tree from the index; `staged`: of the index from the last commit; with `base`: of
-        the working tree, or of `target`, from that. `limit`: bytes, 256 KiB by default.
+        """Return a patch, by default of the working tree against the index.
+
+        Args:
+            path: A directory of the repository.
+            staged: Compare the index with the last commit instead.
+            base: Compare the working tree, or `target`, with this revision instead.
+            target: A revision.
+            paths: Only these paths.
+            limit: Bytes of the patch, 256 KiB by default.
         """
         params = GitDiff(
             path=wire_path(path),
@@ -144,11 +161,19 @@ class Git:
         skip: int = 0,
         paths: Sequence[PathLike] | None = None,
     ) -> GitLogResult:
-        """The latest commits of `ref`, or of what is checked out. None if there are none yet."""
+        """Return the latest commits.
+
+        Args:
+            path: A directory of the repository.
+            ref: The revision to begin at; None: what is checked out.
+            limit: The number of commits.
+            skip: The number of commits to leave out before.
+            paths: Only commits that changed these paths.
+        """
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
-        """Stage `paths`, as they are and no patterns, or `all` that differs, deletions included."""
+        """Stage `paths`, which are no patterns, or `all` that differs, deletions included."""
         await self._request(GitAdd(path=wire_path(path), paths=_list(paths), all=all))
 
     async def commit(
@@ -160,18 +185,33 @@ class Git:
         all: bool = False,
         allow_empty: bool = False,
     ) -> GitHead:
-        """Commit what is staged; with `all` what differs in tracked files as well. `author` is the committer too."""
+        """Commit what is staged.
+
+        Args:
+            message: The commit message.
+            path: A directory of the repository.
+            author: The author and committer; None: as git is configured.
+            all: Whether to commit the changes of all tracked files too.
+            allow_empty: Whether a commit without changes is permitted.
+        """
         params = GitCommit(path=wire_path(path), message=message, author=author, all=all, allow_empty=allow_empty)
         return _local(await self._request(params))
 
     async def branches(self, path: PathLike = ".") -> GitBranchResult:
-        """The branches, those of remotes as well, and which is checked out."""
+        """Return the branches, those of remotes included, and which is checked out."""
         return await self._request(GitBranch(path=wire_path(path)))
 
     async def create_branch(
         self, name: str, *, path: PathLike = ".", start: str | None = None, force: bool = False
     ) -> GitBranchResult:
-        """Make a branch at `start`, or where we are; `force` moves one that is there. `checkout` switches to it."""
+        """Create a branch without switching to it: see `checkout`.
+
+        Args:
+            name: The name of the branch.
+            path: A directory of the repository.
+            start: The revision to begin at; None: what is checked out.
+            force: Whether to move an existing branch.
+        """
         return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
 
     async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
@@ -187,7 +227,15 @@ class Git:
         start: str | None = None,
         paths: Sequence[PathLike] | None = None,
     ) -> GitHead:
-        """Switch to a branch or commit; `create`: to a new branch at `start`. With `paths`: only bring those back."""
+        """Switch to a branch or commit, or restore paths.
+
+        Args:
+            ref: The branch or commit.
+            path: A directory of the repository.
+            create: Whether to create the branch `ref`.
+            start: The revision that the new branch begins at.
+            paths: Restore only these paths, from `ref` or the index, and do not switch.
+        """
         params = GitCheckout(path=wire_path(path), ref=ref, create=create, start=start, paths=_list(paths))
         return _local(await self._request(params))
 
@@ -202,7 +250,20 @@ class Git:
         credentials: GitCredentials | None = None,
         timeout: float | None = None,
     ) -> GitHead:
-        """Fetch and merge, or `rebase`, or with `ff_only` refuse both. Raises `conflict` with the reason `merge`."""
+        """Fetch, and integrate the remote branch.
+
+        Args:
+            path: A directory of the repository.
+            remote: The remote; None: the branch's own.
+            branch: The remote branch; None: the branch's own.
+            rebase: Whether to rebase instead of merging.
+            ff_only: Whether to fail if a merge or rebase is required.
+            credentials: For http and https. They are not stored.
+            timeout: Seconds, 600 by default.
+
+        Raises:
+            HawseError: `conflict` with the reason `merge`, and as `clone`.
+        """
         params = GitPull(
             path=wire_path(path),
             remote=remote,
@@ -225,9 +286,19 @@ class Git:
         credentials: GitCredentials | None = None,
         timeout: float | None = None,
     ) -> GitPushResult:
-        """Push a branch, by default the current one. `force` overwrites only what was known to be there.
+        """Push a branch.
 
-        Raises `conflict` with the reason `rejected` if the remote has something else.
+        Args:
+            path: A directory of the repository.
+            remote: The remote.
+            branch: The branch; None: the current one.
+            force: Whether to overwrite the remote branch, if it is as it was when it was fetched last.
+            set_upstream: Whether the branch follows the remote one from now on.
+            credentials: For http and https. They are not stored.
+            timeout: Seconds, 600 by default.
+
+        Raises:
+            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.
         """
         params = GitPush(
             path=wire_path(path),
@@ -245,7 +316,7 @@ class Git:
 
 
 def _local(head: GitHead) -> GitHead:
-    """The same with its path as Python has it."""
+    """The same head, with its path as Python has it."""
     head.path = from_text(head.path)
     return head
 

@@ -1,9 +1,8 @@
-"""Ports of a sandbox: which are open, previews of them, and connections to them."""
+"""Ports of a sandbox: the open ones, previews of them, and TCP connections to them."""
 
 import builtins
 import re
 from types import TracebackType
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,22 +12,24 @@ from hawse.api.gateway import PreviewHost
 from hawse.api.ports import (
     ExposedPort,
     OpenPort,
+    PortConnect,
+    PortConnectEnd,
     PortConnectOpened,
-    PortConnectResult,
     PortExpose,
     PortExposed,
     PortList,
     PortListResult,
     PortUnexpose,
+    PortWatch,
 )
-from hawse.client.base.errors import ClientClosedError
+from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable, R
-from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.offset_cursor import OffsetCursor
-from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
+from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
+from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "port"
@@ -38,96 +39,45 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """What leads to an exposed port, for whoever knows it. Where there is no name for it, `url` is `path_url`."""
+    """The URLs of an exposed port. Where the gateway has no host name for it, `url` is `path_url`."""
 
     port: int
     token: str
     url: str  # an origin of its own: everything works
-    path_url: str  # below the gateway's address, its pages in a sandbox
+    path_url: str  # below the gateway's URL, its pages in a sandboxed document
     name: str | None = None
 
 
-class PortWatchCall(ClientCall):
-    """`port.watch`: each event is all there is, so a later one takes the place of one that was not read."""
-
-    def __init__(self, sandbox: str, *, window: int) -> None:
-        super().__init__("port.watch", sandbox=sandbox, repeats=True)
-        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
-        self._last: list[OpenPort] | None = None
-
-    def receive_event(self, event: Event) -> None:
-        if event.name != "ports":
-            self.spend(event_cost(event))
-            return
-        ports = parse(event.value, PortListResult).ports
-        if ports == self._last:  # as after a reconnect
-            self.spend(event_cost(event))
-            return
-        self._last = ports
-        self.inbox.supersede(LANE, lambda item: True)
-        self.inbox.put(LANE, ports, event_cost(event))
-        self.mark_opened()
-
-
-class PortWatch:
-    """`async with sandbox.ports.watch() as watch: async for ports in watch: …`
-
-    Yields a list of all open ports, at once and whenever it has changed; a state that nobody read is left out.
-    """
-
-    def __init__(self, calls: CallTable, call: PortWatchCall) -> None:
-        self._calls = calls
-        self._call = call
-
-    async def __aenter__(self) -> "PortWatch":
-        await self._calls.begin(self._call)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
-
-    def __aiter__(self) -> OutputIterator[list[OpenPort]]:
-        return OutputIterator(self._call.inbox, self._next)
-
-    async def _next(self) -> list[OpenPort]:
-        _, item = await self._call.inbox.get(LANE)
-        assert isinstance(item, list)
-        return item
-
-
 class PortConnectCall(ClientCall):
-    """`port.connect`: a line that is lost breaks it."""
+    """`port.connect`. It is not resumed: a lost connection ends it with `interrupted`."""
 
-    def __init__(self, sandbox: str, params: dict[str, Any], *, window: int) -> None:
-        super().__init__("port.connect", params, sandbox=sandbox)
-        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
-        self.feed: InputStream = InputStream(Limits().input_window, self.wake)
+    def __init__(self, params: PortConnect, *, sandbox: str, window: int) -> None:
+        super().__init__(params, sandbox=sandbox, repeats=False)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
         self.address = ""
         self._cursor = OffsetCursor(0)
 
     def receive_event(self, event: Event) -> None:
-        if event.name == "opened":
-            self.address = parse(event.value, PortConnectOpened).address
-            self.mark_opened()
-        elif event.name == "end":
-            self.inbox.finish(None)
+        match self.decode(event):
+            case PortConnectOpened() as opened:
+                self.address = opened.address
+                self.mark_opened()
+            case PortConnectEnd():
+                self.receive_buffer.finish(None)
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:
         if data.kind is not Kind.OUTPUT:
-            raise RemoteProtocolError(f"{data.kind.name} of a port")
-        self.inbox.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
-
-    def finished(self, value: msgspec.Raw) -> PortConnectResult:
-        return parse(value, PortConnectResult)
+            raise RemoteProtocolError(f"a data frame of kind {data.kind.name} from port.connect")
+        self.receive_buffer.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
 
 
 class PortConnection:
-    """`async with sandbox.ports.connect(5432) as stream:` — a TCP connection. Leaving breaks what is left of it.
+    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
 
-    Iterating and writing raise `interrupted` when the line is lost, `io_error` when the connection breaks.
+    Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
+    breaks.
     """
 
     def __init__(self, calls: CallTable, call: PortConnectCall) -> None:
@@ -135,88 +85,105 @@ class PortConnection:
         self._call = call
 
     async def __aenter__(self) -> "PortConnection":
-        """Raises `unavailable` if nobody listens, `forbidden` if it is not the sandbox's, `not_found`."""
+        """Connect.
+
+        Raises:
+            HawseError: `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, `not_found`.
+        """
         await self._calls.begin(self._call)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("this connection was closed"))
+        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
 
     async def read(self) -> bytes:
-        """Some bytes; none when the other side sends no more."""
+        """Return some bytes; none when the other end has closed its half."""
         try:
             return await self._next()
         except StopAsyncIteration:
             return b""
 
     def __aiter__(self) -> OutputIterator[bytes]:
-        return OutputIterator(self._call.inbox, self._next)
+        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def write(self, data: BytesLike) -> None:
-        """Send; waits while the other side does not read."""
-        await self._call.feed.write(data)
+        """Send. Waits while the other end does not read."""
+        await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
-        """Wait until the other side's machine has taken everything written."""
-        await self._call.feed.flush()
+        """Wait until the sandbox has passed everything written to the TCP connection."""
+        await self._call.input_stream.flush()
 
     async def end(self) -> None:
-        """Close our half: the other side sees the end. It may still send."""
-        await self._call.feed.end()
+        """Close this half: the other end reads EOF. It may still send."""
+        await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close our half and wait for the other; what still comes is dropped."""
+        """Close this half and wait until the other end closes its own; what arrives meanwhile is discarded."""
         await self.end()
-        with self._call.inbox.without_readers():
+        with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
 
     async def _next(self) -> bytes:
-        _, item = await self._call.inbox.get(LANE)
+        _, item = await self._call.receive_buffer.get(LANE)
+        if isinstance(item, DiscardedRange):
+            raise TruncatedError("the port", item.size)
         assert isinstance(item, BufferedChunk)
         return bytes(item.data)
 
 
 class Ports:
-    """The ports of a sandbox. It holds nothing open. `gateway`: the address of the gateway, for the addresses made."""
+    """The ports of a sandbox. It holds nothing open."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The id of the sandbox.
+            gateway: The HTTP URL of the gateway, for the URLs of previews.
+            window: Bytes that the server may send before they are read.
+        """
         self._calls = calls
         self._sandbox = sandbox
         self._gateway = gateway
         self._window = window
 
     async def list(self) -> builtins.list[OpenPort]:
-        """What programs of the sandbox listen on, by number."""
+        """Return the ports that programs of the sandbox listen on, by number."""
         return (await self._request(PortList())).ports
 
-    def watch(self) -> PortWatch:
-        """What is open now, and after every change. See `PortWatch`."""
-        return PortWatch(self._calls, PortWatchCall(self._sandbox, window=self._window))
+    def watch(self) -> StateStream[builtins.list[OpenPort]]:
+        """Return a context manager and iterator of all open ports: those of now, and again after every change."""
+        call = StateStreamCall(PortWatch(), sandbox=self._sandbox, window=self._window)
+        return StateStream(self._calls, call, _ports_of)
 
     async def expose(self, port: int, *, name: str | None = None) -> Preview:
-        """Make a preview of a port: who knows its address gets there, and nowhere else. Again, it is the same one.
+        """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
 
-        Nobody need listen yet. It holds until `unexpose`, or until the runtime ends. Raises `forbidden` if the port is
-        somebody else's, `limit_exceeded`.
+        No program needs to listen yet. The preview lasts until `unexpose`, or until the runtime ends.
+
+        Raises:
+            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`.
         """
         exposed = await self._request(PortExpose(port=port, name=name))
         return self._preview(exposed, await self._host())
 
     async def unexpose(self, port: int) -> None:
-        """Take a preview back, and cut who is in it. Of a port that has none it does nothing."""
+        """Remove a preview, and close the connections through it. A port without a preview is no error."""
         await self._request(PortUnexpose(port=port))
 
     async def exposed(self) -> builtins.list[Preview]:
-        """The previews there are."""
+        """Return all previews."""
         host = await self._host()
         return [self._preview(found, host) for found in (await self._request(PortExposed())).exposed]
 
     def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
-        """A TCP connection to a port, or by a preview's token, for `async with`. See `PortConnection`."""
-        params = {"port": port, "token": token}
-        return PortConnection(self._calls, PortConnectCall(self._sandbox, params, window=self._window))
+        """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
+        params = PortConnect(port=port, token=token)
+        return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     # ---- inside
 
@@ -224,7 +191,7 @@ class Ports:
         return await self._calls.request(params, sandbox=self._sandbox)
 
     async def _host(self) -> str | None:
-        """The name below which previews have names; None from a gateway that has none."""
+        """The host name below which previews have names; None if the gateway has none, or does not tell it."""
         try:
             return (await self._calls.request(PreviewHost(), sandbox=None)).host
         except HawseError as error:
@@ -239,9 +206,15 @@ class Ports:
 
 
 def by_name(gateway: str, host: str | None, sandbox: str, exposed: ExposedPort) -> str | None:
-    """The address with a name of its own; None where there can be none (docs/wire.md, "Previews").
+    """Return a preview's URL with a host name of its own; None where there is none (docs/wire.md, "Previews").
 
-    Below `localhost` there are names only for whoever is on the gateway's own machine.
+    Names below `localhost` work only on the gateway's own machine.
+
+    Args:
+        gateway: The HTTP URL of the gateway.
+        host: The name below which previews have names.
+        sandbox: The id of the sandbox.
+        exposed: The preview.
     """
     label = f"{exposed.port}-{sandbox}-{exposed.token}"
     parts = urlsplit(gateway)
@@ -251,3 +224,7 @@ def by_name(gateway: str, host: str | None, sandbox: str, exposed: ExposedPort) 
         return None
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{label}.{host}{port}/"
+
+
+def _ports_of(state: PortListResult) -> list[OpenPort]:
+    return state.ports

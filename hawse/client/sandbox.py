@@ -1,21 +1,24 @@
-"""A sandbox: the methods that people and agents use, each a thin shell over one kind of call.
+"""A sandbox: its commands, processes, sessions, terminals, recordings, files, watches, ports and git.
 
-Wherever a line may be lost, what is done here is done exactly once: calls that act have a key, streams resume.
+If a connection is lost, calls that change something are repeated with a key, so they run once, and streams resume.
 """
 
-from collections.abc import AsyncIterable
+import secrets
 from typing import Literal
 
-from hawse.api.files import FileStatResult, FileTransferResult
-from hawse.api.paths import to_text
-from hawse.api.terminals import TerminalCreate
+from hawse.api.people import ViewerProfile
+from hawse.api.recordings import RecordingInfo, RecordingList, RecordingListResult, RecordingWatch
+from hawse.api.runtime import RuntimeInfo, RuntimeInfoResult, RuntimeMetrics, RuntimeMetricsResult
+from hawse.api.sessions import SessionCreate, SessionInfo, SessionList
+from hawse.api.terminals import TerminalAttach, TerminalCreate, TerminalInfo, TerminalList
+from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.input_stream import BytesLike
-from hawse.client.files.files import LIMIT, Files, PathLike
-from hawse.client.files.transfer_streams import FileReader, FileWriter
+from hawse.client.calls.state_stream import StateStream, StateStreamCall
+from hawse.client.files.files import Files
 from hawse.client.git import Git
 from hawse.client.ports import Ports
-from hawse.client.process.execution import Env, Execution
+from hawse.client.process.exec import Env, directory, environment
+from hawse.client.process.execution import Execution
 from hawse.client.process.session import Session
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.recording import Recording
@@ -26,10 +29,25 @@ from hawse.client.watch import Watches
 class Sandbox(Execution):
     """A handle to one sandbox. It holds nothing open."""
 
-    def __init__(self, calls: CallTable, id: str, *, window: int, gateway: str = "") -> None:
-        """`gateway`: its address (`http://…`), where previews are."""
-        super().__init__(calls, id, window=window)
+    def __init__(self, calls: CallTable, id: str, options: Options, *, gateway: str = "") -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            id: The id of the sandbox.
+            options: The options of the client.
+            gateway: The HTTP URL of the gateway, for the URLs of previews.
+        """
+        super().__init__(calls, id, options)
         self._gateway = gateway
+
+    async def info(self) -> RuntimeInfoResult:
+        """Return the version and the state of the sandbox's runtime."""
+        return await self._request(RuntimeInfo())
+
+    async def metrics(self) -> RuntimeMetricsResult:
+        """Return the counters of the sandbox's runtime."""
+        return await self._request(RuntimeMetrics())
 
     # ---- sessions
 
@@ -42,19 +60,26 @@ class Sandbox(Execution):
         shell: str | None = None,
         create: bool = True,
     ) -> Session:
-        """A shell that lives on, for `async with`: see `Session`. `shell`: bash unless it is the path of another.
+        """Return a persistent shell, to be entered with `async with`: see `Session`.
 
-        `create=False` uses the one of that `id`, which stays when the `async with` is left.
+        Args:
+            id: The id of the session; None: a random one.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            shell: The path of the shell; None: bash.
+            create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
+
+        Raises:
+            ValueError: `create` is false, and there is no `id`.
         """
         if id is None and not create:
-            raise ValueError("which session? give its id")
-        wanted = {
-            "id": id,
-            "cwd": None if cwd is None else to_text(cwd),
-            "env": None if env is None else dict(env),
-            "shell": shell,
-        }
+            raise ValueError("create=False requires the id of a session")
+        wanted = SessionCreate(id=id, cwd=directory(cwd), env=environment(env), shell=shell)
         return Session(self._calls, self.id, wanted, create=create, window=self._window, attach=self.attach_process)
+
+    async def sessions(self) -> list[SessionInfo]:
+        """Return the sessions that live, and the latest that have ended."""
+        return (await self._request(SessionList())).sessions
 
     # ---- terminals
 
@@ -76,86 +101,85 @@ class Sandbox(Execution):
         instance: str | None = None,
         since: int | None = None,
     ) -> Terminal:
-        """A terminal for `async with`: created unless one of that `id` runs, then attached to. Leaving detaches.
+        """Return a terminal, to be entered with `async with`: see `Terminal`. Leaving detaches.
 
-        `create=False`, or an `instance`, only attaches. `since`: the offset to go on from; by default everything
-        that is kept is replayed. `read_only` viewers cannot type. `lossless`: never a snapshot instead of output,
-        because the program waits for this reader: up to 30 s while it makes no progress or its line is broken.
-        `emulator`: what reads this answers a program's queries, whenever `Terminal.answers` says that it is its turn.
-        `name`, `kind`: as which the others see us; see `Terminal.viewers`.
+        Args:
+            id: The id of the terminal; None: a random one.
+            argv: The program; None: the user's shell.
+            cwd: Its working directory.
+            env: Is added to its environment; None unsets a variable.
+            cols: Columns of a new terminal.
+            rows: Rows of a new terminal.
+            create: Whether entering creates the terminal, unless one of that `id` runs.
+            read_only: Whether this viewer cannot type.
+            lossless: Whether the program waits for this viewer instead of a snapshot replacing output: up to 30 s
+                while the viewer makes no progress or has no connection.
+            emulator: Whether this viewer's emulator can answer a program's queries: see `Terminal.answers`.
+            name: The name that other viewers see.
+            kind: The kind that other viewers see.
+            instance: Only this instance of the `id`, which is not created.
+            since: The offset to begin at; None: everything that is kept is replayed.
+
+        Raises:
+            ValueError: There is no `id`, and the terminal is not to be created.
         """
         if id is None and (instance is not None or not create):
-            raise ValueError("which terminal? give its id")
+            raise ValueError("attaching to an existing terminal requires its id")
         wanted = None
         if create and instance is None:
-            environment = None if env is None else dict(env)
-            directory = None if cwd is None else to_text(cwd)
-            wanted = TerminalCreate(id=id, argv=argv, cwd=directory, env=environment, cols=cols, rows=rows)
-        call = TerminalAttachCall(
-            self.id,
-            id or "",
+            wanted = TerminalCreate(id=id, argv=argv, cwd=directory(cwd), env=environment(env), cols=cols, rows=rows)
+        attach = TerminalAttach(
+            id=id or "",
             instance=instance,
-            since=since,
-            read_only=read_only,
-            lossless=lossless,
-            emulator=emulator,
-            name=name,
-            kind=kind,
-            window=self._window,
+            read_only=read_only or None,
+            lossless=lossless or None,
+            emulator=emulator or None,
+            viewer=ViewerProfile(key=secrets.token_hex(16), name=name, kind=kind),
         )
+        call = TerminalAttachCall(attach, sandbox=self.id, since=since, window=self._window)
         return Terminal(self._calls, self.id, call, wanted)
 
+    async def terminals(self) -> list[TerminalInfo]:
+        """Return the terminals, running and exited."""
+        return (await self._request(TerminalList())).terminals
+
+    # ---- recordings
+
     def recording(self, id: str) -> Recording:
-        """A recording by its id, going on or finished; whether there is one is asked when it is used."""
+        """Return a handle to a recording, running or finished. Nothing is sent."""
         return Recording(self._calls, self.id, id, window=self._window)
 
-    # ---- files
+    async def recordings(self, *, terminal: str | None = None) -> list[RecordingInfo]:
+        """Return all recordings, or those of one terminal, the newest first."""
+        return (await self._request(RecordingList(terminal=terminal))).recordings
+
+    def watch_recordings(self, *, terminal: str | None = None) -> StateStream[list[RecordingInfo]]:
+        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+        call = StateStreamCall(RecordingWatch(terminal=terminal), sandbox=self.id, window=self._window)
+        return StateStream(self._calls, call, _recordings_of)
+
+    # ---- files, git, watches, ports
 
     @property
     def files(self) -> Files:
-        """Everything with files: `read_text`, `upload`, `list`, `copy`, `archive` and more."""
+        """The files of this sandbox: `read`, `write`, `upload`, `list`, `copy`, `archive` and more."""
         return Files(self._calls, self.id, window=self._window)
-
-    async def read_file(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
-        """A file's content: see `Files.read`."""
-        return await self.files.read(path, max_size=max_size)
-
-    def open_read(
-        self, path: PathLike, *, offset: int = 0, length: int | None = None, version: str | None = None
-    ) -> FileReader:
-        """Stream a file's bytes: see `Files.open_read`."""
-        return self.files.open_read(path, offset=offset, length=length, version=version)
-
-    async def write_file(
-        self,
-        path: PathLike,
-        data: BytesLike | AsyncIterable[BytesLike],
-        *,
-        mode: int | None = None,
-        parents: bool = True,
-    ) -> FileTransferResult:
-        """Replace a file: see `Files.write`."""
-        return await self.files.write(path, data, mode=mode, parents=parents)
-
-    def open_write(self, path: PathLike, *, mode: int | None = None, parents: bool = True) -> FileWriter:
-        """Stream into a file: see `Files.open_write`."""
-        return self.files.open_write(path, mode=mode, parents=parents)
-
-    async def stat(self, path: PathLike) -> FileStatResult:
-        """What is there: see `Files.stat`."""
-        return await self.files.stat(path)
 
     @property
     def git(self) -> Git:
-        """Git in this sandbox: `await sandbox.git.clone(url)`, `await sandbox.git.status("project")`."""
+        """Git in this sandbox: `await box.git.clone(url)`, `await box.git.status("project")`."""
         return Git(self._calls, self.id)
 
     @property
     def watch(self) -> Watches:
-        """What changes in a directory: `async with sandbox.watch(path) as watch`, `sandbox.watch.changes(path)`."""
+        """Changes in a directory: `async with box.watch(path) as watch`, `await box.watch.changes(path)`."""
         return Watches(self._calls, self.id, window=self._window)
 
     @property
     def ports(self) -> Ports:
-        """What listens in the sandbox: `list`, `watch`, previews by `expose`, connections by `connect`."""
+        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
         return Ports(self._calls, self.id, gateway=self._gateway, window=self._window)
+
+
+def _recordings_of(state: RecordingListResult) -> list[RecordingInfo]:
+    return state.recordings

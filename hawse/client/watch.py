@@ -1,4 +1,4 @@
-"""What changes in a directory, as an iterator that reconnects do not interrupt: it goes on at the version it had."""
+"""Changes in a directory, as an iterator that continues after a reconnect at the version that it had reached."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -13,13 +13,13 @@ from hawse.api.watches import (
     WatchedChange,
     WatchedChanges,
     WatchRescan,
+    WatchStart,
     WatchStarted,
     WatchStop,
 )
 from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.decode import parse
 from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.client.files.files import PathLike, wire_path
@@ -29,62 +29,61 @@ LANE = "watch"
 
 
 class WatchItem(NamedTuple):
-    """What lies in the inbox. `version`: the watch's after it, if it is the last of its event."""
+    """An entry of the receive buffer."""
 
     item: WatchedChange | WatchRescan
-    version: str | None
+    version: str | None  # the watch's version after it, if it is the last change of its event
 
 
 class WatchCall(ClientCall):
-    """`watch.start`: a repeat asks for what has changed since the last event that came."""
+    """`watch.start`. A repeat asks for the changes since the last event."""
 
-    def __init__(self, sandbox: str, params: dict[str, Any], *, since: str | None, window: int) -> None:
-        super().__init__("watch.start", params, sandbox=sandbox, repeats=True)
-        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+    def __init__(self, params: WatchStart, *, sandbox: str, window: int) -> None:
+        super().__init__(params, sandbox=sandbox, repeats=True)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self.watching: WatchStarted | None = None
-        self._version = since  # of the last event that came
+        self._start = params
+        self._version = params.since  # after the last event
 
-    def params(self) -> dict[str, Any]:
-        return self.base if self._version is None else {**self.base, "since": self._version}
+    def params(self) -> WatchStart:
+        return msgspec.structs.replace(self._start, since=self._version)
 
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
-        if event.name == "watching":
-            self.watching = parse(event.value, WatchStarted)
-            self._version = self._version or self.watching.version
-            self.mark_opened()
-            self.spend(cost)
-        elif event.name == "rescan":
-            rescan = parse(event.value, WatchRescan)
-            self._put([rescan], rescan.version, cost)
-        elif event.name == "changes":
-            told = parse(event.value, WatchedChanges)
-            changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in told.changes]
-            self._put(changes, told.version, cost)
-        else:
-            self.spend(cost)
+        match self.decode(event):
+            case WatchStarted() as started:
+                self.watching = started
+                self._version = self._version or started.version
+                self.mark_opened()
+                self.spend(cost)
+            case WatchRescan() as rescan:
+                self._put([rescan], rescan.version, cost)
+            case WatchedChanges() as changed:
+                self._put(_local(changed.changes), changed.version, cost)
+            case _:
+                self.spend(cost)
 
     def _put(self, items: Sequence[WatchedChange | WatchRescan], version: str, cost: int) -> None:
         self._version = version
         for item in items[:-1]:
-            self.inbox.put(LANE, WatchItem(item, None))
-        self.inbox.put(LANE, WatchItem(items[-1], version), cost)
+            self.receive_buffer.put(LANE, WatchItem(item, None))
+        self.receive_buffer.put(LANE, WatchItem(items[-1], version), cost)
 
 
 class Watch:
-    """`async with sandbox.watch(path) as watch: async for change in watch: …`
+    """`async with box.watch(path) as watch: async for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` where some are not known: then look at the directory itself. Raises
-    `not_found` when the directory is gone; ends when somebody stops the watch.
+    Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
+    when the directory was deleted; ends when a client stops the watch.
     """
 
     def __init__(self, calls: CallTable, call: WatchCall) -> None:
-        self.version = ""  # after the change that was taken last: `since` of another watch goes on there
+        self.version = ""  # after the last change that was read: another watch continues there with `since`
         self._calls = calls
         self._call = call
 
     async def __aenter__(self) -> "Watch":
-        """When this returns the watch is live. Raises `not_found`, `not_directory`, `limit_exceeded`, …"""
+        """Start the watch: changes are reported from here on. Raises `not_found`, `not_directory`, `limit_exceeded`."""
         await self._calls.begin(self._call)
         self.version = self._watching.version
         return self
@@ -92,7 +91,7 @@ class Watch:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
+        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
 
     @property
     def id(self) -> str:
@@ -104,14 +103,14 @@ class Watch:
         return from_text(self._watching.path)
 
     async def stop(self) -> None:
-        """End it, for everybody who watches the same. Again, it does nothing."""
+        """End the watch for all clients that watch the same. A watch that has ended is no error."""
         await self._calls.request(WatchStop(id=self.id), sandbox=self._call.sandbox)
 
     def __aiter__(self) -> OutputIterator[WatchedChange | WatchRescan]:
-        return OutputIterator(self._call.inbox, self._next)
+        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def _next(self) -> WatchedChange | WatchRescan:
-        _, item = await self._call.inbox.get(LANE)
+        _, item = await self._call.receive_buffer.get(LANE)
         assert isinstance(item, WatchItem)
         self.version = item.version or self.version
         return item.item
@@ -123,7 +122,7 @@ class Watch:
 
 
 class Watches:
-    """The watches of a sandbox: `sandbox.watch(path)` streams changes, `sandbox.watch.changes(path, since=…)` asks."""
+    """The watches of a sandbox: `box.watch(path)` streams changes, `box.watch.changes(path, since=…)` polls."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         self._calls = calls
@@ -139,14 +138,18 @@ class Watches:
         exclude: Sequence[str] | None = None,
         since: str | None = None,
     ) -> Watch:
-        """What changes in a directory, for `async with`. See `Watch`.
+        """Return a watch of a directory, to be entered with `async with`: see `Watch`.
 
-        `include`, `exclude`: globs (`*`, `?`, `[…]`, `**`); one with a slash is for the path from the directory on, one
-        without for the name at any depth. Without `exclude`, Git's and hawse's own files are left out. `since`: a
-        `version`, to go on there.
+        Args:
+            path: The directory.
+            recursive: Whether to watch the directories below it too.
+            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None: everything. A glob with a slash is for the
+                path relative to the directory, one without for the name at any depth.
+            exclude: Globs of what is not reported; None: Git's and hawse's own files.
+            since: A `version`, to continue there.
         """
-        params = _params(path, recursive, include, exclude)
-        return Watch(self._calls, WatchCall(self._sandbox, params, since=since, window=self._window))
+        params = WatchStart(**_target(path, recursive, include, exclude), since=since)
+        return Watch(self._calls, WatchCall(params, sandbox=self._sandbox, window=self._window))
 
     async def changes(
         self,
@@ -157,19 +160,35 @@ class Watches:
         exclude: Sequence[str] | None = None,
         since: str | None = None,
     ) -> WatchChangesResult:
-        """What has changed since the version `since`, with the version to ask with next time.
+        """Return what has changed since a version, and the version to ask with next time.
 
-        Without `since` it begins to watch. Whoever does not ask for 10 minutes is told to `rescan`.
+        A watch that is not asked for 10 minutes ends, and the next answer is `rescan`.
+
+        Args:
+            path: The directory.
+            recursive: As for `watch`.
+            include: As for `watch`.
+            exclude: As for `watch`.
+            since: The version of the previous answer; None begins to watch.
+
+        Raises:
+            HawseError: As for `Watch`.
         """
-        params = WatchChanges(**_params(path, recursive, include, exclude), since=since)
+        params = WatchChanges(**_target(path, recursive, include, exclude), since=since)
         state = await self._calls.request(params, sandbox=self._sandbox)
-        state.changes = [msgspec.structs.replace(change, path=from_text(change.path)) for change in state.changes]
+        state.changes = _local(state.changes)
         return state
 
 
-def _params(
+def _local(changes: Sequence[WatchedChange]) -> list[WatchedChange]:
+    """The same changes, with paths as Python has them."""
+    return [msgspec.structs.replace(change, path=from_text(change.path)) for change in changes]
+
+
+def _target(
     path: PathLike, recursive: bool, include: Sequence[str] | None, exclude: Sequence[str] | None
 ) -> dict[str, Any]:
+    """The fields of `hawse.api.watches.WatchTarget`."""
     return {
         "path": wire_path(path),
         "recursive": recursive,

@@ -29,7 +29,7 @@ async def test_any_method_can_be_called(hw: hawse.Client) -> None:
 async def test_a_client_says_how_it_is(hw: hawse.Client) -> None:
     await hw.call("echo")
     assert hw.state is ConnectionState.OPEN
-    assert hw.lines == 1
+    assert hw.connections == 1
     assert hw.welcome
     assert (hw.welcome.identity, hw.welcome.role) == ("me", "owner")
     assert hw.rtt is not None
@@ -80,7 +80,7 @@ async def test_more_calls_than_channels_wait_for_their_turn(server: FakeServer) 
 async def test_a_call_is_not_delayed_by_an_upload(hw: hawse.Client, server: FakeServer) -> None:
     """The upload has far more to send than what goes out before the call's answer is back."""
     data = bytes(20_000_000)
-    uploading = asyncio.create_task(hw.sandbox().write_file("/big", data))
+    uploading = asyncio.create_task(hw.sandbox().files.write("/big", data))
     await eventually(lambda: server.session.attachments)
     await hw.call("echo")
     assert not uploading.done()
@@ -132,7 +132,7 @@ async def test_a_client_leaves_no_task_and_no_file_descriptor(server: FakeServer
             await term.write(b"x")
             proxy.cut()
             await process.write(b"y")
-            await hw.sandbox().read_file("/numbers")
+            await hw.sandbox().files.read("/numbers")
             reading = asyncio.create_task(anext(process.stderr))
             await asyncio.sleep(0)
             reading.cancel()

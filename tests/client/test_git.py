@@ -12,7 +12,7 @@ from hawse.api.git import GitClone, GitProgress
 from hawse.client import GitAuthor, GitCredentials, HawseError, Options, WatchedChange
 from hawse.client.calls.call_table import CallTable
 from hawse.client.git import CloneCall, Git
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.git_server import GitServer, commit, git
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
@@ -30,36 +30,36 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
 
 async def test_a_clone_whose_line_is_cut_is_joined_by_its_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = MemoryLine(calls)
-    heard: list[GitProgress] = []
-    call = CloneCall("local", GitClone(url="https://h/x"), heard.append)
+    connection = MemoryConnection(calls)
+    progress: list[GitProgress] = []
+    call = CloneCall(GitClone(url="https://h/x"), sandbox="local", on_progress=progress.append)
     calls.submit(call)
-    assert (line.call.method, line.params) == ("git.clone", {"url": "https://h/x"})
-    line.event("progress", {"phase": "Receiving objects", "percent": 1, "done": 1, "total": 99, "new": True})
-    calls.line_down()
-    again = MemoryLine(calls)
-    assert again.call.key == line.call.key
+    assert (connection.call.method, connection.params) == ("git.clone", {"url": "https://h/x"})
+    connection.event("progress", {"phase": "Receiving objects", "percent": 1, "done": 1, "total": 99, "new": True})
+    calls.disconnected()
+    again = MemoryConnection(calls)
+    assert again.call.key == connection.call.key
     again.result({"path": "/x", "commit": "c", "branch": None})
     head = await call.done
     assert (head.path, head.commit, head.branch) == ("/x", "c", None)
-    assert [progress.percent for progress in heard] == [1]
+    assert [event.percent for event in progress] == [1]
 
 
 async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     box = Git(calls, "local")
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(box.status("r"))
         await asyncio.sleep(0)
-        assert (line.call.method, line.params, line.call.key) == ("git.status", {"path": "r"}, None)
-        line.result({"branch": "main"})
+        assert (connection.call.method, connection.params, connection.call.key) == ("git.status", {"path": "r"}, None)
+        connection.result({"branch": "main"})
         assert (await asking).branch == "main"
         acting = tasks.create_task(box.push(credentials=ACCESS))
         await asyncio.sleep(0)
-        assert line.call.key is not None
-        assert line.params["credentials"] == {"username": "ann", "password": "secret"}
-        line.result({"refs": []})
+        assert connection.call.key is not None
+        assert connection.params["credentials"] == {"username": "ann", "password": "secret"}
+        connection.result({"refs": []})
         assert (await acting).refs == []
 
 
@@ -71,11 +71,11 @@ async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: Gi
         hawse.connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
     ):
         box = hw.sandbox()
-        heard: list[GitProgress] = []
-        head = await box.git.clone(server.url("project"), credentials=ACCESS, depth=1, on_progress=heard.append)
+        progress: list[GitProgress] = []
+        head = await box.git.clone(server.url("project"), credentials=ACCESS, depth=1, on_progress=progress.append)
         mine = Path(head.path)
         assert head.branch == "main"
-        await box.write_file("project/b", b"2\n")
+        await box.files.write("project/b", b"2\n")
         assert [entry.path for entry in (await box.git.status("project")).entries] == ["b"]
         await box.git.add(["b"], path="project")
         await box.git.create_branch("topic", path="project")
@@ -96,7 +96,7 @@ async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: Gi
         assert git(mine, "status", "--porcelain") == ""
         head = await box.git.clone(server.url("project"), b"caf\xe9", credentials=ACCESS)
         assert head.path == f"{mine.parent}/caf\udce9"
-        await box.write_file(b"caf\xe9/\xff", b"new")
+        await box.files.write(b"caf\xe9/\xff", b"new")
         assert [entry.path for entry in (await box.git.status(b"caf\xe9")).entries] == ["\udcff"]
         with pytest.raises(HawseError) as refused:
             await box.git.status("nowhere")

@@ -106,6 +106,6 @@ async def test_a_name_where_there_can_be_one(
 
 
 async def _port(process: hawse.Process) -> int:
-    async for line in process.stdout:
-        return int(line)
+    async for connection in process.stdout:
+        return int(connection)
     raise AssertionError("it printed nothing")

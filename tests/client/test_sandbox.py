@@ -20,8 +20,8 @@ async def test_commands_and_files_are_whole_though_every_line_breaks(server: Fak
         box = hw.sandbox()
         while not proxy.spent.is_set():
             assert (await box.exec(["cat"], stdin=data)).stdout == data
-            assert await box.read_file("/numbers") == data
-            assert (await box.write_file("/copy", data)).bytes == len(data)
+            assert await box.files.read("/numbers") == data
+            assert (await box.files.write("/copy", data)).bytes == len(data)
             assert server.world.files["/copy"] == data
     assert len(server.world.runs) == len(server.world.keyed)
 
@@ -31,17 +31,17 @@ async def test_a_file_can_be_written_from_bytes_to_come(hw: hawse.Client, server
         for n in range(100):
             yield b"%d\n" % n
 
-    done = await hw.sandbox().write_file("/new", parts(), mode=0o755, parents=True)
+    done = await hw.sandbox().files.write("/new", parts(), mode=0o755, parents=True)
     assert server.world.files["/new"] == b"".join(b"%d\n" % n for n in range(100))
     assert done.bytes == len(server.world.files["/new"])
 
 
 async def test_a_file_that_is_too_large_to_hold_is_not_read(hw: hawse.Client) -> None:
     with pytest.raises(HawseError, match="too_large"):
-        await hw.sandbox().read_file("/numbers", max_size=1000)
-    assert len(await hw.sandbox().read_file("/numbers")) > 1000
+        await hw.sandbox().files.read("/numbers", max_size=1000)
+    assert len(await hw.sandbox().files.read("/numbers")) > 1000
 
 
 async def test_a_file_is_described(hw: hawse.Client) -> None:
-    stat = await hw.sandbox().stat("/numbers")
+    stat = await hw.sandbox().files.stat("/numbers")
     assert (stat.type, stat.mode, stat.mtime) == ("file", 0o644, 1.5)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 import hawse
+from hawse.api.watches import WatchStart
 from hawse.client import HawseError, Options, WatchedChange, WatchRescan
 from hawse.client.calls.call_table import CallTable
 from hawse.client.watch import Watch, WatchCall
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
@@ -23,19 +24,19 @@ def change(name: str) -> dict[str, object]:
 
 async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = MemoryLine(calls)
-    call = WatchCall("local", {"path": "w", "include": None}, since=None, window=10_000)
+    connection = MemoryConnection(calls)
+    call = WatchCall(WatchStart(path="w"), sandbox="local", window=10_000)
     watch = Watch(calls, call)
     async with asyncio.TaskGroup() as tasks:
         entering = tasks.create_task(watch.__aenter__())
         await asyncio.sleep(0)
-        assert (line.call.method, line.params) == ("watch.start", {"path": "w"})
+        assert (connection.call.method, connection.params) == ("watch.start", {"path": "w"})
         assert not entering.done()
-        line.event("watching", WATCHING)
+        connection.event("watching", WATCHING)
     assert (watch.id, watch.path, watch.version) == ("w-1", "/w", "v0")
-    line.event("changes", {"version": "v2", "changes": [change("a"), change("b")]})
-    calls.line_down()
-    again = MemoryLine(calls)
+    connection.event("changes", {"version": "v2", "changes": [change("a"), change("b")]})
+    calls.disconnected()
+    again = MemoryConnection(calls)
     assert again.params == {"path": "w", "since": "v2"}
     again.event("watching", WATCHING | {"version": "v2"})
     again.event("rescan", {"version": "v9", "reason": "behind"})
@@ -52,17 +53,17 @@ async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
 
 async def test_what_nobody_takes_is_not_granted() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = MemoryLine(calls)
-    call = WatchCall("local", {"path": "w"}, since="v0", window=1000)
+    connection = MemoryConnection(calls)
+    call = WatchCall(WatchStart(path="w", since="v0"), sandbox="local", window=1000)
     calls.submit(call)
-    line.pump()
-    line.event("watching", WATCHING)
-    line.event("changes", {"version": "v1", "changes": [change(str(n)) for n in range(20)]})
-    assert line.server.window(line.call.ch) <= 0
+    connection.pump()
+    connection.event("watching", WATCHING)
+    connection.event("changes", {"version": "v1", "changes": [change(str(n)) for n in range(20)]})
+    assert connection.server.window(connection.call.ch) <= 0
     for _ in range(20):
-        await call.inbox.get()
-    line.pump()
-    assert line.server.window(line.call.ch) > 0
+        await call.receive_buffer.get()
+    connection.pump()
+    assert connection.server.window(connection.call.ch) > 0
     calls.abandon(call)
 
 

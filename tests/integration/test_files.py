@@ -152,6 +152,6 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack, tmp
 async def test_a_gateway_that_is_given_a_quota_keeps_it(tmp_path: Path) -> None:
     async with Stack(tmp_path, "--quota", "1000") as stack, hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
-        await box.write_file("small", b"x" * 900)
+        await box.files.write("small", b"x" * 900)
         with pytest.raises(hawse.HawseError, match="no_space"):
-            await box.write_file("large", b"x" * 900)
+            await box.files.write("large", b"x" * 900)

@@ -54,7 +54,7 @@ async def test_a_viewer_token_reads_everything_and_changes_nothing(stack: Stack)
         sandbox = theirs.sandbox()
         for call in (
             sandbox.exec("id"),
-            sandbox.read_file("x"),
+            sandbox.files.read("x"),
             looking.resize(10, 10),
             looking.kill(),
             looking.take(),

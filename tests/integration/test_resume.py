@@ -87,7 +87,7 @@ async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack:
         typed = await typing
         check(await reading)
         assert flood.typed() == typed
-        assert hw.lines == 2
+        assert hw.connections == 2
 
 
 async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_under_it(stack: Stack) -> None:
@@ -102,7 +102,7 @@ async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_un
             await hw.call("sandbox.list")
         await stack.kill()
         await stack.start()
-        await hw.sandbox().write_file("go", b"")
+        await hw.sandbox().files.write("go", b"")
         result = await running
         assert (result.code, result.stderr) == (5, b"bad\n")
         assert result.stdout == b"".join(b"%d\n" % n for n in range(1, 300_001))
@@ -110,8 +110,8 @@ async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_un
         output = b"".join([chunk async for stream, chunk in process.output() if stream == "stdout"])
         assert output == b"".join(b"%d\n" % n for n in range(1, 200_001))
         assert (await process.wait()).code == 9
-        assert await hw.sandbox().read_file("execs") == b"ran\n"
-        assert await hw.sandbox().read_file("runs") == b"begun\n"
+        assert await hw.sandbox().files.read("execs") == b"ran\n"
+        assert await hw.sandbox().files.read("runs") == b"begun\n"
 
 
 @pytest.mark.soak
@@ -122,8 +122,8 @@ async def test_a_file_goes_up_and_comes_down_whole_over_a_line_that_keeps_breaki
         CuttingProxy(stack.port, seed=9, cut_after=(100_000, 1_500_000), cuts_left=12) as proxy,
         hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
     ):
-        await hw.sandbox().write_file("big", content)
-        assert await hw.sandbox().read_file("big") == content
+        await hw.sandbox().files.write("big", content)
+        assert await hw.sandbox().files.read("big") == content
         assert proxy.cuts == 12
 
 

@@ -39,24 +39,24 @@ async def mute_server() -> AsyncIterator[int]:
             await writer.wait_closed()
 
 
-class MemoryLine:
+class MemoryConnection:
     """`hawse.client.channel.Line`. `pump` carries what either end has to say."""
 
     def __init__(self, calls: CallTable, limits: Limits | None = None) -> None:
-        self.connection = Connection(Role.CLIENT)
-        self.writer = FairWriter(self.connection)
+        self.protocol = Connection(Role.CLIENT)
+        self.writer = FairWriter(self.protocol)
         self.server = Connection(Role.SERVER, limits)
-        self.heard: list[Message | Data] = []  # by the server
-        self.kicks = 0
+        self.received: list[Message | Data] = []  # by the server
+        self.wakes = 0
         self._calls = calls
-        self.connection.send_hello("test")
+        self.protocol.send_hello("test")
         self.pump()
         self.server.send_welcome("test", identity="me", role="owner")
         self.pump()
-        calls.line_up(self)
+        calls.connected(self)
 
-    def kick(self) -> None:
-        self.kicks += 1
+    def wake_writer(self) -> None:
+        self.wakes += 1
 
     def pump(self) -> None:
         """Carry messages until both are silent."""
@@ -68,10 +68,10 @@ class MemoryLine:
                 _receive(self.server, message)
                 for event in self.server.events():
                     own = event._replace(payload=bytes(event.payload)) if isinstance(event, Data) else event
-                    self.heard.append(own)
+                    self.received.append(own)
             for message in down:
-                _receive(self.connection, message)
-                for event in self.connection.events():
+                _receive(self.protocol, message)
+                for event in self.protocol.events():
                     if getattr(event, "ch", None) is not None:
                         self._calls.receive(event)
 
@@ -79,7 +79,7 @@ class MemoryLine:
     def calls(self) -> list[Call]:
         """What was called, in order."""
         self.pump()
-        return [event for event in self.heard if isinstance(event, Call)]
+        return [event for event in self.received if isinstance(event, Call)]
 
     @property
     def call(self) -> Call:
@@ -92,11 +92,11 @@ class MemoryLine:
     def inputs(self) -> list[tuple[int, bytes]]:
         """The input frames, as (offset, payload)."""
         self.pump()
-        return [(event.offset, bytes(event.payload)) for event in self.heard if isinstance(event, Data)]
+        return [(event.offset, bytes(event.payload)) for event in self.received if isinstance(event, Data)]
 
     def of(self, kind: type[Message]) -> list[Any]:
         self.pump()
-        return [event for event in self.heard if isinstance(event, kind)]
+        return [event for event in self.received if isinstance(event, kind)]
 
     def event(self, name: str, value: Any = None) -> None:
         """From the server, on the latest channel."""

@@ -303,7 +303,8 @@ class Session:
                 world.runs.append(f"signal {params['signal']}")
                 self.connection.send_result(call.ch, {})
             case "terminal.kill" | "process.kill":
-                things = world.terminals if call.method.startswith("t") else world.processes
+                execs = {thing.id: thing for thing in world.keyed.values()}
+                things = world.terminals if call.method.startswith("t") else execs | world.processes
                 things[params["id"]].finish(code=None, signal="SIGKILL")
                 self.connection.send_result(call.ch, {"exit": {"signal": "SIGKILL"}})
             case "process.start":

@@ -1,1 +1,1 @@
-"""Errors, options, results, backoff and the state of a channel. They know no connection."""
+"""Errors, options, results, backoff and the state of a channel. They do not import the other packages."""

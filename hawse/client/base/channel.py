@@ -1,4 +1,4 @@
-"""The channel that a call has on one line: what the call does to it, without knowing the line."""
+"""The channel that a call has on one connection: what the call does to it, without knowing the connection."""
 
 from typing import Protocol
 
@@ -6,39 +6,39 @@ from hawse.wire import Connection, FairWriter
 
 
 class ConnectionProtocol(Protocol):
-    """What channels are on."""
+    """What a channel needs of its connection."""
 
-    connection: Connection
+    protocol: Connection
     writer: FairWriter
 
-    def kick(self) -> None:
-        """There is something to write."""
+    def wake_writer(self) -> None:
+        """Let the writer task send what `protocol` and `writer` have to send."""
         ...
 
 
 class ClientChannel:
-    """Number `ch` on `line`. After its last word nothing done to it has an effect."""
+    """The channel `ch` of `connection`. Once its final message has arrived, its methods have no effect."""
 
-    def __init__(self, line: ConnectionProtocol, ch: int) -> None:
+    def __init__(self, connection: ConnectionProtocol, ch: int) -> None:
         self.ch = ch
-        self._line = line
+        self._connection = connection
 
     def grant(self, size: int) -> None:
         """Let the server send `size` more bytes."""
-        if self._line.connection.grant(self.ch, size):
-            self._line.kick()
+        if self._connection.protocol.grant(self.ch, size):
+            self._connection.wake_writer()
 
     def wake(self) -> None:
-        """Its source may have something to send."""
-        self._line.writer.wake(self.ch)
-        self._line.kick()
+        """Pull from the channel's source: it may have something to send."""
+        self._connection.writer.wake(self.ch)
+        self._connection.wake_writer()
 
     def cancel(self) -> None:
-        """End our interest; the server's last word is still to come."""
+        """Send `cancel`, and nothing after it. The server answers with the channel's final message."""
         self.detach()
-        self._line.connection.cancel(self.ch)
-        self._line.kick()
+        self._connection.protocol.cancel(self.ch)
+        self._connection.wake_writer()
 
     def detach(self) -> None:
-        """Nothing more is to be pulled for it."""
-        self._line.writer.detach(self.ch)
+        """Stop pulling from the channel's source."""
+        self._connection.writer.detach(self.ch)

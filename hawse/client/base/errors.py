@@ -1,15 +1,15 @@
-"""The client's own errors. Each says one thing, and all are `HawseError`, so that one `except` catches everything.
+"""The client's own errors. All derive from `HawseError`, so one `except` clause catches everything.
 
     HawseError                    an error of the protocol, with `code`, `retryable`, `admitted`, `details`
-    ├── RemoteProtocolError       the server broke the protocol (hawse.wire): the client is closed for good
-    ├── ClientClosedError         we closed: the client's or the handle's `async with` was left
-    ├── RefusedError              the server will not have us (token, rights, protocol): no retry can help
-    ├── GaveUpError               no connection within the time that was allowed
-    ├── BusyError                 somebody else is reading this very stream
-    ├── TruncatedError            bytes that were asked for are kept nowhere any more
+    ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed for good
+    ├── ClientClosedError         the client, or the handle, was closed on this side
+    ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless
+    ├── GaveUpError               no connection within the permitted time
+    ├── BusyError                 another task is reading the same stream
+    ├── TruncatedError            the requested bytes are no longer kept
     └── CommandError              a command failed, and `check=True` asked for an exception
 
-A line that was cut under a call that cannot be repeated is a plain `HawseError("interrupted")`.
+A connection that is lost during a call that cannot be repeated is a plain `HawseError("interrupted")`.
 """
 
 from typing import TYPE_CHECKING
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class ClientClosedError(HawseError):
-    """We closed it ourselves. Code `cancelled`."""
+    """The client or the handle was closed on this side. Code `cancelled`."""
 
-    def __init__(self, message: str = "closed by us", *, admitted: Admitted = "no") -> None:
+    def __init__(self, message: str = "the client was closed", *, admitted: Admitted = "no") -> None:
         super().__init__("cancelled", message, admitted=admitted)
 
 
@@ -32,21 +32,21 @@ class RefusedError(HawseError):
 
 
 class GaveUpError(HawseError):
-    """There was no connection for longer than was allowed. Code `unavailable`."""
+    """There was no connection within the permitted time. Code `unavailable`."""
 
     def __init__(self, message: str) -> None:
         super().__init__("unavailable", message)
 
 
 class BusyError(HawseError):
-    """Two tasks read one stream. Code `conflict`."""
+    """Two tasks read the same stream. Code `conflict`."""
 
-    def __init__(self, message: str = "somebody else is reading this") -> None:
+    def __init__(self, message: str = "another task is reading this stream") -> None:
         super().__init__("conflict", message)
 
 
 class TruncatedError(HawseError):
-    """`missing` bytes of `stream` are gone. Code `too_large`. Reading on continues after them."""
+    """`missing` bytes of `stream` are no longer kept. Code `too_large`. Reading again continues after them."""
 
     def __init__(self, stream: str, missing: int) -> None:
         super().__init__("too_large", f"{missing} bytes of {stream} are no longer kept", admitted="yes")
@@ -55,7 +55,7 @@ class TruncatedError(HawseError):
 
 
 class CommandError(HawseError):
-    """The command ran and failed. Code `command_failed`; `result` holds what it printed."""
+    """The command ran and failed. Code `command_failed`; `result` holds its exit and its output."""
 
     def __init__(self, result: "CommandResult") -> None:
         how = "timed out" if result.timed_out else f"was ended by {result.signal}" if result.signal else ""
@@ -67,7 +67,7 @@ class CommandError(HawseError):
 
 
 def fresh(error: HawseError) -> HawseError:
-    """A copy to raise: one exception raised in many tasks would gather all their tracebacks."""
+    """Return a copy of `error` to raise: one exception raised in several tasks would collect all their tracebacks."""
     twin = type(error).__new__(type(error), *error.args)
     twin.__dict__.update(error.__dict__)
     return twin

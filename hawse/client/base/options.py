@@ -1,11 +1,13 @@
-"""What can be set about a client, with units and reasons. The clock and the dice are in it so that tests own both."""
+"""The options of a client, with units and reasons. They include the clock and the random source, for tests."""
 
 import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+from hawse.api import Params
 from hawse.wire import Limits
 
 
@@ -13,14 +15,15 @@ from hawse.wire import Limits
 class Options:
     """How a client behaves. Times in seconds, sizes in bytes."""
 
-    connect_timeout: float = 10.0  # for one attempt, and for how long a call that was never sent waits for a line
-    give_up: float | None = None  # without any line for this long everything pending fails; None: never
-    unavailable_give_up: float = 30.0  # how long one channel is retried while its sandbox cannot be reached
-    window: int = 512 * 1024  # what a channel may send ahead of its consumer: bandwidth × round trip
-    ping_interval: float = 10.0  # between two pings; a pong that is not there by the next one drops the line
-    backoff_base: float = 0.25  # the second attempt comes within this, each later one within twice as much
+    connect_timeout: float = 10.0  # for one attempt, and for how long a call that was never sent waits for a connection
+    give_up: float | None = None  # after so long without a connection all pending calls fail; None: never
+    unavailable_give_up: float = 30.0  # how long one call is retried while its sandbox cannot be reached
+    request_timeout: float | None = None  # for one call that is not a stream, see `time_limit`; None: no limit
+    window: int = 512 * 1024  # what a channel may send ahead of its reader: bandwidth × round trip
+    ping_interval: float = 10.0  # between two pings; a connection without a sign of life for so long is dropped
+    backoff_base: float = 0.25  # the bound of the second attempt's delay; that of each later one is twice as much
     backoff_cap: float = 10.0
-    stable: float = 5.0  # a line that lived this long makes the next loss a first one again
+    stable: float = 5.0  # after a connection that lasted so long, the delays begin anew
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
@@ -28,7 +31,18 @@ class Options:
 
     def __post_init__(self) -> None:
         if not 1 <= self.window <= Limits().window_max:
-            raise ValueError(f"window: 1 to {Limits().window_max} bytes")
-        for name in ("connect_timeout", "ping_interval"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name}: more than 0 seconds")
+            raise ValueError(f"window is {self.window}; 1 to {Limits().window_max} bytes are allowed")
+        for name in ("connect_timeout", "ping_interval", "request_timeout"):
+            seconds = getattr(self, name)
+            if seconds is not None and not seconds > 0:
+                raise ValueError(f"{name} is {seconds}; more than 0 seconds are required")
+
+    def time_limit(self, params: Params[Any]) -> float | None:
+        """Return the seconds that a call may take: `request_timeout`, and the time that its parameters permit.
+
+        That time is their `timeout` and `grace`, if they have such fields: `process.kill` with a grace of 5 s may take
+        5 s longer.
+        """
+        if self.request_timeout is None:
+            return None
+        return self.request_timeout + sum(getattr(params, name, None) or 0.0 for name in ("timeout", "grace"))

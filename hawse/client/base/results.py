@@ -1,23 +1,24 @@
-"""What the methods of the client return, and what its streams yield: frozen values without behaviour."""
+"""What the client's methods return and its streams yield, beside the results of `hawse.api`."""
 
 from dataclasses import dataclass
 from enum import Enum
 
+from hawse.api.people import Participant, WriterLease
 from hawse.api.terminals import StartAt
 from hawse.api.types import Exit
 
 
 class ConnectionState(Enum):
-    """What has become of the connection."""
+    """The state of the connection."""
 
-    CONNECTING = "connecting"  # an attempt is being made
-    OPEN = "open"  # calls go out
-    WAITING = "waiting"  # the line was lost; the next attempt comes after a delay
-    CLOSED = "closed"  # for good: we closed, were refused, or gave up
+    CONNECTING = "connecting"  # an attempt is in progress
+    OPEN = "open"  # calls are sent
+    WAITING = "waiting"  # the connection was lost; the next attempt is made after a delay
+    CLOSED = "closed"  # for good: closed by this side, refused, or given up
 
 
 class CommandResult(Exit, frozen=True):
-    """A command's end, and what it printed, byte for byte: all, or with `truncated` as much as was asked for."""
+    """The exit and the output of a command. `truncated`: only the first bytes of the output were kept."""
 
     stdout: bytes = b""
     stderr: bytes = b""
@@ -25,18 +26,8 @@ class CommandResult(Exit, frozen=True):
 
     @property
     def text(self) -> str:
-        """stdout as UTF-8; what is none becomes U+FFFD."""
+        """stdout decoded as UTF-8; invalid bytes become U+FFFD."""
         return self.stdout.decode(errors="replace")
-
-
-@dataclass(frozen=True)
-class FileInfo:
-    """A file as it was opened. `size` in bytes, `mtime` in seconds since 1970; `version` names its content."""
-
-    size: int
-    version: str
-    mode: int
-    mtime: float
 
 
 # ---- what a terminal yields, in order
@@ -44,7 +35,7 @@ class FileInfo:
 
 @dataclass(frozen=True)
 class Attached:
-    """We are attached, for the first time or again. Output comes from `offset` on; until `Live` it is a replay."""
+    """The viewer is attached, for the first time or again. Output from `offset` on is a replay until `Live`."""
 
     start_at: StartAt
     offset: int
@@ -54,7 +45,7 @@ class Attached:
 
 @dataclass(frozen=True)
 class Output:
-    """Bytes of output, of which the first is at `offset`."""
+    """Bytes of output; `offset` is that of the first."""
 
     offset: int
     data: bytes
@@ -62,7 +53,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Output is missing; `data` paints the screen and its scrollback as they were at `offset`, on a reset emulator."""
+    """Output is missing; `data` paints the screen and its scrollback as of `offset`, on a reset emulator."""
 
     offset: int
     data: bytes
@@ -81,62 +72,44 @@ class Resized:
 
 @dataclass(frozen=True)
 class Live:
-    """The replay is over: from here on, what an emulator answers to queries may be sent."""
+    """The replay has ended: from now on, an emulator's answers to queries may be sent."""
 
     offset: int
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Whether this viewer's emulator is the one that answers a program's queries: only of `emulator` viewers."""
+    """Whether this viewer's emulator has to answer a program's queries. Only `emulator` viewers get it."""
 
     answers: bool
 
 
 @dataclass(frozen=True)
-class ParticipantInfo:
-    """Somebody at a terminal: `kind` is "person" or "agent", `at` where its pointer is (column and row from 0)."""
-
-    id: str
-    name: str
-    color: str = ""
-    kind: str = "person"
-    read_only: bool = False
-    typing: bool = False
-    focus: bool = False
-    at: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True)
-class LeaseInfo:
-    """Who may type: the viewer whose id is `holder`, or everybody if it is None. `epoch` grows with each change."""
-
-    holder: str | None = None
-    epoch: int = 0
-
-
-@dataclass(frozen=True)
 class Joined:
-    viewer: ParticipantInfo
+    """A viewer has come."""
+
+    viewer: Participant
 
 
 @dataclass(frozen=True)
 class Left:
-    viewer: ParticipantInfo
+    """A viewer has left."""
+
+    viewer: Participant
 
 
 @dataclass(frozen=True)
 class PresenceChanged:
-    """The viewer as it is now: its name, typing, focus or pointer have changed."""
+    """The viewer as it is now: its name, typing, focus or pointer has changed."""
 
-    viewer: ParticipantInfo
+    viewer: Participant
 
 
 @dataclass(frozen=True)
 class LeaseChanged:
-    """`applied`: how much of what was written here had been applied by then."""
+    """Another viewer may type, or all may. `applied`: the bytes of this viewer's input that were applied before."""
 
-    lease: LeaseInfo
+    lease: WriterLease
     applied: int
 
 
@@ -146,12 +119,13 @@ TerminalEvent = (
 
 
 class Repaint(bytes):
-    """What stands for output that is missing, for who just feeds an emulator: a reset (RIS), then a snapshot."""
+    """Stands for missing output, to be written to an emulator: a reset (RIS), then a snapshot."""
 
     snapshot: Snapshot
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "Repaint":
+        """Return the bytes that paint `snapshot`."""
         painted = cls(b"\x1bc" + snapshot.data)
         painted.snapshot = snapshot
         return painted

@@ -1,7 +1,7 @@
-"""One call as its caller sees it: it may take several channels on several lines until it is settled.
+"""One call from its caller's point of view: it may use several channels, on several connections, until it is settled.
 
-Nothing here waits or opens anything: `Calls` opens, and tells a call what happened. What carries bytes
-(`command`, `process`, `terminal`, `files`) derives from `ClientCall` and says how it is resumed.
+`CallTable` opens the channels and passes on what arrives. The streams (`exec`, `process.attach`, `terminal.attach`,
+`file.read`, …) derive from `ClientCall` and define how they are resumed.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from hawse.wire.limits import EVENT_OVERHEAD
 
 
 def new_key() -> str:
-    """A key for a call that must run once, whatever happens to the lines it is repeated on."""
+    """Return a random idempotency key, for a call that must run once although it may be repeated."""
     return secrets.token_hex(16)
 
 
 class ClientCall:
-    """A method, its parameters, and its outcome. `timeout` in seconds, from when it is sent."""
+    """A method, its parameters, and its outcome."""
 
     def __init__(
         self,
@@ -44,72 +44,74 @@ class ClientCall:
             method: The parameters of a declared method, or the name of any method.
             params: The parameters of a method that is given by name; None leaves a parameter out.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: The same key again joins the same call.
+            key: The same key again joins the same call. By default a method that is neither safe nor a stream gets
+                a random one.
             timeout: Seconds from when the call is sent.
-            repeats: Whether it may be sent again on a new connection; by default if it has a `key`.
+            repeats: Whether it may be sent again on a new connection; by default if it is safe or has a `key`.
             window: Bytes of events and data that the server may send before further credit; 0 takes neither.
 
         Raises:
             HawseError: `invalid_params` for a name, key or timeout that the server would refuse.
         """
         self._result: Any = Any  # the type of the result
+        self._events: Any = {}  # the types of the events' values, by the events' names
+        self._params: Params[Any] | dict[str, Any]
         if isinstance(method, Params):
             spec = spec_of(type(method))
-            method, params, self._result = spec.name, msgspec.to_builtins(method), spec.result
+            self._params, method, self._result, self._events = method, spec.name, spec.result, spec.events
             key = key or (None if repeats or spec.safe or spec.stream else new_key())
             repeats = True if spec.safe else repeats
         else:
-            params = {name: value for name, value in (params or {}).items() if value is not None}
+            self._params = {name: value for name, value in (params or {}).items() if value is not None}
         _check(method=method, sandbox=sandbox, key=key, timeout=timeout)
         self.method = method
-        self.base: dict[str, Any] = params
         self.sandbox = sandbox
         self.key = key
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
-        self.channel: ClientChannel | None = None  # set by Calls while it is open
-        self.sent_at: float | None = None  # wall clock, when it first went out
-        self.feed: InputStream | None = None  # what it sends
-        self.inbox: ReceiveBuffer | None = None  # what it receives, if somebody is to read it
+        self.channel: ClientChannel | None = None  # set by `CallTable` while it is open
+        self.sent_at: float | None = None  # wall clock, when it was first sent
+        self.input_stream: InputStream | None = None  # what it sends
+        self.receive_buffer: ReceiveBuffer | None = None  # what it receives, if that is to be read
         self._window = window
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as `finished` returns it
-        self.opened: asyncio.Future[None] = loop.create_future()  # the first `opened`
+        self.opened: asyncio.Future[None] = loop.create_future()  # the first `opened` event has arrived
 
-    @property
-    def sent(self) -> bool:
-        """It went out at least once."""
-        return self.sent_at is not None
+    # ---- opening a channel
 
-    # ---- how it is opened: to be overridden by what can be resumed
-
-    def params(self) -> dict[str, Any]:
-        """The parameters for the next opening."""
-        return self.base
+    def params(self) -> Params[Any] | dict[str, Any]:
+        """Return the parameters for the next channel."""
+        return self._params
 
     def opening(self) -> int:
-        """A channel is being opened; return its first window in bytes."""
-        if self.feed:
-            self.feed.opening()
-        return self.inbox.window() if self.inbox else self._window
+        """Prepare for a new channel; return its first window in bytes."""
+        if self.input_stream:
+            self.input_stream.opening()
+        return self.receive_buffer.window() if self.receive_buffer else self._window
 
-    # ---- what arrives: to be overridden by what carries something
+    # ---- what arrives: overridden by the streams
 
     def receive_event(self, event: Event) -> None:
-        """An event. By default it is of no interest."""
+        """Handle an event. By default it is ignored, and its credit is given back."""
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:
-        """A frame; its payload is valid during the call only. By default it is of no interest."""
+        """Handle a data frame; its payload is valid during the call only. By default it is ignored."""
         self.spend(len(data.payload))
 
     def finished(self, value: msgspec.Raw) -> Any:
-        """Turn the result into what the caller gets. May raise `HawseError`."""
+        """Return what `done` becomes for the result `value`. May raise `HawseError`, which `done` then raises."""
         return parse(value, self._result)
 
-    # ---- for Calls
+    # ---- for `CallTable`
+
+    @property
+    def sent(self) -> bool:
+        return self.sent_at is not None
 
     def settle(self, value: msgspec.Raw) -> None:
+        """The `result` has arrived."""
         try:
             outcome = self.finished(value)
         except RemoteProtocolError as error:
@@ -118,46 +120,59 @@ class ClientCall:
         except HawseError as error:
             self.fail(error)
             return
-        self._over(None)
+        self._close_streams(None)
         if not self.done.done():
             self.done.set_result(outcome)
 
     def fail(self, error: HawseError) -> None:
-        self._over(error)
+        """The call ends with `error`."""
+        self._close_streams(error)
         if not self.done.done():
             self.done.set_exception(error)
-            self.done.exception()  # it is no mistake if nobody asks
+            self.done.exception()  # marks it as retrieved: it is no mistake if no task awaits it
 
     @property
     def settled(self) -> bool:
         return self.done.done()
 
-    # ---- for those that derive
+    # ---- for the streams
+
+    def decode(self, event: Event) -> Any:
+        """Return the event's value as the type that the method declares for it; None for an unknown event.
+
+        Raises:
+            RemoteProtocolError: The value is not of that type.
+        """
+        kind = self._events.get(event.name)
+        return None if kind is None else parse(event.value, kind)
 
     def spend(self, size: int) -> None:
-        """`size` bytes of credit were used up by what needs no reader."""
-        if self.inbox:
-            self.inbox.spend(size)
+        """Give back `size` bytes of credit, of what was received and needs no reader."""
+        if self.receive_buffer:
+            self.receive_buffer.spend(size)
         else:
             self.grant(size)
 
     def grant(self, size: int) -> None:
+        """Let the server send `size` more bytes."""
         if self.channel:
             self.channel.grant(size)
 
     def wake(self) -> None:
+        """Let the channel pull from `input_stream`."""
         if self.channel:
             self.channel.wake()
 
     def mark_opened(self) -> None:
+        """The server has accepted the call: `CallTable.begin` returns."""
         if not self.opened.done():
             self.opened.set_result(None)
 
-    def _over(self, error: HawseError | None) -> None:
-        if self.feed:
-            self.feed.finish(error)
-        if self.inbox:
-            self.inbox.finish(error)
+    def _close_streams(self, error: HawseError | None) -> None:
+        if self.input_stream:
+            self.input_stream.finish(error)
+        if self.receive_buffer:
+            self.receive_buffer.finish(error)
         if not self.opened.done():
             if error:
                 self.opened.set_exception(error)
@@ -167,14 +182,16 @@ class ClientCall:
 
 
 def event_cost(event: Event) -> int:
-    """What an event takes of a window: docs/wire.md section 4."""
+    """Return how many bytes of a window an event takes: docs/wire.md section 4."""
     return len(event.value) + EVENT_OVERHEAD
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """What the server would close the connection for is refused here, before it costs every other call."""
+    """Refuse what the server would close the connection for, since that would fail all other calls too."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
-            raise HawseError("invalid_params", f"{name}: 1 to 128 characters", details={"path": name})
+            message = f"{name} has {len(text)} characters; 1 to 128 are allowed"
+            raise HawseError("invalid_params", message, details={"path": name})
     if timeout is not None and not 0 < timeout <= 10**9:
-        raise HawseError("invalid_params", "timeout: more than 0 seconds", details={"path": "timeout"})
+        message = f"timeout is {timeout}; more than 0 and at most 10**9 seconds are allowed"
+        raise HawseError("invalid_params", message, details={"path": "timeout"})

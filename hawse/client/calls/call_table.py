@@ -1,15 +1,17 @@
-"""The calls that are not settled, and the line they are on: who waits, who is open, who is tried again.
+"""The calls that are not settled, and the connection they use.
 
-    waiting ──line──▶ open ──result, error──▶ settled
-       ▲               │ line lost: what repeats waits again, the rest is `interrupted`
-       └──── pause ◀───┘ `interrupted`, `unavailable`: what repeats is opened again after a pause
+    waiting ──connection──▶ open ──result, error──▶ settled
+       ▲                     │ connection lost: what repeats waits again, the rest is `interrupted`
+       └────── pause ◀───────┘ `interrupted`, `unavailable`: what repeats is opened again after a pause
 
-Everything here is synchronous but `perform` and `begin`, which wait for an outcome and clean up when cancelled.
+Everything here is synchronous but `perform`, `request`, `outcome` and `begin`.
 """
 
 import asyncio
 import time
 from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from hawse.api import Params
@@ -32,8 +34,20 @@ from hawse.wire import (
 
 R = TypeVar("R")
 
-RETRIED = frozenset({"interrupted", "unavailable"})  # what a channel that can be resumed comes back from
-OPENINGS = frozenset({"opened", "watching"})  # the events by which one sees that a channel works
+RETRIED = frozenset({"interrupted", "unavailable"})  # codes after which a call that can be repeated is opened again
+
+
+@asynccontextmanager
+async def deadline(call: ClientCall) -> AsyncIterator[None]:
+    """Raise `HawseError` (`deadline_exceeded`) if the block takes longer than the call's timeout."""
+    try:
+        async with asyncio.timeout(call.timeout) as scope:
+            yield
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        message = f"{call.method}: no result within {call.timeout:g} s"
+        raise HawseError("deadline_exceeded", message, admitted="unknown" if call.sent else "no") from None
 
 
 class CallTable:
@@ -41,28 +55,29 @@ class CallTable:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._line: ConnectionProtocol | None = None
+        self._connection: ConnectionProtocol | None = None  # that new channels are opened on
         self._waiting: deque[ClientCall] = deque()
-        self._open: dict[int, ClientCall | None] = {}  # by channel; None: abandoned, its last word is awaited
-        self._patience = RetryPolicy(options)
+        self._open: dict[int, ClientCall | None] = {}  # by channel; None: abandoned, its final message is awaited
+        self._posted: set[ClientCall] = set()
+        self._retry_policy = RetryPolicy(options)
         self._closed: HawseError | None = None
 
     def __len__(self) -> int:
-        """How many calls are not settled."""
+        """The number of calls that are not settled."""
         return len(self._pending())
 
     # ---- the callers' side
 
     async def perform(self, call: ClientCall) -> Any:
-        """Make a call and wait for its outcome. A caller that is cancelled leaves nothing behind."""
-        self.submit(call)
+        """Make a call and wait for its outcome. If the caller is cancelled, so is the call.
+
+        Raises:
+            HawseError: The call's error; `deadline_exceeded` after the call's timeout; what closed the client.
+        """
         try:
-            async with asyncio.timeout(call.timeout) as deadline:
+            async with deadline(call):
+                self.submit(call)
                 return await self.outcome(call)
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            raise HawseError("deadline_exceeded", call.method, admitted="unknown" if call.sent else "no") from None
         finally:
             self.abandon(call)
 
@@ -75,9 +90,11 @@ class CallTable:
             repeats: True if running it twice does no harm: then it gets no key.
 
         Raises:
-            HawseError: The call's error, and what ends a client.
+            HawseError: The call's error, `deadline_exceeded` after the client's `request_timeout`, and what closed the
+                client.
         """
-        result: R = await self.perform(ClientCall(params, sandbox=sandbox, repeats=repeats))
+        timeout = self._options.time_limit(params)
+        result: R = await self.perform(ClientCall(params, sandbox=sandbox, timeout=timeout, repeats=repeats))
         return result
 
     async def outcome(self, call: ClientCall) -> Any:
@@ -88,7 +105,11 @@ class CallTable:
             raise fresh(error) from None
 
     async def begin(self, call: ClientCall) -> None:
-        """Open a call that stays open, and wait for its `opened`. Whoever began it has to `abandon` it."""
+        """Open a call that stays open, and wait until the server has accepted it. The caller has to `abandon` it.
+
+        Raises:
+            HawseError: The call's error, and what closed the client.
+        """
         self.submit(call)
         try:
             await asyncio.shield(call.opened)
@@ -99,7 +120,7 @@ class CallTable:
             raise
 
     def submit(self, call: ClientCall) -> None:
-        """Open `call` now, or as soon as there is a line. Raises what closed the client, if it is closed."""
+        """Open `call` now, or as soon as there is a connection. Raises what closed the client, if it is closed."""
         if self._closed:
             raise fresh(self._closed)
         self._waiting.append(call)
@@ -107,49 +128,60 @@ class CallTable:
         self._limit_waiting()
 
     def post(self, call: ClientCall) -> None:
-        """Make a call whose outcome nobody waits for. On a client that is closed it does nothing."""
+        """Make a call whose outcome is ignored. On a closed client it does nothing."""
         if not self._closed:
+            self._posted.add(call)
+            call.done.add_done_callback(lambda _: self._posted.discard(call))
             self.submit(call)
 
+    async def settle_posted(self, timeout: float) -> None:
+        """Wait until posted calls are settled, at most `timeout` seconds, if there is a connection."""
+        if self._posted and self._connection is not None:
+            await asyncio.wait([call.done for call in self._posted], timeout=timeout)
+
     def abandon(self, call: ClientCall, error: HawseError | None = None) -> None:
-        """Nobody is interested in `call` any more: say so to the server, and settle it. Again, it does nothing."""
+        """Cancel `call` at the server and settle it, by default with `ClientClosedError`.
+
+        A call that is settled already keeps its outcome.
+        """
         if call in self._waiting:
             self._waiting.remove(call)
-        self._patience.forget(call)
+        self._retry_policy.forget(call)
         if channel := call.channel:
             call.channel = None
             self._open[channel.ch] = None
             channel.cancel()
         if not call.settled:
-            call.fail(error or ClientClosedError("nobody waits for it", admitted="unknown" if call.sent else "no"))
+            call.fail(error or ClientClosedError("the call was abandoned", admitted="unknown" if call.sent else "no"))
 
     def close(self, error: HawseError) -> None:
-        """Settle everything with `error`; so will every later call be."""
+        """Settle all calls with `error`; later calls raise it."""
         self._closed = self._closed or error
-        self._line = None
+        self._connection = None
         pending = self._pending()
         self._open.clear()
         self._waiting.clear()
         for call in pending:
-            self._patience.forget(call)
+            self._retry_policy.forget(call)
             call.channel = None
-            last = fresh(error)
-            last.admitted = "unknown" if call.sent else "no"
-            call.fail(last)
+            own = fresh(error)
+            own.admitted = "unknown" if call.sent else "no"
+            call.fail(own)
 
-    # ---- the line's side
+    # ---- the connection's side
 
-    def line_up(self, line: ConnectionProtocol) -> None:
-        self._line = line
+    def connected(self, connection: ConnectionProtocol) -> None:
+        """Open what waits, and new calls, on `connection`."""
+        self._connection = connection
         self._open_waiting()
 
-    def line_draining(self) -> None:
-        """The line is about to go: what is open may end on it, what is new waits for the next."""
-        self._line = None
+    def draining(self) -> None:
+        """The connection will be closed soon: open calls may end on it, new ones wait for the next."""
+        self._connection = None
 
-    def line_down(self) -> None:
-        """The line is lost. What repeats waits for the next, before what was never sent."""
-        self._line = None
+    def disconnected(self) -> None:
+        """The connection is lost. Calls that repeat wait for the next one, before those that were never sent."""
+        self._connection = None
         open_, self._open = self._open, {}
         repeated = []
         for call in filter(None, open_.values()):
@@ -157,19 +189,19 @@ class CallTable:
             if call.repeats:
                 repeated.append(call)
             else:
-                call.fail(HawseError("interrupted", "the line was cut under the call", admitted="unknown"))
+                call.fail(HawseError("interrupted", "the connection was lost during the call", admitted="unknown"))
         self._waiting.extendleft(reversed(repeated))
         self._limit_waiting()
 
     def receive(self, event: Message | Data) -> None:
-        """Something arrived on a channel. Raises `RemoteProtocolError` if it makes no sense there."""
+        """Pass on what arrived on a channel. Raises `RemoteProtocolError` if it violates the protocol."""
         match event:
             case Result(ch=ch):
-                if call := self._last_word(ch):
-                    self._patience.forget(call)
+                if call := self._close_channel(ch):
+                    self._retry_policy.forget(call)
                     call.settle(event.value)
             case Error(ch=int(ch)):
-                if call := self._last_word(ch):
+                if call := self._close_channel(ch):
                     self._failed(call, event.to_exception())
             case Data(ch=ch) | Event(ch=ch) | Credit(ch=ch):
                 if call := self._open.get(ch):
@@ -181,23 +213,22 @@ class CallTable:
                 case Data():
                     call.receive_data(event)
                 case Event():
-                    if event.name in OPENINGS:
-                        self._patience.opened(call)
+                    self._retry_policy.succeeded(call)
                     call.receive_event(event)
-                case Credit() if call.feed:
-                    call.feed.credited(event.bytes)
+                case Credit() if call.input_stream:
+                    call.input_stream.credited(event.bytes)
                     call.wake()
         except RemoteProtocolError:
             raise
-        except HawseError as error:  # it ends this call alone
+        except HawseError as error:  # it ends only this call
             self.abandon(call, error)
 
     # ---- inside
 
     def _pending(self) -> list[ClientCall]:
-        return list(dict.fromkeys([*filter(None, self._open.values()), *self._waiting, *self._patience]))
+        return list(dict.fromkeys([*filter(None, self._open.values()), *self._waiting, *self._retry_policy]))
 
-    def _last_word(self, ch: int) -> ClientCall | None:
+    def _close_channel(self, ch: int) -> ClientCall | None:
         call = self._open.pop(ch, None)
         if call and call.channel:
             call.channel.detach()
@@ -207,40 +238,40 @@ class CallTable:
         return call
 
     def _open_waiting(self) -> None:
-        line = self._line
-        while line and self._waiting and len(line.connection.channels) < line.connection.limits.channels:
+        connection = self._connection
+        while connection and self._waiting and len(connection.protocol.channels) < connection.protocol.limits.channels:
             call = self._waiting.popleft()
             try:
-                self._open_on(line, call)
+                self._open_on(connection, call)
             except HawseError as error:
                 call.fail(error)
             except (LocalProtocolError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 call.fail(HawseError("invalid_params", str(error)))
 
-    def _open_on(self, line: ConnectionProtocol, call: ClientCall) -> None:
+    def _open_on(self, connection: ConnectionProtocol, call: ClientCall) -> None:
         if not call.sent:
-            self._patience.forget(call)
+            self._retry_policy.forget(call)
         now = time.time()  # goes on while the machine sleeps
-        ch = line.connection.call(
+        ch = connection.protocol.call(
             call.method,
             call.params(),
             sandbox=call.sandbox,
             key=call.key,
             timeout=call.timeout,
             age=None if call.key is None or call.sent_at is None else max(0.0, now - call.sent_at),
-            window=min(call.opening(), line.connection.limits.window_max),
+            window=min(call.opening(), connection.protocol.limits.window_max),
         )
         call.sent_at = now if call.sent_at is None else call.sent_at
         self._open[ch] = call
-        call.channel = ClientChannel(line, ch)
-        if call.feed:
-            line.writer.attach(ch, call.feed)
-        line.kick()
+        call.channel = ClientChannel(connection, ch)
+        if call.input_stream:
+            connection.writer.attach(ch, call.input_stream)
+        connection.wake_writer()
 
     def _failed(self, call: ClientCall, error: HawseError) -> None:
-        """An `error` came. What can be resumed is opened again after a pause, for a bounded time."""
-        if not (call.repeats and error.code in RETRIED and self._patience.retry(call, self._try_again)):
-            self._patience.forget(call)
+        """Handle an `error`: a call that can be repeated is opened again after a pause, for a bounded time."""
+        if not (call.repeats and error.code in RETRIED and self._retry_policy.retry(call, self._try_again)):
+            self._retry_policy.forget(call)
             call.fail(error)
 
     def _try_again(self, call: ClientCall) -> None:
@@ -248,14 +279,14 @@ class CallTable:
         self._open_waiting()
 
     def _limit_waiting(self) -> None:
-        """Without a line, a call that was never sent waits as long as one attempt to connect may take."""
-        if self._line is None:
+        """Without a connection, a call that was never sent waits as long as one attempt to connect may take."""
+        if self._connection is None:
             for call in self._waiting:
                 if not call.sent:
-                    self._patience.limit(call, self._expire)
+                    self._retry_policy.limit(call, self._expire)
 
     def _expire(self, call: ClientCall) -> None:
-        self._patience.forget(call)
+        self._retry_policy.forget(call)
         if call in self._waiting:
             self._waiting.remove(call)
             call.fail(GaveUpError(f"no connection within {self._options.connect_timeout} s"))

@@ -1,4 +1,4 @@
-"""What servers say is checked on arrival against `hawse.api`, so that nothing behind is surprised."""
+"""Decoding of what servers send, with the types of `hawse.api`."""
 
 from typing import TypeVar
 
@@ -9,9 +9,9 @@ from hawse.wire import RemoteProtocolError
 T = TypeVar("T")
 
 
-def parse(raw: bytes | msgspec.Raw, shape: type[T]) -> T:
-    """Decode a value. Raises `RemoteProtocolError` if it is not what the protocol promises."""
+def parse(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
+    """Decode JSON as a `kind`. Raises `RemoteProtocolError` if it is not one."""
     try:
-        return msgspec.json.decode(raw, type=shape)
+        return msgspec.json.decode(raw, type=kind)
     except ValueError as error:
-        raise RemoteProtocolError(f"not a {shape.__name__}: {error}") from None
+        raise RemoteProtocolError(f"the server sent an invalid {kind.__name__}: {error}") from None

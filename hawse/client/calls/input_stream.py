@@ -1,7 +1,7 @@
-"""The writing half of a channel: bytes of a terminal's keyboard, a command's stdin, an upload.
+"""The bytes that a call sends: a terminal's keyboard, a command's stdin, an upload.
 
-`write` waits when the window of unconfirmed bytes is full, which is the backpressure. The line pulls
-(`hawse.wire.Source`); what was not confirmed when a line is lost is sent again on the next one.
+`write` waits while the window of unconfirmed bytes is full: this is the backpressure. The connection's writer pulls
+(`hawse.wire.Source`). What is unconfirmed when a connection is lost is sent again on the next one.
 """
 
 import asyncio
@@ -16,14 +16,15 @@ BytesLike = bytes | bytearray | memoryview
 
 
 class InputStream:
-    """One input stream, over as many channels as it takes. Implements `hawse.wire.Source`."""
+    """One input stream, over any number of channels. Implements `hawse.wire.Source`."""
 
     def __init__(self, limit: int, wake: Callable[[], None]) -> None:
+        """Create a stream that keeps up to `limit` unconfirmed bytes; `wake` makes the connection pull."""
         self.id = secrets.token_hex(8)  # the `input` parameter: names this stream on the server
         self.buffer = InputBuffer(limit)
-        self._wake = wake  # tells the line that there is something to pull
+        self._wake = wake
         self._tried = False  # a channel was opened before, so the server may know this stream
-        self._held = False  # what to send next is not known before `opened`
+        self._held = False  # the offset to continue at is not known before `opened`
         self._end_sent = False  # on the present channel
         self._progress = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -32,11 +33,11 @@ class InputStream:
     # ---- the channel's side
 
     def opening(self) -> None:
-        """A channel is being opened. A new stream may send before `opened` arrives: its offset is 0."""
+        """A channel is being opened. A new stream may send before `opened` arrives, since its offset is 0."""
         self._held, self._tried, self._end_sent = self._tried, True, False
 
     def opened(self, applied: int) -> None:
-        """The server has applied everything below `applied`. Raises `HawseError` if it forgot the stream."""
+        """The server has applied everything below `applied`. Raises `HawseError` if it has lost the stream."""
         if self._held:
             self._held = False
             self.buffer.reattach(applied)
@@ -46,6 +47,7 @@ class InputStream:
         self._wake()
 
     def credited(self, size: int) -> None:
+        """The server has given `size` bytes of credit: it has applied as many."""
         self.buffer.credited(size)
         self._progress.set()
 
@@ -64,16 +66,19 @@ class InputStream:
         return False
 
     def finish(self, error: HawseError | None) -> None:
-        """The channel is closed for good: whoever writes from now on, or waits to, is told so."""
-        self._closed = self._closed or error or HawseError("exited", "nobody reads this input any more")
+        """The call has ended: `write` and `flush` raise `error`, or `exited` if there was none."""
+        self._closed = self._closed or error or HawseError("exited", "the call has ended: its input is no longer read")
         self._progress.set()
 
     # ---- the writer's side
 
     async def write(self, data: BytesLike) -> None:
-        """Take `data`; return when the last byte is kept for sending. Writes of several tasks do not mix.
+        """Take `data`; return when its last byte is buffered. Writes of several tasks are not interleaved.
 
-        Raises the channel's error, `exited` if what reads is gone. If cancelled, a beginning may have been taken.
+        If the caller is cancelled, the first part of `data` may have been taken.
+
+        Raises:
+            HawseError: The call's error; `exited` if its reader has ended.
         """
         view = memoryview(data).cast("B")
         async with self._lock:
@@ -89,7 +94,7 @@ class InputStream:
                 await self._wait()
 
     async def flush(self) -> None:
-        """Wait until the server has applied everything written so far. Raises the channel's error."""
+        """Wait until the server has applied everything written so far. Raises the call's error."""
         goal = self.buffer.end
         while self.buffer.applied < goal:
             if self._closed:
@@ -97,7 +102,7 @@ class InputStream:
             await self._wait()
 
     async def end(self) -> None:
-        """No more bytes: the reader sees EOF after what was written. Again, or after the end, it does nothing."""
+        """Send EOF after what was written. Again, or after the end of the call, it does nothing."""
         async with self._lock:
             self.buffer.ended = True
             self._wake()

@@ -1,4 +1,4 @@
-"""Async iterators over an inbox, one for each `async for`: while one exists, nothing it may want is dropped."""
+"""Async iterators over a receive buffer, one for each `async for`: while one exists, no output is discarded."""
 
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
@@ -9,12 +9,12 @@ T = TypeVar("T")
 
 
 class OutputIterator(Generic[T]):
-    """Yields what `step` returns. It may be left with `break`; another one then goes on at the same place."""
+    """Yields what `step` returns. After a `break`, another iterator continues at the same place."""
 
-    def __init__(self, inbox: ReceiveBuffer, step: Callable[[], Awaitable[T]]) -> None:
-        self._inbox = inbox
+    def __init__(self, buffer: ReceiveBuffer, step: Callable[[], Awaitable[T]]) -> None:
+        self._buffer = buffer
         self._step = step
-        inbox.register()
+        buffer.register()
 
     def __aiter__(self) -> "OutputIterator[T]":
         return self
@@ -23,4 +23,4 @@ class OutputIterator(Generic[T]):
         return await self._step()
 
     def __del__(self) -> None:
-        self._inbox.unregister()
+        self._buffer.unregister()

@@ -1,10 +1,10 @@
-"""How far one stream of bytes from the server has come. Pure: what makes a resume exact on the receiving side."""
+"""The offset that one stream of bytes from the server has reached: what makes a resume exact at the receiving end."""
 
 from hawse.wire import RemoteProtocolError
 
 
 class OffsetCursor:
-    """The offset after the last byte that was received of one stream."""
+    """The offset after the last byte that was received of one stream. Does no I/O."""
 
     __slots__ = ("offset",)
 
@@ -12,9 +12,12 @@ class OffsetCursor:
         self.offset = offset
 
     def accept(self, offset: int, payload: memoryview | bytes) -> memoryview:
-        """Return what is new of a payload at `offset`: a repeat is dropped, a gap raises `RemoteProtocolError`.
+        """Return what is new of a payload at `offset`: repeated bytes are dropped.
 
         "Within a channel, frames of one kind come in order and without gaps" (docs/wire.md section 3).
+
+        Raises:
+            RemoteProtocolError: There is a gap before `offset`.
         """
         if offset > self.offset:
             raise RemoteProtocolError(f"bytes {self.offset} to {offset} are missing")

@@ -1,7 +1,7 @@
-"""What has arrived and nobody has taken yet: bounded by credit, which is granted only when a reader takes.
+"""What has arrived and has not been read yet: bounded by credit, which is granted when a reader takes something.
 
-One inbox serves one channel, over as many connections as that takes. It has lanes (stdout, stderr) that can be
-read together, in the order of arrival, or apart. It knows neither sockets nor what the bytes mean.
+One buffer serves one call, over any number of connections. It has lanes (stdout, stderr) that can be read together,
+in the order of arrival, or separately. It knows neither sockets nor what the bytes mean.
 """
 
 import asyncio
@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from hawse.client.base.errors import BusyError, TruncatedError, fresh
+from hawse.client.base.errors import BusyError, fresh
 from hawse.wire import HawseError
 
-CHUNK = 64 * 1024  # bytes up to which small payloads are joined: bounds what a window of tiny frames costs
-
-
-GRANT_STEP = 64 << 10  # bytes: a server that learns from grants how fast we are must not wait long for one
+CHUNK = 64 * 1024  # bytes up to which small payloads are joined: bounds the memory that a window of tiny frames takes
+GRANT_STEP = 64 << 10  # bytes: a server that measures the reader's speed by grants must not wait long for one
 
 
 class BufferedChunk:
-    """Bytes of one lane that follow each other; `offset` is that of the first."""
+    """Consecutive bytes of one lane; `offset` is that of the first."""
 
     __slots__ = ("data", "offset")
 
@@ -29,8 +27,16 @@ class BufferedChunk:
         self.data = bytearray(data)
 
 
+class DiscardedRange(NamedTuple):
+    """Takes the place of entries that were discarded, which happens only within `without_readers`."""
+
+    start: int  # offset of the first byte that was discarded
+    end: int  # offset after the last byte; `start` if there were only other items
+    size: int  # what the entries took, in bytes of credit
+
+
 class BufferEntry(NamedTuple):
-    """Something in a lane: a chunk (which costs its length), or any other item with its cost in bytes of credit."""
+    """An entry of a lane: a chunk (which costs its length), or any other item with its cost in bytes of credit."""
 
     number: int  # in the order of arrival
     item: object
@@ -38,81 +44,88 @@ class BufferEntry(NamedTuple):
 
 
 class ReceiveBuffer:
-    """Items between one channel and its readers."""
+    """Items between one call and its readers."""
 
     def __init__(self, window: int, grant: Callable[[int], None]) -> None:
+        """Create an empty buffer of `window` bytes; `grant` lets the server send as many bytes as it is given."""
         self._window = window
         self._grant = grant
         self._lanes: dict[str, deque[BufferEntry]] = {}
         self._busy: set[str | None] = set()
         self._arrived = asyncio.Event()
         self._number = 0
-        self._held = 0  # bytes of credit that lie here
+        self._held = 0  # bytes of credit that the entries take
         self._owed = 0  # bytes taken and not granted yet: granted in batches
-        self._dropped: dict[str, int] = {}
-        self._waiting = 0  # how many wait for the end, and do without output that nobody reads
-        self._readers = 0  # readers that exist
-        self._end: HawseError | None = None
+        self._discarded: dict[str, DiscardedRange] = {}  # by lane; it comes before the lane's entries
+        self._waiting = 0  # tasks that wait for the end without reading
+        self._readers = 0  # iterators that exist
+        self._error: HawseError | None = None  # that ended it
         self._over = False
 
     # ---- the channel's side
 
     def window(self) -> int:
-        """A new channel begins: what it may send at first, so that all that lies here stays within the bound.
+        """Return the first window of a new channel: what the entries leave of the bound.
 
-        At least 1, so that `opened` (an event needs a positive window) arrives although nobody reads.
+        At least 1, so that the `opened` event, which needs a positive window, arrives before anything is read.
         """
         self._owed = 0
         return max(self._window - self._held, 1)
 
     def put_bytes(self, lane: str, offset: int, data: memoryview | bytes) -> None:
+        """Append bytes to `lane`; `offset` is that of the first."""
         queue = self._lanes.setdefault(lane, deque())
         last = queue[-1].item if queue and queue[-1].number == self._number else None
         if isinstance(last, BufferedChunk) and len(last.data) + len(data) <= CHUNK:
             last.data += data
-            self._came(len(data))
+            self._added(len(data))
         else:
             self.put(lane, BufferedChunk(offset, data), len(data))
 
     def put(self, lane: str, item: object, cost: int = 0) -> None:
+        """Append any item to `lane`, with its cost in bytes of credit."""
         self._number += 1
         own = 0 if isinstance(item, BufferedChunk) else cost
         self._lanes.setdefault(lane, deque()).append(BufferEntry(self._number, item, own))
-        self._came(cost)
+        self._added(cost)
 
     def spend(self, cost: int) -> None:
-        """`cost` bytes were received and need no reader."""
+        """Give back `cost` bytes of credit, of what was received and needs no reader."""
         self._owed += cost
         if self._owed >= min(self._window // 4, GRANT_STEP) or not self._window:
             owed, self._owed = self._owed, 0
             self._grant(owed)
 
     def supersede(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Drop the first item that is `obsolete` and all after it."""
+        """Remove the first item that is `obsolete`, and all items after it."""
         queue = self._lanes.get(lane, deque[BufferEntry]())
         found = next((index for index, entry in enumerate(queue) if obsolete(entry.item)), len(queue))
         while len(queue) > found:
             self._release(_cost(queue.pop()))
 
     def drop_tail(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Drop the last items as long as they are `obsolete`."""
+        """Remove the last items as long as they are `obsolete`."""
         queue = self._lanes.get(lane)
         while queue and obsolete(queue[-1].item):
             self._release(_cost(queue.pop()))
 
     def finish(self, error: HawseError | None) -> None:
-        """Nothing more will come: what lies here can still be read, then readers end, or raise `error`."""
+        """Nothing more will arrive: after the remaining entries, readers end, or raise `error`."""
         if not self._over:
-            self._over, self._end = True, error
+            self._over, self._error = True, error
             self._arrived.set()
 
     # ---- the readers' side
 
     async def get(self, lane: str | None = None) -> tuple[str, object]:
-        """The next item of `lane`, or of any, and its lane: a `BufferedChunk` or what was `put`.
+        """Take the next entry of `lane`, or of any lane; return its lane and its item.
 
-        Raises `StopAsyncIteration` at the end, the channel's error, `BusyError` if another task waits for the
-        same, `TruncatedError` once if bytes were dropped because nobody read them.
+        The item is a `BufferedChunk`, a `DiscardedRange` or what was `put`.
+
+        Raises:
+            StopAsyncIteration: The end was reached.
+            BusyError: Another task waits for the same lane.
+            HawseError: The error that ended the call.
         """
         if lane in self._busy:
             raise BusyError
@@ -120,19 +133,19 @@ class ReceiveBuffer:
         try:
             while (name := self._next(lane)) is None:
                 if self._over:
-                    self._tell_of_dropped(*([lane] if lane else [*self._dropped]))
-                    raise StopAsyncIteration if self._end is None else fresh(self._end)
+                    raise StopAsyncIteration if self._error is None else fresh(self._error)
                 self._arrived.clear()
                 await self._arrived.wait()
         finally:
             self._busy.discard(lane)
-        self._tell_of_dropped(name)
+        if discarded := self._discarded.pop(name, None):
+            return name, discarded
         entry = self._lanes[name].popleft()
         self._release(_cost(entry))
         return name, entry.item
 
     def register(self) -> None:
-        """A reader begins: from now until it is gone nothing is dropped."""
+        """An iterator exists: until `unregister`, nothing is discarded."""
         self._readers += 1
 
     def unregister(self) -> None:
@@ -141,10 +154,10 @@ class ReceiveBuffer:
 
     @contextmanager
     def without_readers(self) -> Iterator[None]:
-        """While this is entered and nobody reads, what exceeds half the window is dropped from the front.
+        """While this is entered and no iterator exists, discard the oldest bytes beyond half the window.
 
-        Who waits for the end of something that prints a lot would wait for ever otherwise. What was dropped is
-        told to the next reader.
+        Without this, a task that waits for the end of a program that prints more than a window would wait for ever.
+        The next reader gets a `DiscardedRange` in place of the bytes.
         """
         self._waiting += 1
         try:
@@ -156,18 +169,19 @@ class ReceiveBuffer:
     # ---- inside
 
     def _next(self, lane: str | None = None) -> str | None:
-        """The lane of what is to be read next, if there is anything."""
+        """The lane of the next item, if there is one."""
         if lane is not None:
-            return lane if self._lanes.get(lane) else None
+            return lane if lane in self._discarded or self._lanes.get(lane) else None
+        if self._discarded:
+            return next(iter(self._discarded))
+        return self._oldest()
+
+    def _oldest(self) -> str | None:
+        """The lane of the oldest entry, if there is one."""
         full = (name for name, queue in self._lanes.items() if queue)
         return min(full, key=lambda name: self._lanes[name][0].number, default=None)
 
-    def _tell_of_dropped(self, *lanes: str) -> None:
-        for name in lanes:
-            if missing := self._dropped.pop(name, 0):
-                raise TruncatedError(name, missing)
-
-    def _came(self, cost: int) -> None:
+    def _added(self, cost: int) -> None:
         self._held += cost
         self._arrived.set()
         self._trim()
@@ -178,11 +192,19 @@ class ReceiveBuffer:
 
     def _trim(self) -> None:
         while self._waiting and not self._readers and self._held * 2 > self._window:
-            name = self._next()
+            name = self._oldest()
             assert name is not None
-            cost = _cost(self._lanes[name].popleft())
-            self._dropped[name] = self._dropped.get(name, 0) + cost
-            self._release(cost)
+            entry = self._lanes[name].popleft()
+            self._discarded[name] = _extended(self._discarded.get(name, DiscardedRange(0, 0, 0)), entry)
+            self._release(_cost(entry))
+
+
+def _extended(discarded: DiscardedRange, entry: BufferEntry) -> DiscardedRange:
+    start, end, size = discarded
+    if isinstance(entry.item, BufferedChunk):
+        start = start if start < end else entry.item.offset
+        end = entry.item.offset + len(entry.item.data)
+    return DiscardedRange(start, end, size + _cost(entry))
 
 
 def _cost(entry: BufferEntry) -> int:

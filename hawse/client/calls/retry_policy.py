@@ -1,4 +1,4 @@
-"""How long a call waits for better times: for a line if it was never sent, for its sandbox if it can be resumed."""
+"""Retry policy for calls: how long to wait for a connection, and how often to retry a resumable call."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from hawse.client.calls.call import ClientCall
 
 @dataclass
 class RetryState:
-    """What is known about one call's waiting."""
+    """One call that waits to be sent, or sent again."""
 
     backoff: Backoff
-    since: float  # when it began, by the options' clock
+    since: float  # when its attempts began to fail, by the options' clock
     timer: asyncio.TimerHandle | None = None
-    opened: float | None = None  # when it was over, as far as one could see
+    succeeded: float | None = None  # when the latest attempt first got an event
 
 
 class RetryPolicy:
@@ -24,42 +24,43 @@ class RetryPolicy:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._troubles: dict[ClientCall, RetryState] = {}
+        self._states: dict[ClientCall, RetryState] = {}
 
     def __iter__(self) -> Iterator[ClientCall]:
-        return iter(self._troubles)
+        return iter(self._states)
 
     def retry(self, call: ClientCall, again: Callable[[ClientCall], None]) -> bool:
-        """Call `again` after a pause; False if `call` has been in trouble for too long."""
+        """Call `again(call)` after a pause; return False if the call's attempts have failed for too long."""
         options = self._options
-        trouble = self._troubles.setdefault(call, self._begin())
-        if trouble.opened is not None:
-            trouble.since = options.clock()
-            if trouble.since - trouble.opened >= options.stable:
-                trouble.backoff.reset()
-            trouble.opened = None
-        if options.clock() - trouble.since >= options.unavailable_give_up:
+        state = self._states.setdefault(call, self._begin())
+        if state.succeeded is not None:
+            state.since = options.clock()
+            if state.since - state.succeeded >= options.stable:
+                state.backoff.reset()
+            state.succeeded = None
+        if options.clock() - state.since >= options.unavailable_give_up:
             self.forget(call)
             return False
-        trouble.timer = asyncio.get_running_loop().call_later(trouble.backoff.next(), again, call)
+        state.timer = asyncio.get_running_loop().call_later(state.backoff.next(), again, call)
         return True
 
     def limit(self, call: ClientCall, expire: Callable[[ClientCall], None]) -> None:
-        """Call `expire` if nothing makes us `forget` it within the connect timeout. Again, it does nothing."""
-        if call not in self._troubles:
-            trouble = self._troubles[call] = self._begin()
-            trouble.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
+        """Call `expire(call)` after the connect timeout, unless `forget` is called before. Again, it does nothing."""
+        if call not in self._states:
+            state = self._states[call] = self._begin()
+            state.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
-    def opened(self, call: ClientCall) -> None:
-        """It works again. If that does not last, the pauses go on growing."""
-        if trouble := self._troubles.get(call):
-            trouble.opened = self._options.clock()
+    def succeeded(self, call: ClientCall) -> None:
+        """The present attempt of `call` got an event. If it fails soon after, the pauses go on growing."""
+        state = self._states.get(call)
+        if state is not None and state.succeeded is None:
+            state.succeeded = self._options.clock()
 
     def forget(self, call: ClientCall) -> None:
-        """The call is settled, or was sent for the first time."""
-        trouble = self._troubles.pop(call, None)
-        if trouble and trouble.timer:
-            trouble.timer.cancel()
+        """The call is settled, or was sent for the first time: stop its timer."""
+        state = self._states.pop(call, None)
+        if state and state.timer:
+            state.timer.cancel()
 
     def _begin(self) -> RetryState:
         options = self._options

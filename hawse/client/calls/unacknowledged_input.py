@@ -1,9 +1,9 @@
-"""What was written and is not applied yet: the bytes that a reconnect may have to send again (docs/wire.md section 5).
+"""Bytes that were written and not yet confirmed: a reconnect may have to send them again (docs/wire.md section 5).
 
-Pure: no I/O, no clock. Offsets are absolute in the input stream and never reused.
+Does no I/O and reads no clock. Offsets are absolute in the input stream and never reused.
 
     0 … applied … sent … end
-        └─── kept ───────┘     at most `limit` bytes; `applied` is what the server confirmed by credit or `opened`
+        └─── kept ───────┘     at most `limit` bytes; the server confirms `applied` by credit and `opened`
 """
 
 from hawse.wire import HawseError, RemoteProtocolError
@@ -19,7 +19,7 @@ class InputBuffer:
         self.ended = False  # nothing more will be written
         self._kept = bytearray()
         self._base = 0  # where sending began on the present channel
-        self._credit = 0  # given back on the present channel
+        self._credit = 0  # received on the present channel
 
     @property
     def end(self) -> int:
@@ -28,7 +28,7 @@ class InputBuffer:
 
     @property
     def room(self) -> int:
-        """How many bytes may be written now."""
+        """The number of bytes that `append` takes now."""
         return 0 if self.ended else max(self.limit - len(self._kept), 0)
 
     @property
@@ -36,40 +36,44 @@ class InputBuffer:
         return self.end - self.sent
 
     def append(self, data: bytes | memoryview) -> int:
-        """Keep as much of `data` as there is room for; return how many bytes that was."""
+        """Keep as much of `data` as there is room for; return the number of bytes kept."""
         taken = min(len(data), self.room)
         self._kept += data[:taken]
         return taken
 
     def take(self, size: int) -> tuple[int, bytes]:
-        """At most `size` bytes that come next on the present channel, and their offset. They count as sent."""
+        """Return the offset of the next bytes to send on the present channel, and at most `size` of them.
+
+        They count as sent.
+        """
         offset, start = self.sent, self.sent - self.applied
         payload = bytes(memoryview(self._kept)[start : start + size])
         self.sent += len(payload)
         return offset, payload
 
     def credited(self, size: int) -> None:
-        """The server gave back `size` bytes on the present channel: it has applied as many, counted from its start."""
+        """The server has given `size` bytes of credit on the present channel: it has applied as many of its bytes."""
         self._credit += size
         if self._base + self._credit > self.sent:
             raise RemoteProtocolError("credit for input that was not sent")
         self._confirm(self._base + self._credit)
 
     def confirmed(self, offset: int) -> None:
-        """The server said, without a reattach, that it applied everything below `offset`."""
+        """The server has confirmed everything below `offset`, without a new channel."""
         if offset > self.sent:
             raise RemoteProtocolError(f"input applied to {offset}, sent to {self.sent}")
         self._confirm(offset)
 
     def reattach(self, applied: int) -> None:
-        """A new channel begins where the server has applied everything below `applied`: go on from there.
+        """Continue on a new channel, where the server has applied everything below `applied`.
 
-        Raises `HawseError("input_gap")` if the server lacks bytes that it had confirmed (it forgot the stream).
+        Raises:
+            HawseError: `input_gap` if the server lacks bytes that it had confirmed: it has lost the stream.
         """
         if applied < self.applied:
             raise HawseError(
                 "input_gap",
-                f"the server forgot input it had applied: {applied} of {self.applied} bytes",
+                f"the server has lost input that it had applied: it has {applied} of {self.applied} bytes",
                 admitted="unknown",
                 details={"applied": applied},
             )

@@ -1,6 +1,6 @@
-"""One WebSocket from its welcome to its end: a reader, a writer and a pinger, and why it ended.
+"""One WebSocket from its handshake to its end: a task that reads, one that writes, one that pings.
 
-A line knows no call: what arrives goes to `receive`, what is to be sent is pulled by the `FairWriter`.
+It knows no calls: what arrives is passed to `receive`, what is to be sent is pulled by the `FairWriter`.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from hawse.client.connection.dial import client_name, refusal_of_close
+from hawse.client.connection.liveness import Liveness
 from hawse.wire import (
     Connection,
     Data,
@@ -33,65 +34,70 @@ BATCH = 64 * 1024  # bytes taken per turn of the writer
 
 @dataclass(frozen=True)
 class ConnectionEnd:
-    """Why a line ended. `final`: no other line may be made; `retry_after`: the server said when (seconds)."""
+    """Why a connection ended."""
 
     reason: str
-    final: HawseError | None = None
-    retry_after: float | None = None
+    final: HawseError | None = None  # the error that forbids another attempt
+    retry_after: float | None = None  # seconds that the server asked to wait before the next attempt
 
 
 class GatewayConnection:
-    """Lives inside `run`."""
+    """A WebSocket and the protocol on it. Implements `hawse.client.base.channel.ConnectionProtocol`."""
 
     def __init__(self, websocket: ClientConnection, receive: Callable[[Message | Data], None]) -> None:
-        self.connection = Connection(Role.CLIENT)  # window 0: each channel is granted its own at once
-        self.writer = FairWriter(self.connection)
+        """Wrap an open `websocket`; `receive` gets the messages of channels, and `Goaway`."""
+        self.protocol = Connection(Role.CLIENT)  # window 0: each channel gets its own window when it is opened
+        self.writer = FairWriter(self.protocol)
         self.welcome: Welcome | None = None
         self.rtt: float | None = None  # seconds, of the latest ping
-        self._websocket = websocket
+        self.websocket = websocket
         self._receive = receive
         self._wake = asyncio.Event()
-        self._pinged = 0.0  # when the latest ping went out
-        self._answered = True  # and whether its pong came
+        self._pinged = 0.0  # when the latest ping was sent
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
         self._goaway: Goaway | None = None
-        self._last: HawseError | None = None  # an `error` without a channel: why the server is about to close
+        self._error: HawseError | None = None  # an `error` without a channel: why the server is about to close
         self._reason = ""
 
-    def kick(self) -> None:
-        """There is something to write."""
+    def wake_writer(self) -> None:
+        """Let the writer task send what `protocol` and `writer` have to send."""
         self._wake.set()
 
-    async def greet(self) -> ConnectionEnd | None:
-        """Say hello and wait for the welcome; return why there was none."""
-        self.connection.send_hello(client_name())
+    async def handshake(self) -> ConnectionEnd | None:
+        """Send `hello` and wait for `welcome`; return why it did not arrive, or None."""
+        self.protocol.send_hello(client_name())
         try:
             try:
-                for message in self.connection.data_to_send():
-                    await self._websocket.send(message)
+                for message in self.protocol.data_to_send():
+                    await self.websocket.send(message)
             except ConnectionClosed:
-                pass  # why it was closed is still to be read
+                pass  # the reason of the close is still to be read
             while self.welcome is None:
-                self._take(await self._websocket.recv())
+                self._take(await self.websocket.recv())
         except ConnectionClosed:
             return self._ending()
         except RemoteProtocolError as error:
-            await self._websocket.close(error.close_code)
+            await self.websocket.close(error.close_code)
             return ConnectionEnd(str(error), final=error)
         return None
 
     async def run(self, *, ping_interval: float, sleep: Callable[[float], Awaitable[None]]) -> ConnectionEnd:
-        """Carry messages until the line is gone, then close what is left of it."""
+        """Carry messages until the connection is lost or closed; return why.
+
+        Args:
+            ping_interval: Seconds between two pings. A connection on which nothing moves for so long is dropped.
+            sleep: Waits for a number of seconds.
+        """
         async with asyncio.TaskGroup() as group:
             helpers = [group.create_task(self._write()), group.create_task(self._ping(ping_interval, sleep))]
             try:
                 while True:
-                    self._take(await self._websocket.recv())
+                    self._take(await self.websocket.recv())
             except ConnectionClosed:
                 return self._ending()
             except RemoteProtocolError as error:
-                log.warning("! the server broke the protocol: %s", error)
-                await self._websocket.close(error.close_code)
+                log.warning("! the server violated the protocol: %s", error)
+                await self.websocket.close(error.close_code)
                 return ConnectionEnd(str(error), final=error)
             finally:
                 for helper in helpers:
@@ -105,31 +111,32 @@ class GatewayConnection:
                     self._wake.clear()
                     await self._wake.wait()
                 for message in batch:
-                    await self._websocket.send(message)
+                    await self.websocket.send(message)
         except ConnectionClosed:
-            return  # the reader says why
+            return  # the reading task returns the reason
 
     async def _ping(self, interval: float, sleep: Callable[[float], Awaitable[None]]) -> None:
+        liveness = Liveness(self.websocket)
+        liveness.progressed()
         while True:
-            self._pinged, self._answered = self._clock(), False
-            self.connection.ping(self._pinged)
-            self.kick()
+            self._pinged = self._clock()
+            self.protocol.ping(self._pinged)
+            self.wake_writer()
             await sleep(interval)
-            if not self._answered:
-                self._reason = f"no pong within {interval} s"
-                self._websocket.transport.abort()
+            if not liveness.progressed():
+                self._reason = f"nothing was received within {interval} s"
+                self.websocket.transport.abort()
                 return
 
     def _take(self, message: str | bytes) -> None:
         if isinstance(message, str):
-            self.connection.receive_text(message)
+            self.protocol.receive_text(message)
         else:
-            self.connection.receive_data(message)
-        for event in self.connection.events():
+            self.protocol.receive_data(message)
+        for event in self.protocol.events():
             match event:
                 case Pong():
                     if event.t == self._pinged:
-                        self._answered = True
                         self.rtt = self._clock() - self._pinged
                 case Welcome():
                     self.welcome = event
@@ -137,16 +144,16 @@ class GatewayConnection:
                     self._goaway = event
                     self._receive(event)
                 case Error(ch=None):
-                    self._last = event.to_exception()
+                    self._error = event.to_exception()
                 case _:
                     self._receive(event)
-        if self.connection.pending:
-            self.kick()
+        if self.protocol.pending:
+            self.wake_writer()
 
     def _ending(self) -> ConnectionEnd:
-        closed = self._websocket.protocol
+        closed = self.websocket.protocol
         code, reason = closed.close_code, closed.close_reason or ""
-        if final := refusal_of_close(code, reason, self._last):
+        if final := refusal_of_close(code, reason, self._error):
             return ConnectionEnd(str(final), final=final)
         retry_after = self._goaway.retry_after if self._goaway else None
         return ConnectionEnd(self._reason or f"closed with {code} {reason}".strip(), retry_after=retry_after)

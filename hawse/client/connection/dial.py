@@ -1,4 +1,4 @@
-"""Opening the WebSocket: the address, the headers, and which failures are final (docs/wire.md sections 1 and 7)."""
+"""Opening the WebSocket: the URL, the headers, and which failures are final (docs/wire.md sections 1 and 7)."""
 
 import json
 import socket
@@ -10,16 +10,17 @@ from websockets.typing import Subprotocol
 
 import hawse
 from hawse.client.base.errors import RefusedError
+from hawse.client.connection.liveness import CountingConnection
 from hawse.wire import HawseError, Limits
 from hawse.wire.frames import HEADER_SIZE
 from hawse.wire.limits import SUBPROTOCOL
 
 PATH = "/v1/connect"
-WRITE_LIMIT = 64 * 1024  # bytes the socket may hold back: more would make every channel wait behind it
-SLACK = 64 * 1024  # bytes beyond the text limit, so that a server's own limit is what is met first
+WRITE_LIMIT = 64 * 1024  # bytes that the transport may buffer: every channel waits behind them
+SLACK = 64 * 1024  # bytes beyond the text limit, so that the protocol, not the WebSocket, reports what is too large
 CLOSE_TIMEOUT = 2.0  # seconds for the closing handshake
-NOTSENT_LOWAT = 128 * 1024  # bytes the kernel may queue unsent: without it an upload hides 3 MB from the writer
-PASSING = frozenset({408, 425, 429})  # HTTP statuses below 500 that may pass
+NOTSENT_LOWAT = 128 * 1024  # bytes that the kernel may queue unsent: without it, 3 MB of an upload wait there
+RETRIED = frozenset({408, 425, 429})  # HTTP statuses below 500 after which another attempt may succeed
 
 FINAL_CLOSES = {
     1007: "invalid_message",
@@ -31,28 +32,28 @@ FINAL_CLOSES = {
 
 
 class DialError(Exception):
-    """No connection this time; another attempt may succeed."""
+    """The attempt failed; another one may succeed."""
 
 
 def address(url: str) -> str:
-    """The WebSocket address for `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
+    """Return the WebSocket URL for `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None or not parts.hostname or parts.port == 0:
-        raise ValueError(f"not an address of a gateway: {url!r}; such as http://127.0.0.1:8080")
+        raise ValueError(f"{url!r} is not the URL of a gateway, such as http://127.0.0.1:8080")
     path = parts.path.rstrip("/")
     return urlunsplit((scheme, parts.netloc, path if path.endswith(PATH) else path + PATH, "", ""))
 
 
 def base(uri: str) -> str:
-    """The gateway's address for HTTP, without a slash at its end, of what `address` returned."""
+    """Return the gateway's HTTP URL, without a final slash, for a WebSocket URL that `address` returned."""
     parts = urlsplit(uri)
     scheme = "https" if parts.scheme == "wss" else "http"
     return urlunsplit((scheme, parts.netloc, parts.path.removesuffix(PATH), "", ""))
 
 
 def token_in(url: str) -> str | None:
-    """The token in an address as `hawse serve` prints it: `http://127.0.0.1:8080/#token=…`."""
+    """Return the token in a URL as `hawse serve` prints it: `http://127.0.0.1:8080/#token=…`; None without one."""
     return next(iter(parse_qs(urlsplit(url).fragment).get("token", [])), None)
 
 
@@ -61,7 +62,17 @@ def client_name() -> str:
 
 
 async def dial(uri: str, *, token: str | None, timeout: float) -> ClientConnection:
-    """Connect, without `hello` yet. Raises `RefusedError` if no retry can help, else `DialError`."""
+    """Open the WebSocket; `hello` is sent by the caller.
+
+    Args:
+        uri: As `address` returns it.
+        token: The bearer token; None sends none.
+        timeout: Seconds.
+
+    Raises:
+        RefusedError: The server refused the connection, and a retry would be refused too.
+        DialError: Another attempt may succeed.
+    """
     try:
         websocket = await connect(
             uri,
@@ -70,10 +81,11 @@ async def dial(uri: str, *, token: str | None, timeout: float) -> ClientConnecti
             additional_headers={"Authorization": f"Bearer {token}"} if token else None,
             user_agent_header=client_name(),
             open_timeout=timeout,
-            ping_interval=None,  # the protocol's own `ping` measures what people feel
+            ping_interval=None,  # the protocol has its own `ping`
             close_timeout=CLOSE_TIMEOUT,
             max_size=Limits().text + HEADER_SIZE + SLACK,
             write_limit=WRITE_LIMIT,
+            create_connection=CountingConnection,
         )
     except InvalidStatus as error:
         raise _refusal(error) from error
@@ -85,19 +97,25 @@ async def dial(uri: str, *, token: str | None, timeout: float) -> ClientConnecti
     return websocket
 
 
-def refusal_of_close(code: int | None, reason: str, last: HawseError | None) -> RefusedError | None:
-    """What a close code says, if it is final. `last` is the `error` that the server sent before it."""
+def refusal_of_close(code: int | None, reason: str, sent: HawseError | None) -> RefusedError | None:
+    """Return the error for a close after which no retry can succeed; None for any other.
+
+    Args:
+        code: The WebSocket close code.
+        reason: The reason that came with it.
+        sent: The `error` without a channel that the server sent before, if any.
+    """
     if code not in FINAL_CLOSES:
         return None
-    if last is None:
+    if sent is None:
         return RefusedError(FINAL_CLOSES[code], reason or f"closed with {code}")
-    return RefusedError(last.code, last.message, details=last.details)
+    return RefusedError(sent.code, sent.message, details=sent.details)
 
 
 def _refusal(error: InvalidStatus) -> RefusedError | DialError:
     response = error.response
     status = response.status_code
-    if status in PASSING or not 400 <= status < 500:
+    if status in RETRIED or not 400 <= status < 500:
         return DialError(f"HTTP {status}")
     try:
         body = json.loads(response.body or b"")
@@ -113,5 +131,5 @@ def _keep_kernel_queue_small(websocket: ClientConnection) -> None:
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         try:
             raw.setsockopt(socket.IPPROTO_TCP, option, NOTSENT_LOWAT)
-        except OSError:  # no Linux: slower interrupts during uploads, nothing worse
+        except OSError:  # not Linux: interrupts are slower during uploads
             pass

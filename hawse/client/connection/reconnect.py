@@ -1,6 +1,6 @@
-"""Keeps a line: dial, run, and when it is lost wait a little and dial again, until it is pointless.
+"""Keeps a connection: dial, run, and when it is lost wait and dial again, until that is useless.
 
-One task, owned by `Client`. Between lines it tells `CallTable` what to wait for; at the end it settles everything.
+One task, owned by `Client`. It notifies `CallTable` of made and lost connections, and settles all calls at the end.
 """
 
 import asyncio
@@ -22,27 +22,29 @@ Token = str | Callable[[], Awaitable[str]] | None
 
 
 class Reconnector:
-    """`run` in a task; everything else may be asked at any time."""
+    """Runs in one task; the attributes may be read at any time."""
 
     def __init__(self, uri: str, token: Token, options: Options, calls: CallTable) -> None:
         self.state = ConnectionState.CONNECTING
-        self.welcome: Welcome | None = None  # of the latest line
-        self.lines = 0  # how many lines there were
+        self.welcome: Welcome | None = None  # of the latest connection
+        self.connections = 0  # the number of connections so far
         self.on_state: Callable[[ConnectionState], None] | None = None
         self._uri = uri
         self._token = token
         self._options = options
         self._calls = calls
-        self._line: GatewayConnection | None = None
+        self._connection: GatewayConnection | None = None
         self._changed = asyncio.Event()
-        self._final: HawseError | None = None  # why it is closed for good
-        self._problem = "not tried yet"  # what went wrong last
+        self._final: HawseError | None = None  # the error that closed it for good
+        self._problem = "no attempt was made"  # why the latest attempt failed
 
     @property
     def rtt(self) -> float | None:
-        return self._line.rtt if self._line else None
+        """The latest round trip in seconds; None until the first is measured."""
+        return self._connection.rtt if self._connection else None
 
     async def run(self) -> None:
+        """Connect and reconnect until `close`, a refusal, or the end of the permitted time without a connection."""
         options = self._options
         backoff = Backoff(base=options.backoff_base, cap=options.backoff_cap, dice=options.dice)
         down_since = options.clock()
@@ -50,9 +52,9 @@ class Reconnector:
             while True:
                 self._enter(ConnectionState.CONNECTING)
                 began = options.clock()
-                ending = await self._one_line()
+                ending = await self._connect_once()
                 now = options.clock()
-                if self.lines and self.state is ConnectionState.OPEN:
+                if self.connections and self.state is ConnectionState.OPEN:
                     down_since = now
                     if now - began >= options.stable:
                         backoff.reset()
@@ -60,7 +62,7 @@ class Reconnector:
                 log.info("= %s", ending.reason)
                 if ending.final:
                     raise ending.final
-                self._calls.line_down()
+                self._calls.disconnected()
                 if options.give_up is not None and now - down_since >= options.give_up:
                     raise GaveUpError(f"no connection for {options.give_up} s: {ending.reason}")
                 self._enter(ConnectionState.WAITING)
@@ -72,11 +74,11 @@ class Reconnector:
             self.close()
 
     def close(self) -> None:
-        """Settle everything: we are done. The task that runs `run` is to be cancelled as well."""
+        """Settle all calls. The caller cancels the task that runs `run` as well."""
         self._close(ClientClosedError("the client was closed"))
 
     async def connected(self) -> None:
-        """Wait for the first line. Raises `RefusedError`, or `GaveUpError` after the connect timeout."""
+        """Wait for the first connection. Raises `RefusedError`, or `GaveUpError` after the connect timeout."""
         try:
             async with asyncio.timeout(self._options.connect_timeout):
                 while self.state not in (ConnectionState.OPEN, ConnectionState.CLOSED):
@@ -88,12 +90,12 @@ class Reconnector:
             raise fresh(self._final)
 
     async def changed_from(self, seen: ConnectionState | None) -> ConnectionState:
-        """Wait until the state is another than `seen`, and return it."""
+        """Wait until the state differs from `seen`, and return it."""
         while self.state is seen:
             await self._changed.wait()
         return self.state
 
-    async def _one_line(self) -> ConnectionEnd:
+    async def _connect_once(self) -> ConnectionEnd:
         options = self._options
         try:
             async with asyncio.timeout(options.connect_timeout):
@@ -104,19 +106,19 @@ class Reconnector:
         except (DialError, TimeoutError) as error:
             return ConnectionEnd(f"no connection: {error}")
         async with websocket:
-            line = GatewayConnection(websocket, self._receive)
+            connection = GatewayConnection(websocket, self._receive)
             try:
                 async with asyncio.timeout(options.connect_timeout):
-                    ending = await line.greet()
+                    ending = await connection.handshake()
             except TimeoutError:
-                return ConnectionEnd("no welcome")
+                return ConnectionEnd(f"no welcome within {options.connect_timeout} s")
             if ending:
                 return ending
-            self.welcome, self._line = line.welcome, line
-            self.lines += 1
+            self.welcome, self._connection = connection.welcome, connection
+            self.connections += 1
             self._enter(ConnectionState.OPEN)
-            self._calls.line_up(line)
-            return await line.run(ping_interval=options.ping_interval, sleep=options.sleep)
+            self._calls.connected(connection)
+            return await connection.run(ping_interval=options.ping_interval, sleep=options.sleep)
 
     async def _get_token(self) -> str | None:
         if not callable(self._token):
@@ -124,12 +126,12 @@ class Reconnector:
         try:
             return await self._token()
         except Exception as error:
-            log.warning("! no token", exc_info=True)
-            raise DialError(f"no token: {error}") from error
+            log.warning("! the token function failed", exc_info=True)
+            raise DialError(f"the token function failed: {error}") from error
 
     def _receive(self, event: Message | Data) -> None:
         if isinstance(event, Goaway):
-            self._calls.line_draining()
+            self._calls.draining()
         else:
             self._calls.receive(event)
 

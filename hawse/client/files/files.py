@@ -1,4 +1,4 @@
-"""`sandbox.files`: everything with files. Paths are text, bytes or `os.PathLike`; any name Linux has can be used."""
+"""`box.files`: the files of a sandbox. Paths are `str`, `bytes` or `os.PathLike`; any name that Linux permits works."""
 
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
@@ -13,27 +13,28 @@ from hawse.api.paths import from_text, to_text
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.files import local_files as transfers
+from hawse.client.files import local_files
 from hawse.client.files.local_files import Progress
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.wire import HawseError
 
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
-LIMIT = 256 << 20  # bytes that `read` keeps: more is for `open_read`
+UNNAMED = "-"  # stands for an input stream that the call names
+LIMIT = 256 << 20  # bytes that `read` keeps: for more, use `open_read`
 
 
 def wire_path(path: PathLike) -> str:
-    """A path as it travels (docs/wire.md, Files)."""
+    """Return a path as it is sent (docs/wire.md, Files)."""
     return to_text(os.fsdecode(path))
 
 
 class Files:
     """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
 
-    Raises `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also what leaves the root),
-    `conflict` (it is taken, it has changed), `no_space`, `too_large`, `invalid_params`, `io_error`; and what ends a
-    client.
+    The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
+    that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
+    `invalid_params`, `io_error`; and what closed the client.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
@@ -43,7 +44,7 @@ class Files:
         self._root = None if root is None else wire_path(root)
 
     def within(self, root: PathLike) -> "Files":
-        """The same, where no path leaves the directory `root`: not by `..`, not by a symlink."""
+        """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
         return Files(self._calls, self._sandbox, window=self._window, root=root)
 
     # ---- content
@@ -51,32 +52,37 @@ class Files:
     def open_read(
         self, path: PathLike, *, offset: int = 0, length: int | None = None, version: str | None = None
     ) -> FileReader:
-        """Stream a file's bytes `offset` to `offset + length`, of that `version` if one is given."""
-        call = ReadCall(
-            self._sandbox,
-            wire_path(path),
-            root=self._root,
-            offset=offset,
-            length=length,
-            version=version,
-            window=self._window,
-        )
-        return FileReader(self._calls, call)
+        """Stream a file's bytes.
+
+        Args:
+            path: The file.
+            offset: The offset of the first byte.
+            length: The number of bytes; None: to the end.
+            version: Only of this version; any other is a `conflict`.
+        """
+        params = api.FileRead(**self._target(path), offset=offset, length=length, version=version)
+        return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
 
     def open_write(self, path: PathLike, *, mode: int | None = None, parents: bool = True) -> FileWriter:
-        """Stream into a file that is replaced when the `async with` ends; an error inside leaves the old one."""
-        call = WriteCall(self._sandbox, wire_path(path), root=self._root, mode=mode, parents=parents)
-        return FileWriter(self._calls, call)
+        """Stream into a file, which is replaced when the `async with` block ends; after an error the old one stays.
+
+        Args:
+            path: The file.
+            mode: Its permission bits; None: those that it has.
+            parents: Whether to create missing directories.
+        """
+        params = api.FileWrite(**self._target(path), mode=mode, parents=parents, input=UNNAMED)
+        return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
-        """A file's content, all of one version. Raises `too_large` beyond `max_size` bytes."""
+        """Return a file's content, all of one version. Raises `too_large` beyond `max_size` bytes."""
         content = bytearray()
         async with self.open_read(path) as file:
             size = file.info.size
             async for chunk in file:
                 content += chunk
                 if max(size, len(content)) > max_size:
-                    raise HawseError("too_large", f"more than {max_size} bytes", admitted="yes")
+                    raise HawseError("too_large", f"the file has more than {max_size} bytes", admitted="yes")
         return bytes(content)
 
     async def write(
@@ -87,9 +93,13 @@ class Files:
         mode: int | None = None,
         parents: bool = True,
     ) -> api.FileTransferResult:
-        """Replace a file, at once and atomically: `data` is bytes, or bytes to come. It keeps its mode without `mode`.
+        """Replace a file atomically; return its size and version.
 
-        Directories that are missing are made, unless not `parents`. Returns its size and version.
+        Args:
+            path: The file.
+            data: The content, as bytes or as an async iterable of bytes.
+            mode: Its permission bits; None: those that it has.
+            parents: Whether to create missing directories.
         """
         async with self.open_write(path, mode=mode, parents=parents) as file:
             if isinstance(data, AsyncIterable):
@@ -100,7 +110,7 @@ class Files:
         return file.result
 
     async def read_text(self, path: PathLike, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """A file's text. Raises `UnicodeDecodeError` if it is none, unless `errors` says otherwise."""
+        """Return a file's text. Raises `UnicodeDecodeError` if it is not `encoding`, unless `errors` permits it."""
         return (await self.read(path)).decode(encoding, errors)
 
     async def write_text(
@@ -112,31 +122,43 @@ class Files:
     async def upload(
         self, local: PathLike, remote: PathLike, *, mode: int | None = None, progress: Progress | None = None
     ) -> api.FileTransferResult:
-        """Send a local file. Where a line is lost it goes on from what had arrived. `progress`: see `Progress`."""
-        return await transfers.upload(Path(os.fsdecode(local)), self.open_write(remote, mode=mode), progress)
+        """Send a local file. After a lost connection it continues with what had not arrived.
+
+        Args:
+            local: The file to send.
+            remote: The file in the sandbox, which is replaced when all of it has arrived.
+            mode: Its permission bits; None: those that it has.
+            progress: See `Progress`.
+        """
+        return await local_files.upload(Path(os.fsdecode(local)), self.open_write(remote, mode=mode), progress)
 
     async def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None = None) -> int:
-        """Fetch a file into a local one, which appears when it is whole; return its size.
+        """Fetch a file; return its size. The local file appears when it is complete.
 
-        What came stays beside it, as `LOCAL.VERSION.part`, if this fails: the next download of the same version goes on
-        from there.
+        If this fails, the bytes received so far stay beside it as `LOCAL.VERSION.part`: the next download of the same
+        version continues after them.
+
+        Args:
+            remote: The file in the sandbox.
+            local: The local file.
+            progress: See `Progress`.
         """
         info = await self.stat(remote)
-        return await transfers.download(
+        return await local_files.download(
             info,
             lambda offset: self.open_read(remote, offset=offset, version=info.version),
             Path(os.fsdecode(local)),
             progress,
         )
 
-    # ---- what there is
+    # ---- looking
 
     async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStatResult:
-        """What is there: `type`, `size`, `mode`, `uid`, `gid`, `mtime`, `version`. `follow`: symlinks."""
+        """Return what is at `path`. A symlink is followed unless not `follow`."""
         return _local(await self._request(api.FileStat(**self._target(path), follow=follow)))
 
     async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
-        """Whether there is something. A symlink to nothing is nothing, unless not `follow`."""
+        """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
         return (await self._request(api.FileExists(**self._target(path), follow=follow))).exists
 
     def list(
@@ -150,27 +172,38 @@ class Files:
         exclude: Sequence[str] | None = None,
         on_error: Callable[[api.FileFailure], object] | None = None,
     ) -> AsyncIterator[api.FileEntry]:
-        """Iterate over what is in a directory, as the disk has it: a directory of any size costs the same memory.
+        """Iterate over the entries of a directory, in the order of the disk. Memory does not grow with the directory.
 
-        Paths are relative to `path`. Symlinks are told and not followed. Globs: `*.py` is for a name at any depth,
-        `src/**/*.py` for the path. What cannot be looked at is raised, or told to `on_error`, and the rest goes on.
+        Args:
+            path: The directory. The paths of entries are relative to it.
+            recursive: Whether to descend. Symlinks are not followed.
+            depth: The number of levels to descend at most.
+            hidden: Whether names that begin with a dot are included.
+            include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
+            exclude: Globs of what is left out.
+            on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
         """
-        params = self._params(path, recursive=recursive, depth=depth, hidden=hidden)
-        params |= {"include": _globs(include), "exclude": _globs(exclude)}
+        params = api.FileList(
+            **self._target(path),
+            recursive=recursive,
+            depth=depth,
+            hidden=hidden,
+            include=_globs(include),
+            exclude=_globs(exclude),
+        )
         return self._entries(params, on_error)
 
     def walk(self, path: PathLike = ".", **options: Any) -> AsyncIterator[api.FileEntry]:
-        """`list` of all below."""
+        """Iterate over everything below a directory: `list` with `recursive`."""
         return self.list(path, recursive=True, **options)
 
     async def _entries(
-        self, params: dict[str, Any], on_error: Callable[[api.FileFailure], object] | None
+        self, params: api.FileList, on_error: Callable[[api.FileFailure], object] | None
     ) -> AsyncIterator[api.FileEntry]:
-        shapes = {"entries": api.FileEntries, "failed": api.FileFailure}
-        call = EventStreamCall("file.list", params, self._sandbox, shapes, api.FileListResult, window=self._window)
+        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
         async for item in iterate(self._calls, call):
             if isinstance(item, api.FileFailure):
-                _tell(item, on_error)
+                _report(item, on_error)
             elif isinstance(item, api.FileEntries):
                 for entry in item.entries:
                     yield _local(entry)
@@ -188,28 +221,54 @@ class Files:
         limit: int = 1000,
         on_error: Callable[[api.FileFailure], object] | None = None,
     ) -> AsyncIterator[api.SearchMatch]:
-        """Iterate over the lines that match `pattern` (RE2's syntax), or without one over what the globs name.
+        """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
 
-        Paths are relative to `path`; globs and `on_error` as in `list`. Binary files are passed over. Raises
-        `too_large` after `limit` matches if there are more.
+        Paths are relative to `path`. Binary files are skipped.
+
+        Args:
+            pattern: A regular expression in RE2's syntax.
+            path: The directory to search.
+            literal: Whether `pattern` is text, not a regular expression.
+            ignore_case: Whether case is ignored.
+            hidden: Whether names that begin with a dot are included.
+            include: Globs, as for `list`.
+            exclude: Globs of what is left out.
+            limit: The number of matches at most.
+            on_error: As for `list`.
+
+        Raises:
+            HawseError: `too_large` after `limit` matches if there are more.
         """
-        params = self._params(path, pattern=pattern, literal=literal, ignore_case=ignore_case, hidden=hidden)
-        params |= {"include": _globs(include), "exclude": _globs(exclude), "limit": limit}
-        shapes = {"matches": api.SearchMatches, "failed": api.FileFailure}
-        call = EventStreamCall("file.search", params, self._sandbox, shapes, api.FileSearchResult, window=self._window)
+        params = api.FileSearch(
+            **self._target(path),
+            pattern=pattern,
+            literal=literal,
+            ignore_case=ignore_case,
+            hidden=hidden,
+            include=_globs(include),
+            exclude=_globs(exclude),
+            limit=limit,
+        )
+        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
         async for item in iterate(self._calls, call):
             if isinstance(item, api.FileFailure):
-                _tell(item, on_error)
+                _report(item, on_error)
             elif isinstance(item, api.SearchMatches):
                 for match in item.matches:
                     yield msgspec.structs.replace(match, path=from_text(match.path))
         if call.done.result().truncated:
-            raise HawseError("too_large", f"more than {limit} matches", admitted="yes")
+            raise HawseError("too_large", f"there are more than {limit} matches", admitted="yes")
 
     # ---- changes
 
     async def mkdir(self, path: PathLike, *, parents: bool = False, mode: int | None = None) -> bool:
-        """Make a directory; with `parents` those above too, and then one that is there is fine: False."""
+        """Create a directory; return whether this call created it.
+
+        Args:
+            path: The directory.
+            parents: Whether to create missing directories above, and to accept an existing one.
+            mode: Its permission bits.
+        """
         return (await self._request(api.FileMkdir(**self._target(path), parents=parents, mode=mode))).created
 
     async def chmod(self, path: PathLike, mode: int) -> None:
@@ -217,21 +276,30 @@ class Files:
         await self._request(api.FileChmod(**self._target(path), mode=mode))
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
-        """Delete a file or a symlink, or with `recursive` a directory with all in it; return how much it was."""
+        """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename within a file system, atomically. What is at `to` is `conflict`, unless `overwrite`."""
+        """Rename within a file system, atomically. An existing `to` is a `conflict`, unless `overwrite`."""
         await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename, or across file systems copy and delete."""
+        """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
         await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def copy(
         self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
     ) -> api.FileCopyResult:
-        """Copy; it appears at `to` when it is whole. Modes, times and symlinks stay. Returns what was copied."""
+        """Copy a file or directory, which appears at `to` when it is complete; return what was copied.
+
+        Modes, times and symlinks are kept.
+
+        Args:
+            path: What to copy.
+            to: Where.
+            recursive: Required for a directory.
+            overwrite: Whether to replace an existing file.
+        """
         params = api.FileCopy(**self._target(path), to=wire_path(to), recursive=recursive, overwrite=overwrite)
         return await self._request(params)
 
@@ -245,20 +313,24 @@ class Files:
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
     ) -> AsyncIterator[bytes]:
-        """Iterate over the bytes of an archive of a directory or a file, made as it is read. Symlinks stay symlinks.
+        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
 
-        It cannot be resumed: a line that is lost is `interrupted`.
+        It cannot be resumed: a lost connection raises `interrupted`.
+
+        Args:
+            path: A directory or a file.
+            format: `tar`, `tar.gz` or `zip`.
+            include: Globs of what is included, as for `list`.
+            exclude: Globs of what is left out.
         """
-        params = self._params(path, format=format, include=_globs(include), exclude=_globs(exclude))
-        call = EventStreamCall("file.archive", params, self._sandbox, {}, api.FileArchiveResult, window=self._window)
+        params = api.FileArchive(**self._target(path), format=format, include=_globs(include), exclude=_globs(exclude))
+        ignored = [api.FileArchiveOpened]
+        call = EventStreamCall(params, sandbox=self._sandbox, ignored=ignored, window=self._window)
         async for item in iterate(self._calls, call):
             assert isinstance(item, bytes)
             yield item
 
     # ---- inside
-
-    def _params(self, path: PathLike, **more: Any) -> dict[str, Any]:
-        return {"path": wire_path(path), "root": self._root, **more}
 
     def _target(self, path: PathLike) -> dict[str, Any]:
         return {"path": wire_path(path), "root": self._root}
@@ -271,7 +343,7 @@ E = TypeVar("E", bound=api.FileEntry)
 
 
 def _local(entry: E) -> E:
-    """The same with paths as Python has them."""
+    """The same entry, with paths as Python has them."""
     target = None if entry.target is None else from_text(entry.target)
     return msgspec.structs.replace(entry, path=from_text(entry.path), target=target)
 
@@ -280,7 +352,7 @@ def _globs(globs: Sequence[str] | None) -> "list[str] | None":
     return None if globs is None else [to_text(glob) for glob in globs]
 
 
-def _tell(failed: api.FileFailure, on_error: Callable[[api.FileFailure], object] | None) -> None:
+def _report(failed: api.FileFailure, on_error: Callable[[api.FileFailure], object] | None) -> None:
     failed = msgspec.structs.replace(failed, path=from_text(failed.path))
     if on_error is None:
         raise HawseError(failed.code, failed.message, admitted="yes", details={"path": failed.path})

@@ -1,4 +1,4 @@
-"""Whole files between the local disk and a sandbox. The local disk is touched in threads."""
+"""Transfers of whole files between the local disk and a sandbox. Threads access the local disk."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ CHUNK = 1 << 20  # bytes read from the local disk at a time
 
 
 async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> FileTransferResult:
-    """Send a local file."""
+    """Send a local file; `progress` is called after each chunk."""
     file = await asyncio.to_thread(open, local, "rb")
     try:
         size, sent = os.fstat(file.fileno()).st_size, 0
@@ -31,18 +31,27 @@ async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> 
 async def download(
     info: FileStatResult, open_read: Callable[[int], FileReader], local: Path, progress: Progress | None
 ) -> int:
-    """Fetch a file as `info` says it is; `open_read` opens it at an offset. What came stays beside it if this fails."""
+    """Fetch a file; return its size.
+
+    If this fails, the bytes received so far stay beside `local`, and the next download continues after them.
+
+    Args:
+        info: The version of the file to fetch.
+        open_read: Opens the file at an offset.
+        local: Where to put it.
+        progress: Is called after each chunk.
+    """
     part = local.with_name(f"{local.name}.{info.version}.part")
     file = await asyncio.to_thread(open, part, "ab")
     try:
-        come = file.tell()
-        async with open_read(come) as source:
+        received = file.tell()
+        async with open_read(received) as source:
             async for chunk in source:
                 await asyncio.to_thread(file.write, chunk)
-                come += len(chunk)
+                received += len(chunk)
                 if progress is not None:
-                    progress(come, info.size)
+                    progress(received, info.size)
     finally:
         await asyncio.to_thread(file.close)
     await asyncio.to_thread(os.replace, part, local)
-    return come
+    return received

@@ -1,16 +1,14 @@
-"""Files: reads that resume by offset and version, writes that resume by what the server has applied."""
+"""File transfers: reads that resume by offset and version, writes that resume by what the server has applied."""
 
 from types import TracebackType
-from typing import Any
 
 import msgspec
 
-from hawse.api.files import FileOpened, FileTransferResult, FileWriteOpened
+from hawse.api.files import FileOpened, FileRead, FileTransferResult, FileWrite, FileWriteOpened
+from hawse.api.recordings import RecordingRead
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.base.results import FileInfo
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.offset_cursor import OffsetCursor
@@ -21,121 +19,119 @@ LANE = "file"
 
 
 class ReadCall(ClientCall):
-    """`file.read`: a repeat asks for the rest of the very same content."""
+    """`file.read` or `recording.read`. A repeat asks for the rest of the same content."""
 
-    def __init__(
-        self,
-        sandbox: str,
-        path: str,
-        *,
-        offset: int,
-        length: int | None,
-        version: str | None,
-        window: int,
-        root: str | None = None,
-    ) -> None:
-        params = {"path": path, "root": root, "version": version}
-        super().__init__("file.read", params, sandbox=sandbox, repeats=True)
-        self.info: FileInfo | None = None  # since `opened`
-        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
-        self._cursor = OffsetCursor(offset)
-        self._end = None if length is None else offset + length
-        self._from = offset  # where the present channel began
+    def __init__(self, params: FileRead | RecordingRead, *, sandbox: str, window: int) -> None:
+        super().__init__(params, sandbox=sandbox, repeats=True)
+        self.info: FileOpened | None = None  # since `opened`
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self._read = params
+        self._start = params.offset or 0  # where the present channel began
+        self._cursor = OffsetCursor(self._start)
+        self._end = None if params.length is None else self._start + params.length
 
-    def params(self) -> dict[str, Any]:
-        params = {**self.base, "offset": self._cursor.offset}
-        if self._end is not None:
-            params["length"] = self._end - self._cursor.offset
-        return params
+    def params(self) -> FileRead | RecordingRead:
+        length = None if self._end is None else self._end - self._cursor.offset
+        return msgspec.structs.replace(self._read, offset=self._cursor.offset, length=length)
 
     def opening(self) -> int:
-        self._from = self._cursor.offset
+        self._start = self._cursor.offset
         return super().opening()
 
     def receive_event(self, event: Event) -> None:
-        if event.name == "opened":
-            opened = parse(event.value, FileOpened)
-            if self.base.setdefault("version", opened.version) != opened.version:
-                raise HawseError("conflict", "the file has changed", admitted="yes")
-            self.info = FileInfo(opened.size, opened.version, opened.mode, opened.mtime)
-            self.mark_opened()
+        match self.decode(event):
+            case FileOpened() as opened:
+                self._opened(opened)
         self.spend(event_cost(event))
+
+    def _opened(self, opened: FileOpened) -> None:
+        if isinstance(self._read, FileRead):  # a recording only grows: any later version continues an earlier one
+            if self._read.version not in (None, opened.version):
+                raise HawseError("conflict", "the file was changed while it was read", admitted="yes")
+            self._read = msgspec.structs.replace(self._read, version=opened.version)
+        self.info = opened
+        self.mark_opened()
 
     def receive_data(self, data: Data) -> None:
         if data.kind is not Kind.OUTPUT:
-            raise RemoteProtocolError(f"{data.kind.name} of a file")
+            raise RemoteProtocolError(f"a data frame of kind {data.kind.name} from {self.method}")
         new = self._cursor.accept(data.offset, data.payload)
         if new:
-            self.inbox.put_bytes(LANE, self._cursor.offset - len(new), new)
+            self.receive_buffer.put_bytes(LANE, self._cursor.offset - len(new), new)
         self.spend(len(data.payload) - len(new))
 
     def finished(self, value: msgspec.Raw) -> FileTransferResult:
-        done = parse(value, FileTransferResult)
-        came = self._cursor.offset - self._from
-        if done.bytes != came:
-            raise HawseError("io_error", f"{came} of {done.bytes} bytes came", admitted="yes")
+        done: FileTransferResult = super().finished(value)
+        received = self._cursor.offset - self._start
+        if done.bytes != received:
+            raise HawseError("io_error", f"{received} of {done.bytes} bytes were received", admitted="yes")
         return done
 
 
 class WriteCall(ClientCall):
-    """`file.write`: keyed, so that a repeat joins the upload that waits for it, or gets its outcome."""
+    """`file.write`. Its key lets a repeat join the upload, which waits for it, or get its outcome."""
 
-    def __init__(self, sandbox: str, path: str, *, mode: int | None, parents: bool, root: str | None = None) -> None:
-        params = {"path": path, "root": root, "mode": mode, "parents": parents}
-        super().__init__("file.write", params, sandbox=sandbox, key=new_key(), window=1)
-        self.feed: InputStream = InputStream(Limits().input_window, self.wake)
+    def __init__(self, params: FileWrite, *, sandbox: str) -> None:
+        """Prepare a call; the `input` of `params` is replaced."""
+        super().__init__(params, sandbox=sandbox, key=new_key(), window=1)
+        self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
+        self._write = msgspec.structs.replace(params, input=self.input_stream.id)
 
-    def params(self) -> dict[str, Any]:
-        return {**self.base, "input": self.feed.id}
+    def params(self) -> FileWrite:
+        return self._write
 
     def receive_event(self, event: Event) -> None:
-        if event.name == "opened":
-            self.feed.opened(parse(event.value, FileWriteOpened).input_offset)
-            self.mark_opened()
+        match self.decode(event):
+            case FileWriteOpened(input_offset=applied):
+                self.input_stream.opened(applied)
+                self.mark_opened()
         self.spend(event_cost(event))
 
     def finished(self, value: msgspec.Raw) -> FileTransferResult:
-        done = parse(value, FileTransferResult)
-        if not self.feed.buffer.ended or done.bytes != self.feed.buffer.end:
-            raise HawseError("io_error", f"{done.bytes} of {self.feed.buffer.end} bytes arrived", admitted="yes")
+        done: FileTransferResult = super().finished(value)
+        if done.bytes != self.input_stream.buffer.end:
+            raise HawseError(
+                "io_error", f"{done.bytes} of {self.input_stream.buffer.end} bytes were written", admitted="yes"
+            )
         return done
 
 
 class FileReader:
-    """`async with sb.open_read(path) as file:` — `file.info`, then `async for chunk in file`."""
+    """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`."""
 
     def __init__(self, calls: CallTable, call: ReadCall) -> None:
         self._calls = calls
         self._call = call
 
     async def __aenter__(self) -> "FileReader":
-        """Raises `not_found`, `is_directory`, `permission_denied`, `conflict` if it is not of that version."""
+        """Open the file. Raises `not_found`, `is_directory`, `permission_denied`, `conflict` for another version."""
         await self._calls.begin(self._call)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
+        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
 
     @property
-    def info(self) -> FileInfo:
+    def info(self) -> FileOpened:
+        """The file as it was opened."""
         if self._call.info is None:
-            raise RemoteProtocolError("a file without `opened`")
+            raise RemoteProtocolError("the server sent no `opened` event for the file")
         return self._call.info
 
     def __aiter__(self) -> OutputIterator[bytes]:
-        """Iterate over the bytes. Raises `conflict` if the file changed while a line was lost."""
-        return OutputIterator(self._call.inbox, self._next)
+        """Iterate over the bytes. Raises `conflict` if the file has changed when a lost connection is resumed."""
+        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def _next(self) -> bytes:
-        _, item = await self._call.inbox.get(LANE)
+        _, item = await self._call.receive_buffer.get(LANE)
         assert isinstance(item, BufferedChunk)
         return bytes(item.data)
 
 
 class FileWriter:
-    """`async with sb.open_write(path) as file:` — the file is replaced, at once, when the block ends without error."""
+    """`async with box.files.open_write(path) as file:` — the file is replaced when the block ends without an error."""
 
     def __init__(self, calls: CallTable, call: WriteCall) -> None:
         self._calls = calls
@@ -148,21 +144,21 @@ class FileWriter:
 
     @property
     def result(self) -> FileTransferResult:
-        """`bytes` (its size) and `version`, after the end."""
+        """The size and version of the file, after the block."""
         if self._result is None:
-            raise RuntimeError("the file is not written yet")
+            raise RuntimeError("the result is known only after the `async with` block")
         return self._result
 
     async def write(self, data: BytesLike) -> None:
-        """Add bytes; waits while the disk is slower. Raises what the server says: `no_space`, `not_found`, …"""
-        await self._call.feed.write(data)
+        """Append bytes. Waits while the disk is slower. Raises the server's error: `no_space`, `not_found`, …"""
+        await self._call.input_stream.write(data)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
             if kind is None:
-                await self._call.feed.end()
+                await self._call.input_stream.end()
                 self._result = await self._calls.outcome(self._call)
         finally:
             self._calls.abandon(self._call)

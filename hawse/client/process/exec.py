@@ -1,107 +1,165 @@
-"""`exec`: run one command to its end and keep all that it prints.
+"""`exec`: run one command to its end and keep its output.
 
-The call has a key of the client's own, so a repeat on a new line joins the command that runs, from the offsets
-that are already here.
+The call has a key, so a repeat on a new connection joins the running command, from the offsets that were received.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
+from hawse.api import Params
 from hawse.api.paths import to_text
-from hawse.api.processes import ExecResult, ProcessAttachResult, ProcessOpened, StreamOffsets, StreamTruncated
-from hawse.api.sessions import SessionExecOpened as SessionOpened
+from hawse.api.processes import (
+    Exec,
+    ExecResult,
+    ProcessAttachResult,
+    ProcessKill,
+    ProcessOpened,
+    Since,
+    StreamOffsets,
+    StreamTruncated,
+)
+from hawse.api.sessions import SessionExec, SessionExecOpened
 from hawse.api.types import StreamName
-from hawse.client.base.errors import TruncatedError
+from hawse.client.base.errors import CommandError, TruncatedError
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.client.calls.decode import parse
+from hawse.client.calls.call_table import CallTable, deadline
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, Limits
 
 STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
+OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use a process and its iterators
 
 Command = str | Sequence[str]
+Env = Mapping[str, str | None]
 
 
-def program(
-    command: Command, *, cwd: str | None, env: Mapping[str, str | None] | None, timeout: float | None
-) -> dict[str, Any]:
-    """The parameters that `exec` and `process.start` share: a string is the shell's, a sequence an argv."""
-    what = {"command": command} if isinstance(command, str) else {"argv": [*command]}
+class ProgramFields(TypedDict):
+    """The fields of `hawse.api.processes.Program` but `stdin`; exactly one of `argv` and `command` is set."""
+
+    argv: list[str] | None
+    command: str | None
+    cwd: str | None
+    env: dict[str, str | None] | None
+    timeout: float | None
+
+
+def program(command: Command, *, cwd: str | None, env: Env | None, timeout: float | None) -> ProgramFields:
+    """Return the fields of a program: a string is a shell's command, a sequence is an argv.
+
+    Args:
+        command: What to run.
+        cwd: The working directory.
+        env: Is added to the environment; None unsets a variable.
+        timeout: Seconds after which it is killed.
+    """
     return {
-        **what,
-        "cwd": None if cwd is None else to_text(cwd),
-        "env": None if env is None else dict(env),
+        "argv": None if isinstance(command, str) else [*command],
+        "command": command if isinstance(command, str) else None,
+        "cwd": directory(cwd),
+        "env": environment(env),
         "timeout": timeout,
     }
 
 
+def directory(cwd: str | None) -> str | None:
+    """Return a working directory as it is sent."""
+    return None if cwd is None else to_text(cwd)
+
+
+def environment(env: Env | None) -> dict[str, str | None] | None:
+    """Return variables as they are sent."""
+    return None if env is None else dict(env)
+
+
 def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
-    """Raise `TruncatedError` if a stream is further, as the server says, than what came of it."""
+    """Raise `TruncatedError` if the server is further in a stream than the bytes that were received."""
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
             raise TruncatedError(name, missing)
 
 
 class ExecCall(ClientCall):
-    """One command. `limit`: bytes of stdout and of stderr that are kept at most."""
+    """One command: `exec` or `session.exec`, which have the same streams and events."""
 
     def __init__(
-        self, sandbox: str, params: dict[str, Any], *, key: str | None, stdin: bool, window: int, limit: int
+        self,
+        params: Exec | SessionExec,
+        *,
+        sandbox: str,
+        key: str | None,
+        stdin: bool,
+        window: int,
+        limit: int,
+        timeout: float | None = None,
+        result: type[CommandResult] = CommandResult,
     ) -> None:
-        super().__init__("exec", {**params, "max_output": limit}, sandbox=sandbox, key=key or new_key(), window=window)
+        """Prepare a call.
+
+        Args:
+            params: What to run.
+            sandbox: The sandbox to run it in.
+            key: The same key again joins the same run; None: a random one.
+            stdin: Whether the command gets input.
+            window: Bytes that the server may send before they are handled.
+            limit: Bytes of stdout and of stderr that are kept at most.
+            timeout: Seconds that the call may take.
+            result: What `done` becomes: the method's result, with the output itself in place of its final offsets.
+
+        Raises:
+            HawseError: `invalid_params` for a key that the server would refuse.
+        """
+        super().__init__(params, sandbox=sandbox, key=key or new_key(), timeout=timeout, window=window)
+        self._exec = msgspec.structs.replace(params, max_output=limit)
+        self._result_type = result
+        self.run: ProcessOpened | SessionExecOpened | None = None  # since `opened`
         self._limit = limit
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
-        self._owed = 0
-        self._instance: str | None = None  # which run it is, since `opened`
+        self._owed = 0  # bytes of credit that are not given back yet
         if stdin:
-            self.feed = InputStream(Limits().input_window, self.wake)
+            self.input_stream = InputStream(Limits().input_window, self.wake)
 
-    def params(self) -> dict[str, Any]:
-        params = dict(self.base)
-        if self.feed:
-            params |= {"stdin": True, "input": self.feed.id}
-        if self._instance:
-            params["since"] = {name: self._cursors[kind].offset for kind, name in STREAMS.items()}
-        return params
+    def params(self) -> Params[Any]:
+        changes: dict[str, Any] = {}
+        if self.input_stream:
+            changes |= {"stdin": True, "input": self.input_stream.id}
+        if self.run:
+            changes["since"] = Since(**{name: self._cursors[kind].offset for kind, name in STREAMS.items()})
+        return msgspec.structs.replace(self._exec, **changes)
 
     def opening(self) -> int:
         self._owed = 0
         return super().opening()
 
     def receive_event(self, event: Event) -> None:
-        if event.name == "opened":
-            opened = self.opened_of(event.value)
-            self._same_run(opened.instance)
-            check_complete(self._cursors, opened.start)
-            if self.feed:
-                self.feed.opened(opened.input_offset)
-            self.mark_opened()
-        elif event.name == "truncated":
-            lost = parse(event.value, StreamTruncated)
-            cursor = next(self._cursors[kind] for kind, name in STREAMS.items() if name == lost.stream)
-            raise TruncatedError(lost.stream, lost.start - cursor.offset)
+        match self.decode(event):
+            case ProcessOpened() | SessionExecOpened() as opened:
+                self._opened(opened)
+            case StreamTruncated() as lost:
+                cursor = next(self._cursors[kind] for kind, name in STREAMS.items() if name == lost.stream)
+                raise TruncatedError(lost.stream, lost.start - cursor.offset)
         self.spend(event_cost(event))
 
-    def opened_of(self, value: msgspec.Raw) -> ProcessOpened | SessionOpened:
-        """What an `opened` says."""
-        return parse(value, ProcessOpened)
-
-    def _same_run(self, instance: str) -> None:
-        """A sandbox that died forgot its keys, and may have begun anew what we began: that is not our outcome."""
-        if self._instance not in (None, instance):
-            raise HawseError("outcome_unknown", "the sandbox was started anew under the command", admitted="yes")
-        self._instance = instance
+    def _opened(self, opened: ProcessOpened | SessionExecOpened) -> None:
+        if self.run is not None and self.run.instance != opened.instance:
+            # A sandbox that died has lost its keys, and may have run the command again: that is not this call's run.
+            raise HawseError("outcome_unknown", "the sandbox was restarted during the command", admitted="yes")
+        self.run = opened
+        check_complete(self._cursors, opened.start)
+        if self.input_stream:
+            self.input_stream.opened(opened.input_offset)
+        self.mark_opened()
 
     def receive_data(self, data: Data) -> None:
         if data.kind in STREAMS:
             kept = self._output[data.kind]
             kept += self._cursors[data.kind].accept(data.offset, data.payload)
-            del kept[self._limit :]  # of a server that does not know `max_output`
+            del kept[self._limit :]  # from a server that does not know `max_output`
         self.spend(len(data.payload))
 
     def spend(self, size: int) -> None:
@@ -111,24 +169,67 @@ class ExecCall(ClientCall):
             self.grant(owed)
 
     def finished(self, value: msgspec.Raw) -> CommandResult:
-        end = parse(value, ExecResult)
-        stdout, stderr, truncated = self.kept(StreamOffsets(stdout=end.stdout, stderr=end.stderr))
-        return CommandResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated)
-
-    def kept(self, ends: StreamOffsets) -> tuple[bytes, bytes, bool]:
-        """stdout and stderr, and whether there was more than the limit. Raises `TruncatedError` if they have holes."""
+        end: ExecResult = super().finished(value)
+        ends = StreamOffsets(stdout=end.stdout, stderr=end.stderr)
         due = StreamOffsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
         check_complete(self._cursors, due)
-        stdout, stderr = (bytes(self._output[kind]) for kind in STREAMS)
-        return stdout, stderr, due != ends
+        output: dict[str, Any] = {name: bytes(self._output[kind]) for kind, name in STREAMS.items()}
+        return self._result_type(**{**msgspec.structs.asdict(end), **output, "truncated": due != ends})
 
 
-async def write_stdin(call: ExecCall, data: BytesLike) -> None:
-    """Feed stdin while the command runs: it may end, or fail, before it has read everything."""
-    assert call.feed is not None
+async def run_to_end(calls: CallTable, call: ExecCall, stdin: BytesLike | None, *, check: bool, kill: bool) -> Any:
+    """Make the call, send `stdin`, and return its result, a `CommandResult`.
+
+    Args:
+        calls: The calls of the client.
+        call: The call, with an input stream if there is `stdin`.
+        stdin: All of the input.
+        check: Whether to raise for a command that failed, or printed more than is kept.
+        kill: Whether to end the command when the caller is cancelled, or the call's timeout has passed.
+
+    Raises:
+        CommandError: If `check`.
+        HawseError: The call's error, `deadline_exceeded`, and what closed the client.
+    """
     try:
-        await call.feed.write(data)
-        await call.feed.end()
+        async with deadline(call):
+            calls.submit(call)
+            if stdin is not None:
+                await _write_stdin(call, stdin)
+            result: CommandResult = await calls.outcome(call)
+    finally:
+        if kill:
+            _kill(calls, call)
+        else:
+            calls.abandon(call)
+    if check and (not result.ok or result.truncated):
+        raise CommandError(result)
+    return result
+
+
+def _kill(calls: CallTable, call: ExecCall) -> None:
+    """Abandon `call`, and end its command if that may be running, as soon as it is known which process it is."""
+
+    def opened(_: asyncio.Future[None]) -> None:
+        if call.run is not None and not call.settled:
+            kill = ProcessKill(id=call.run.id, instance=call.run.instance)
+            calls.post(ClientCall(kill, sandbox=call.sandbox))
+        calls.abandon(call)
+
+    if call.settled or not call.sent:
+        calls.abandon(call)
+    elif call.opened.done():
+        opened(call.opened)
+    else:
+        call.opened.add_done_callback(opened)
+
+
+async def _write_stdin(call: ExecCall, data: BytesLike) -> None:
+    """Send `data`. The command may end, or fail, before it has read everything."""
+    assert call.input_stream is not None
+    try:
+        await call.input_stream.write(data)
+        await call.input_stream.end()
     except HawseError:
         if not call.settled:
             raise

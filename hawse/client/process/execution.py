@@ -1,4 +1,4 @@
-"""Commands and processes of a sandbox: what `Sandbox` inherits, so that `box.exec(…)` is all one has to write."""
+"""Commands and processes of a sandbox: what `Sandbox` inherits, so that `box.exec(…)` works."""
 
 import secrets
 from collections.abc import AsyncIterator, Mapping
@@ -6,32 +6,31 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from hawse.api import Params
-from hawse.api.processes import ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
+from hawse.api.processes import Exec, ProcessAttach, ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
 from hawse.api.types import StreamName
-from hawse.client.base.errors import CommandError
+from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import Command, ExecCall, program, write_stdin
-from hawse.client.process.process import Process, ProcessCall
-
-Env = Mapping[str, str | None]
-OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: more is for a process and its iterators
+from hawse.client.process.attach import ProcessAttachCall
+from hawse.client.process.exec import OUTPUT_LIMIT, Command, Env, ExecCall, program, run_to_end
+from hawse.client.process.process import Process
 
 
 class Execution:
-    """Starts programs, and finds those that were started."""
+    """Runs programs in one sandbox, and finds those that run."""
 
-    def __init__(self, calls: CallTable, id: str, *, window: int) -> None:
+    def __init__(self, calls: CallTable, id: str, options: Options) -> None:
         self.id = id
         self._calls = calls
-        self._window = window
+        self._options = options
+        self._window = options.window
 
     async def call(
         self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
-        """Call any method of this sandbox: see `Client.call`."""
+        """Call any method of this sandbox by its name: see `Client.call`."""
         call = ClientCall(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
         return await self._calls.perform(call)
 
@@ -49,25 +48,37 @@ class Execution:
         key: str | None = None,
         max_output: int = OUTPUT_LIMIT,
     ) -> CommandResult:
-        """Run a command to its end. A sequence is an argv; a string is for the shell.
+        """Run a command to its end, and return its exit and its output.
 
-        `env` adds to the environment, None unsets. After `timeout` seconds the whole tree is killed, and the result
-        says `timed_out`. `key`: the same key again, from anywhere, joins the same run. `max_output`: bytes of each
-        stream that are kept, the first; the result says `truncated` if there was more. Being cancelled leaves the
-        command running. Raises `CommandError` if `check` and the code is not 0, or there was more output;
-        `spawn_failed`, `TruncatedError` for what was lost, `unavailable`, and what ends a client.
+        If the caller is cancelled, the command is ended, unless the call has a `key`.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+            stdin: The whole input; None: the command reads from /dev/null.
+            timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
+            check: Whether to raise for a code other than 0, or output that was cut.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+
+        Raises:
+            CommandError: If `check`.
+            TruncatedError: Output was lost.
+            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
+                the client's `request_timeout`; what closed the client.
         """
-        params = program(command, cwd=cwd, env=env, timeout=timeout)
-        call = ExecCall(self.id, params, key=key, stdin=stdin is not None, window=self._window, limit=max_output)
-        try:
-            self._calls.submit(call)
-            if stdin is not None:
-                await write_stdin(call, stdin)
-            result: CommandResult = await self._calls.outcome(call)
-        finally:
-            self._calls.abandon(call)
-        if check and (not result.ok or result.truncated):
-            raise CommandError(result)
+        params = Exec(**program(command, cwd=cwd, env=env, timeout=timeout))
+        call = ExecCall(
+            params,
+            sandbox=self.id,
+            key=key,
+            stdin=stdin is not None,
+            window=self._window,
+            limit=max_output,
+            timeout=None if timeout is None else self._options.time_limit(params),
+        )
+        result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, kill=key is None)
         return result
 
     # ---- processes
@@ -82,26 +93,44 @@ class Execution:
         stdin: bool = False,
         timeout: float | None = None,
     ) -> Process:
-        """Start a process and attach to it; exactly one, whatever happens to the line. It outlives the client.
+        """Start exactly one process and attach to it. It outlives the client.
 
-        Without `stdin` it reads from /dev/null. `timeout` (seconds) kills the whole tree. Raises `conflict` if one of
-        that `id` runs, `spawn_failed`, `limit_exceeded`, and what ends a client.
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            id: The id of the process; None: a random one.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+            stdin: Whether the process gets input; without, it reads from /dev/null.
+            timeout: Seconds after which the whole process tree is killed.
+
+        Raises:
+            HawseError: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and what closed
+                the client.
         """
-        what = program(command, cwd=cwd, env=env, timeout=timeout)
-        info = await self._request(ProcessStart(**what, id=id, stdin=stdin or None))
+        fields = program(command, cwd=cwd, env=env, timeout=timeout)
+        info = await self._request(ProcessStart(**fields, id=id, stdin=stdin or None))
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0}, stdin=stdin)
 
     async def attach_process(
         self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
     ) -> Process:
-        """Attach to a process, running or exited. `since`: offsets to begin at; by default all that is kept.
+        """Attach to a process, running or exited.
 
-        Raises `not_found`, `stale_handle` if `instance` is another, and what ends a client.
+        Args:
+            id: The id of the process.
+            instance: The instance of that id; None: any.
+            since: The offset in each stream to begin at; None: all that is kept.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
         """
         return await self._attach(id, instance=instance, since=since, stdin=True)
 
     async def processes(self) -> list[ProcessInfo]:
-        """Those that run, and of those that have ended the latest, in the order of their start. `argv` may be cut."""
+        """Return the processes that run and the latest that have ended, in the order of their start.
+
+        `argv` is cut after 256 characters.
+        """
         found: list[ProcessInfo] = []
         more = True
         while more:
@@ -111,7 +140,7 @@ class Execution:
         return found
 
     async def process_info(self, id: str) -> ProcessInfo:
-        """A process as it is now, running or ended. Raises `not_found`, and what ends a client."""
+        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
         return await self._request(ProcessGet(id=id))
 
     @asynccontextmanager
@@ -125,12 +154,15 @@ class Execution:
         stdin: bool = False,
         timeout: float | None = None,
     ) -> AsyncIterator[Process]:
-        """`start` for an `async with`, which kills what still runs at its end, unless `detach` was called."""
+        """`start` as a context manager, which kills the process at its end unless `detach` was called.
+
+        For the arguments and errors see `start`.
+        """
         name = id or f"p-{secrets.token_hex(6)}"
         try:
             process = await self.start(command, id=name, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
         except BaseException:
-            if id is None:  # it may have been started, and nobody else can know it
+            if id is None:  # it may have been started, and its id is known to no other client
                 self._calls.post(ClientCall(ProcessKill(id=name), sandbox=self.id))
             raise
         try:
@@ -146,6 +178,7 @@ class Execution:
     async def _attach(
         self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool
     ) -> Process:
-        call = ProcessCall(self.id, id, instance=instance, since=since, window=self._window)
+        attach = ProcessAttach(id=id, instance=instance, lossless=True)
+        call = ProcessAttachCall(attach, sandbox=self.id, since=since, window=self._window)
         await self._calls.begin(call)
         return Process(self._calls, call, self.id, stdin=stdin)

@@ -1,19 +1,17 @@
-"""Sessions: a shell that lives on, whose commands share directory, variables, functions and aliases."""
+"""Sessions: persistent shells whose commands share the working directory, variables, functions and aliases."""
 
 import secrets
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypedDict
 
 import msgspec
 
 from hawse.api import Params
-from hawse.api.processes import StreamOffsets
 from hawse.api.sessions import (
     SessionCreate,
     SessionDelete,
-    SessionExecOpened,
-    SessionExecResult,
+    SessionExec,
     SessionGet,
     SessionInfo,
     SessionProcess,
@@ -21,30 +19,24 @@ from hawse.api.sessions import (
     SessionWatchResult,
 )
 from hawse.api.types import Exit, StreamName
-from hawse.client.base.errors import CommandError
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
-from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import Command, ExecCall, program, write_stdin
+from hawse.client.process.exec import OUTPUT_LIMIT, Command, Env, ExecCall, directory, environment, program, run_to_end
 from hawse.client.process.process import Process
 from hawse.wire import HawseError
 
-OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps
-GONE = frozenset({"not_found", "stale_handle"})  # nothing is left to delete
-
-Env = Mapping[str, str | None]
-T = TypeVar("T")
+GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to delete
 
 
 class SessionResult(CommandResult, frozen=True):
-    """A command's end. `ended`: the shell has gone with it (`exit`, `exec`, a kill): create another session."""
+    """The exit and the output of a command. `ended`: the shell has ended with it (`exit`, `exec`, a kill)."""
 
     ended: bool = False
 
 
-class SessionExecAttach(Protocol):
+class AttachProcess(Protocol):
     """`Sandbox.attach_process`."""
 
     async def __call__(
@@ -52,42 +44,41 @@ class SessionExecAttach(Protocol):
     ) -> Process: ...
 
 
-class SessionCall(ExecCall):
-    """`session.exec`. It is opened when its turn comes; a repeat joins the same run, or gets back into the queue."""
+class Handle(TypedDict):
+    """The fields that name one session."""
 
-    def __init__(
-        self, sandbox: str, params: dict[str, Any], *, key: str | None, stdin: bool, window: int, limit: int
-    ) -> None:
-        super().__init__(sandbox, params, key=key, stdin=stdin, window=window, limit=limit)
-        self.method = "session.exec"
-
-    def opened_of(self, value: msgspec.Raw) -> SessionExecOpened:
-        return parse(value, SessionExecOpened)
-
-    def finished(self, value: msgspec.Raw) -> SessionResult:
-        end = parse(value, SessionExecResult)
-        stdout, stderr, truncated = self.kept(StreamOffsets(stdout=end.stdout, stderr=end.stderr))
-        return SessionResult(end.code, end.signal, end.timed_out, end.oom, stdout, stderr, truncated, end.ended)
+    id: str
+    instance: str | None
 
 
 class Session:
-    """`async with sandbox.session() as s: await s.exec("cd /tmp"); …`
+    """`async with box.session() as session: await session.exec("cd /tmp"); …`
 
-    Entering creates it; leaving deletes it with all that it started, unless `detach` was called. Its commands run one
-    at a time, in the order in which they were asked for, by whomever; sessions do not wait for each other.
+    Entering creates it; leaving deletes it with everything that it started, unless `detach` was called. Its commands
+    run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
 
     def __init__(
         self,
         calls: CallTable,
         sandbox: str,
-        wanted: dict[str, Any],
+        wanted: SessionCreate,
         *,
         create: bool,
         window: int,
-        attach: SessionExecAttach,
+        attach: AttachProcess,
     ) -> None:
-        self.instance = ""  # which session of that id: new for each that is created
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The sandbox of the session.
+            wanted: The session to create, or the `id` of an existing one.
+            create: Whether entering creates it.
+            window: Bytes that the server may send before they are handled.
+            attach: Attaches to a process that the session has started.
+        """
+        self.instance = ""  # tells sessions of the same id apart: new for each that is created
         self._calls = calls
         self._sandbox = sandbox
         self._wanted = wanted
@@ -98,20 +89,25 @@ class Session:
 
     @property
     def id(self) -> str:
-        return str(self._wanted["id"])
+        return self._wanted.id or ""
 
     async def __aenter__(self) -> "Session":
-        """Raises `conflict` if one of that id lives, `spawn_failed`, `limit_exceeded`; `not_found` if not to create."""
+        """Create the session, or find the existing one.
+
+        Raises:
+            HawseError: `conflict` if a session of that id exists, `spawn_failed`, `limit_exceeded`; `not_found` if it
+                is not to be created.
+        """
         if not self._create:
             self.instance = (await self.info()).instance
             return self
-        own = self._wanted["id"] is None
+        own = self._wanted.id is None
         if own:
-            self._wanted["id"] = f"s-{secrets.token_hex(6)}"
+            self._wanted = msgspec.structs.replace(self._wanted, id=f"s-{secrets.token_hex(6)}")
         try:
-            created = await self._request(SessionCreate(**self._wanted))
+            created = await self._request(self._wanted)
         except BaseException:
-            if own:  # it may have been created, and nobody else can know it
+            if own:  # it may have been created, and its id is known to no other client
                 self._calls.post(ClientCall(SessionDelete(id=self.id), sandbox=self._sandbox))
             raise
         self.instance = created.instance
@@ -124,7 +120,7 @@ class Session:
             await self.delete()
 
     def detach(self) -> None:
-        """Leave it alive when the `async with` is left."""
+        """Let the session live when the `async with` is left."""
         self._detached = True
 
     # ---- commands
@@ -141,31 +137,42 @@ class Session:
         key: str | None = None,
         max_output: int = OUTPUT_LIMIT,
     ) -> SessionResult:
-        """Run a command in the session's shell, when those before it have ended, and return what it printed.
+        """Run a command in the session's shell after those before it, and return its exit and its output.
 
-        What it does to the shell stays. `cwd` (a relative one begins at the session's) and `env` (None unsets) are
-        for this command alone. Without `stdin` it reads from /dev/null. After `timeout` seconds, counted from its
-        turn, what it started is killed and the shell drops the rest: the code is 124 and the result says
-        `timed_out`; the session lives. `key`: the same key again, from anywhere, joins the same run. `max_output`:
-        bytes of each stream that are kept; the result says `truncated`. Being cancelled takes it out of the queue, or,
-        when it runs, leaves it running.
+        Its effects on the shell persist. If the caller is cancelled, the command leaves the queue; a command that runs
+        already goes on.
 
-        Raises `exited` if the shell has ended before (`details["exit"]` says how) or the session was deleted,
-        `CommandError` if `check` and the code is not 0 or output was cut; `limit_exceeded`, `not_found`,
-        `stale_handle`, `spawn_failed` for a `cwd` that does not exist, `TruncatedError`, and what ends a client.
+        Args:
+            command: A shell command.
+            cwd: The working directory of this command alone; a relative one begins at the session's.
+            env: Is added to the environment of this command alone; None unsets a variable.
+            stdin: The whole input; None: the command reads from /dev/null.
+            timeout: Seconds from the beginning of the command. After it, what the command started is killed and the
+                shell drops the rest of the command: the code is 124 and the result `timed_out`; the session lives.
+            check: Whether to raise for a code other than 0, or output that was cut.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+
+        Raises:
+            CommandError: If `check`.
+            TruncatedError: Output was lost.
+            HawseError: `exited` if the shell had ended before (`details["exit"]` says how) or the session was deleted;
+                `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist; what
+                closed the client.
         """
-        params = program(command, cwd=cwd, env=env, timeout=timeout) | self._named()
-        has_input = stdin is not None
-        call = SessionCall(self._sandbox, params, key=key, stdin=has_input, window=self._window, limit=max_output)
-        try:
-            self._calls.submit(call)
-            if stdin is not None:
-                await write_stdin(call, stdin)
-            result: SessionResult = await self._calls.outcome(call)
-        finally:
-            self._calls.abandon(call)
-        if check and (not result.ok or result.truncated):
-            raise CommandError(result)
+        params = SessionExec(
+            **self._handle(), command=command, cwd=directory(cwd), env=environment(env), timeout=timeout
+        )
+        call = ExecCall(
+            params,
+            sandbox=self._sandbox,
+            key=key,
+            stdin=stdin is not None,
+            window=self._window,
+            limit=max_output,
+            result=SessionResult,
+        )
+        result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, kill=False)
         return result
 
     async def start(
@@ -178,42 +185,56 @@ class Session:
         stdin: bool = False,
         timeout: float | None = None,
     ) -> Process:
-        """Start a process from what the session is when its turn comes, and attach to it: see `Sandbox.start`.
+        """Start a process from the session's state when its turn comes, and attach to it: see `Sandbox.start`.
 
-        It has the session's directory and exported environment and, if `command` is a string, its aliases and, of
-        bash, functions and options. It changes nothing of the session, and outlives it. Raises `exited` as `exec` does,
-        and as `Sandbox.start`.
+        It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
+        its functions and options. It does not change the session, and outlives it.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            id: The id of the process; None: a random one.
+            cwd: The working directory; a relative one begins at the session's.
+            env: Is added to the environment; None unsets a variable.
+            stdin: Whether the process gets input; without, it reads from /dev/null.
+            timeout: Seconds after which the whole process tree is killed.
+
+        Raises:
+            HawseError: `exited` as for `exec`, and as for `Sandbox.start`.
         """
-        what = program(command, cwd=cwd, env=env, timeout=timeout)
+        fields = program(command, cwd=cwd, env=env, timeout=timeout)
         instance = self.instance or None
-        started = SessionProcess(**what, session=self.id, instance=instance, id=id, stdin=stdin or None)
-        info = await self._request(started)
+        info = await self._request(
+            SessionProcess(**fields, session=self.id, instance=instance, id=id, stdin=stdin or None)
+        )
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0})
 
     # ---- life
 
     async def info(self) -> SessionInfo:
-        """What it is, and whether it still lives. Raises `not_found`."""
+        """Return the session as it is now, or how it has ended. Raises `not_found`."""
         return await self._request(SessionGet(id=self.id))
 
     async def wait(self) -> Exit:
-        """Wait until its shell has ended, by whatever; return how. Raises `not_found`, `stale_handle`."""
-        watch = SessionWatch(**self._named())
+        """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
+        watch = SessionWatch(**self._handle())
         call = ClientCall(watch, sandbox=self._sandbox, repeats=True, window=self._window)
         ended: SessionWatchResult = await self._calls.perform(call)
         return ended.exit
 
     async def delete(self, *, grace: float | None = None) -> None:
-        """End the shell with all that it started, and forget it: TERM, then KILL after `grace` seconds (5)."""
+        """End the shell with everything that it started: TERM, then KILL after `grace` seconds (5).
+
+        A session that does not exist any more is no error.
+        """
         try:
-            await self._request(SessionDelete(**self._named(), grace=grace))
+            await self._request(SessionDelete(**self._handle(), grace=grace))
         except HawseError as error:
             if error.code not in GONE:
                 raise
 
     # ---- inside
 
-    def _named(self) -> dict[str, Any]:
+    def _handle(self) -> Handle:
         return {"id": self.id, "instance": self.instance or None}
 
     async def _request(self, params: Params[R]) -> R:

@@ -1,16 +1,15 @@
-"""`terminal.attach`: what one viewer knows, and how it comes back to the exact byte (docs/wire.md section 9).
+"""`terminal.attach`: the state of one viewer, and how it resumes at the exact byte (docs/wire.md section 9).
 
-Turns frames and events into `TerminalEvent`s in order. A snapshot replaces what is missing, and counts only when it is
-whole: a line lost in its midst resumes from before it.
+Turns frames and events into `TerminalEvent`s in order. A snapshot replaces missing output when it is complete: a
+connection that is lost before resumes from the output before the snapshot.
 """
-
-import secrets
-from typing import Any
 
 import msgspec
 
+from hawse.api.people import ParticipantEvent, ParticipantLeft, WriterLeaseEvent
 from hawse.api.terminals import (
     TerminalAnswers,
+    TerminalAttach,
     TerminalAttachResult,
     TerminalLive,
     TerminalOpened,
@@ -20,11 +19,10 @@ from hawse.api.terminals import (
 from hawse.api.types import Exit
 from hawse.client.base.results import Answers, Attached, Live, Resized, Snapshot, TerminalEvent
 from hawse.client.calls.call import ClientCall, event_cost
-from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import ReceiveBuffer
-from hawse.client.terminal.people import EVENTS, People
+from hawse.client.terminal.people import People
 from hawse.client.terminal.snapshot_assembly import SnapshotAssembly
 from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
 
@@ -32,53 +30,42 @@ LANE = "output"
 
 
 class TerminalAttachCall(ClientCall):
-    """A viewer of one terminal, over as many channels as it takes."""
+    """A viewer of one terminal, over any number of channels. `done` becomes the `Exit`."""
 
-    def __init__(
-        self,
-        sandbox: str,
-        id: str,
-        *,
-        instance: str | None,
-        since: int | None,
-        read_only: bool,
-        lossless: bool,
-        emulator: bool = False,
-        name: str | None = None,
-        kind: str | None = None,
-        window: int,
-    ) -> None:
-        self.viewer_key = secrets.token_hex(16)  # names us across reconnects, and in calls; never told to others
-        guest = {"key": self.viewer_key, "name": name, "kind": kind}
-        params = {
-            "id": id,
-            "instance": instance,
-            "lossless": lossless or None,
-            "emulator": emulator or None,
-            "read_only": read_only or None,
-            "viewer": {field: value for field, value in guest.items() if value is not None},
-        }
-        super().__init__("terminal.attach", params, sandbox=sandbox, repeats=True)
-        self.live = False  # the replay is over
-        self.answers = False  # our emulator is the one that answers
+    def __init__(self, params: TerminalAttach, *, sandbox: str, since: int | None = None, window: int) -> None:
+        """Prepare a call.
+
+        Args:
+            params: The terminal, and as what to attach; with a `viewer` that has a key.
+            sandbox: The sandbox of the terminal.
+            since: The offset to begin at; None: all that is kept.
+            window: Bytes that the server may send before they are read.
+        """
+        super().__init__(params, sandbox=sandbox, repeats=True)
+        self.attach = params  # updated when the terminal is created, and when it is known which one it is
+        self.live = False  # the replay has ended
+        self.answers = False  # this viewer's emulator is the one that answers
         self.pid: int | None = None
-        self.begun: int | None = None  # the end of the output when we first attached
+        self.first_end: int | None = None  # the end of the output at the first attach
         self.people = People()
-        self.inbox: ReceiveBuffer = ReceiveBuffer(window, self.grant)
-        self.feed: InputStream | None = None if read_only else InputStream(Limits().input_window, self.wake)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        if not params.read_only:
+            self.input_stream = InputStream(Limits().input_window, self.wake)
         self._cursor = None if since is None else OffsetCursor(since)
-        self._size: tuple[int, int] | None = None  # cols and rows, once known
+        self._size: tuple[int, int] | None = None  # columns and rows, once known
         self._assembly: SnapshotAssembly | None = None
+
+    @property
+    def viewer_key(self) -> str | None:
+        """The secret that names this viewer across reconnects, and in other calls."""
+        return self.attach.viewer.key if self.attach.viewer else None
 
     # ---- opening
 
-    def params(self) -> dict[str, Any]:
-        params = dict(self.base)
-        if self._cursor:
-            params["since"] = self._cursor.offset
-        if self.feed:
-            params["input"] = self.feed.id
-        return params
+    def params(self) -> TerminalAttach:
+        since = self._cursor.offset if self._cursor else None
+        name = self.input_stream.id if self.input_stream else None
+        return msgspec.structs.replace(self.attach, since=since, input=name)
 
     def opening(self) -> int:
         self.live, self._assembly = False, None
@@ -88,36 +75,36 @@ class TerminalAttachCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         cost = event_cost(event)
-        match event.name:
-            case "opened":
-                self._opened(parse(event.value, TerminalOpened))
-            case "reseed":
-                seed = parse(event.value, TerminalReseed)
+        match self.decode(event):
+            case TerminalOpened() as opened:
+                self._opened(opened)
+            case TerminalReseed() as seed:
                 self.live = False
                 self._expect_snapshot(SnapshotAssembly(seed.start, seed.screen, seed.cols, seed.rows))
-            case "resized":
-                size = parse(event.value, TerminalResized)
+            case TerminalResized() as size:
                 cost = self._resized(size.offset, (size.cols, size.rows), cost)
-            case "live":
+            case TerminalLive(offset=offset):
                 self.live = True
-                cost = self._put(Live(parse(event.value, TerminalLive).offset), cost)
-            case "answers":
-                cost = self._answers(parse(event.value, TerminalAnswers).answers, cost)
-            case "exit":
-                cost = self._put(parse(event.value, Exit), cost)
-            case name if name in EVENTS:
-                if item := self.people.received(event):
+                cost = self._put(Live(offset), cost)
+            case TerminalAnswers(answers=answers):
+                cost = self._answers(answers, cost)
+            case Exit() as exit_:
+                cost = self._put(exit_, cost)
+            case ParticipantEvent() | ParticipantLeft() | WriterLeaseEvent() as change:
+                if item := self.people.changed(change):
                     cost = self._put(item, cost)
         self.spend(cost)
 
     def _opened(self, opened: TerminalOpened) -> None:
-        known = self.base.get("instance")
+        known = self.attach.instance
         if known not in (None, opened.instance):
-            raise RemoteProtocolError(f"attached to instance {opened.instance}, asked for {known}")
-        self.base["instance"], self.pid = opened.instance, opened.pid
-        self.begun = opened.offset if self.begun is None else self.begun
+            raise RemoteProtocolError(f"attached to instance {opened.instance}, requested {known}")
+        self.attach = msgspec.structs.replace(self.attach, instance=opened.instance)
+        self.pid = opened.pid
+        self.first_end = opened.offset if self.first_end is None else self.first_end
         size = (opened.cols, opened.rows)
-        self.inbox.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))  # nobody saw the last attempt
+        # Unread items of an earlier attach are out of date.
+        self.receive_buffer.drop_tail(LANE, lambda item: isinstance(item, Attached | Live))
         self._put(Attached(opened.start_at, opened.from_, *size))
         for item in self.people.opened(opened):
             self._put(item)
@@ -129,28 +116,28 @@ class TerminalAttachCall(ClientCall):
             if self._size is not None:
                 self._resized(opened.from_, size)
             self._size = size
-        if self.feed:
-            self.feed.opened(opened.input_offset)
+        if self.input_stream:
+            self.input_stream.opened(opened.input_offset)
         self.mark_opened()
 
     def _continue_at(self, opened: TerminalOpened) -> None:
         expected = self._cursor.offset if self._cursor else 0
         if opened.from_ != expected:
-            raise RemoteProtocolError(f"attached at {opened.from_}, asked for {expected}")
+            raise RemoteProtocolError(f"attached at offset {opened.from_}, requested {expected}")
         self._cursor = self._cursor or OffsetCursor()
 
     def receive_data(self, data: Data) -> None:
         if data.kind is Kind.SCREEN and self._assembly:
             self._assembly.add(data.offset, data.payload)
-            self.spend(len(data.payload))  # a snapshot is bounded by its length, not by the window
+            self.spend(len(data.payload))  # the length of a snapshot is bounded by itself, not by the window
             self._complete_snapshot()
         elif data.kind is Kind.OUTPUT and self._cursor and not self._assembly:
             new = self._cursor.accept(data.offset, data.payload)
             if new:
-                self.inbox.put_bytes(LANE, self._cursor.offset - len(new), new)
+                self.receive_buffer.put_bytes(LANE, self._cursor.offset - len(new), new)
             self.spend(len(data.payload) - len(new))
         else:
-            raise RemoteProtocolError(f"{data.kind.name} out of place")
+            raise RemoteProtocolError(f"unexpected data frame of kind {data.kind.name}")
 
     def _expect_snapshot(self, assembly: SnapshotAssembly) -> None:
         self._assembly = assembly
@@ -163,12 +150,12 @@ class TerminalAttachCall(ClientCall):
         self._assembly = None
         self._cursor = OffsetCursor(snapshot.offset)
         self._size = (snapshot.cols, snapshot.rows)
-        # One that nobody took yet is out of date, and so is what followed it: at most one lies here.
-        self.inbox.supersede(LANE, lambda item: isinstance(item, Snapshot))
+        # An unread snapshot is out of date, and so is what followed it: at most one is buffered.
+        self.receive_buffer.supersede(LANE, lambda item: isinstance(item, Snapshot))
         self._put(snapshot)
 
     def _resized(self, offset: int, size: tuple[int, int], cost: int = 0) -> int:
-        """At a resume the same size may come twice, in `opened` and again as an event: it is told once."""
+        """Put a `Resized`, unless the size is known: a resume may report it twice, in `opened` and as an event."""
         if size == self._size:
             return cost
         self._size = size
@@ -181,12 +168,12 @@ class TerminalAttachCall(ClientCall):
         return self._put(Answers(answers), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
-        """Hand an item on, with its cost; return what is still to be spent."""
-        self.inbox.put(LANE, item, cost)
+        """Buffer an item with its cost; return the cost that is left to give back."""
+        self.receive_buffer.put(LANE, item, cost)
         return 0
 
     def finished(self, value: msgspec.Raw) -> Exit:
-        end = parse(value, TerminalAttachResult)
+        end: TerminalAttachResult = super().finished(value)
         if self._cursor is None or end.offset != self._cursor.offset:
-            raise RemoteProtocolError(f"a terminal ends at {end.offset}, its output elsewhere")
+            raise RemoteProtocolError(f"the terminal's output ends at {end.offset}, which was not reached")
         return end.exit

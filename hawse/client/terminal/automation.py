@@ -1,7 +1,7 @@
-"""What agents do with a terminal: look at the screen, wait, press keys, run commands (docs/wire.md section 9)."""
+"""A terminal for programs: read the screen, wait, press keys, run commands (docs/wire.md section 9)."""
 
 import time
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 
@@ -15,6 +15,7 @@ from hawse.api.automation import (
     TerminalScreenResult,
     TerminalSend,
     TerminalSendResult,
+    TerminalWait,
     TerminalWaitResult,
 )
 from hawse.api.terminals import TerminalGet, TerminalInfo
@@ -28,40 +29,53 @@ OUTPUT_LIMIT = 8 << 20  # bytes of a command's output that `run` keeps
 
 
 class RunResult(CommandInfo, frozen=True, kw_only=True):
-    """A command that `run` has run, with its output as it came; `missing` bytes are left out at its beginning."""
+    """A command that `run` has run, with its output as the terminal got it; its first `missing` bytes are left out."""
 
     output: bytes
     missing: int = 0
 
     @property
     def text(self) -> str:
-        """The output as UTF-8, with LF for CR LF. Escape sequences are still there."""
+        """The output decoded as UTF-8, with LF for CR LF. It still contains escape sequences."""
         return self.output.decode(errors="replace").replace("\r\n", "\n")
 
 
+class Handle(TypedDict):
+    """The fields that name one terminal."""
+
+    id: str
+    instance: str
+
+
 class Automation:
-    """The part of `Terminal` for programs that read and type. `expect` starts after the last match or `send`."""
+    """The part of `Terminal` for programs. `expect` and `wait_for` search the output after the last match or `send`."""
 
     _calls: CallTable
     _sandbox: str
     _call: TerminalAttachCall
-    _mark: int | None = None  # where the next `expect` begins; None: where we attached
+    _mark: int | None = None  # offset at which the next `expect` begins; None: the end of the output at the attach
 
     async def screen(
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
     ) -> TerminalScreenResult:
-        """The screen, below up to `scrollback` rows of what has scrolled away (6,000 at most)."""
-        return await self._request(TerminalScreen(**self._named(), format=format, scrollback=scrollback))
+        """Return the screen, below up to `scrollback` rows (6,000 at most) that have scrolled off it."""
+        return await self._request(TerminalScreen(**self._handle(), format=format, scrollback=scrollback))
 
     async def send(
         self, text: str | None = None, *, paste: str | None = None, keys: list[str] | None = None
     ) -> TerminalSendResult:
-        """Type `text` as it is, then `paste` (bracketed if the program wants that), then `keys`: `["ctrl+c", "up"]`.
+        """Type into the terminal, exactly once and in one piece, or not at all.
 
-        Exactly once, in one piece or not at all. Raises `invalid_params` for an unknown key, `lease_held`, `exited`,
-        `forbidden` for a read-only viewer, `input_overflow` if the program does not read.
+        Args:
+            text: Is typed first, as it is.
+            paste: Is typed next, as pasted text: bracketed if the program has asked for that.
+            keys: Are pressed last, by name, such as `["ctrl+c", "up"]`.
+
+        Raises:
+            HawseError: `invalid_params` for an unknown key, `lease_held`, `exited`, `forbidden` for a read-only viewer,
+                `input_overflow` if the program does not read.
         """
-        typed = TerminalSend(**self._named(), text=text, paste=paste, keys=keys, viewer=self._call.viewer_key)
+        typed = TerminalSend(**self._handle(), text=text, paste=paste, keys=keys, viewer=self._call.viewer_key)
         sent = await self._request(typed)
         self._mark = max(sent.offset, self._mark or 0)
         return sent
@@ -75,16 +89,27 @@ class Automation:
         since: int | None = None,
         timeout: float = 30.0,
     ) -> OutputMatch:
-        r"""Wait until `pattern` matches what is printed after the last match or `send` (or `since` an offset).
+        r"""Wait until `pattern` matches the output after the last match or `send`.
 
-        RE2 syntax, ^ and $ at every line, on the text without escape sequences; it may match before all has come, so
-        say what follows (`(\d+) files`). `on="screen"`: on what is visible. Raises `deadline_exceeded` after `timeout`
-        seconds, `exited` if the program ends first, `invalid_params`.
+        It may match before all output has arrived, so include what follows: `(\d+) files`.
+
+        Args:
+            pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
+                every line.
+            literal: Whether `pattern` is text, not a regular expression.
+            on: Whether to match the output, or the visible screen.
+            since: The offset to search from.
+            timeout: Seconds.
+
+        Raises:
+            HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
         """
         waited = await self.wait_for(pattern=pattern, literal=literal, on=on, since=since, timeout=timeout)
         if waited.match is None:
             code, what = (
-                ("exited", "the program ended") if waited.event == "exit" else ("deadline_exceeded", "no match")
+                ("exited", "the program ended before a match")
+                if waited.event == "exit"
+                else ("deadline_exceeded", f"no match within {timeout:g} s")
             )
             raise HawseError(code, f"{what}: {pattern!r}", admitted="yes", details={"offset": waited.offset})
         return waited.match
@@ -101,14 +126,33 @@ class Automation:
         since: int | None = None,
         timeout: float = 30.0,
     ) -> TerminalWaitResult:
-        """Wait for the first of several conditions; times are in seconds. `event` of the result names it.
+        """Wait for the first of several conditions; the result's `event` names it.
 
-        Counts output after the last match or `send`, or `since` an offset. Raises `invalid_params`, `too_large`.
+        Args:
+            pattern: As for `expect`.
+            literal: As for `expect`.
+            on: As for `expect`.
+            silence: Seconds without output.
+            command: Whether to wait for the end of a command.
+            exit: Whether to wait for the end of the program.
+            since: The offset of the first byte of output that counts; None: after the last match or `send`.
+            timeout: Seconds, after which the `event` is `timeout`.
+
+        Raises:
+            HawseError: `invalid_params`, `too_large` if the output from `since` on is no longer kept.
         """
         begin = None if on == "screen" else since if since is not None else self._begin()
-        what = {"pattern": pattern, "literal": literal or None, "on": on, "silence": silence, "since": begin}
-        params = {**self._named(), **what, "command": command or None, "exit": exit or None}
-        call = TerminalWaitCall(self._sandbox, params, timeout=timeout)
+        wait = TerminalWait(
+            **self._handle(),
+            pattern=pattern,
+            literal=literal or None,
+            on=on,
+            silence=silence,
+            command=command or None,
+            exit=exit or None,
+            since=begin,
+        )
+        call = TerminalWaitCall(wait, sandbox=self._sandbox, timeout=timeout)
         waited: TerminalWaitResult = await self._calls.perform(call)
         if waited.event in ("pattern", "command") and on != "screen":
             self._mark = max(waited.offset, self._mark or 0)
@@ -117,34 +161,40 @@ class Automation:
     async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> RunResult:
         """Type a command line, wait until it has ended, and return its exit code and its output.
 
-        It needs a shell that tells its commands (bash, zsh, or whatever prints OSC 133), at its prompt or soon there.
-        `RunResult.output` holds the last `max_output` bytes. After `timeout` seconds this raises
-        `deadline_exceeded`, and the command goes on.
-        What another types at the same moment may be taken for it: see `take`.
-        Raises `conflict` for a shell that does not tell, `exited`, and as `send` does.
+        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133) and is at its
+        prompt, or soon will be. Input of another viewer at the same moment may be mistaken for the command: see `take`.
+
+        Args:
+            command: One line.
+            timeout: Seconds, after which this raises `deadline_exceeded` and the command goes on.
+            max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
+
+        Raises:
+            HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and as
+                `send`.
         """
         if "\n" in command or "\r" in command:
-            raise HawseError("invalid_params", "a command line is one line")
+            raise HawseError("invalid_params", "command: has more than one line")
         if not (await self.history(limit=1)).tells:
-            raise HawseError("conflict", "this terminal does not tell its commands (OSC 133)")
+            raise HawseError("conflict", "the shell of this terminal does not report its commands (OSC 133)")
         begin = (await self._get()).offset
-        viewer = {"key": self._call.viewer_key}
-        tap = OutputRange(self._sandbox, **self._named(), since=begin, viewer=viewer, limit=max_output)
+        key = self._call.viewer_key
+        printed = OutputRange(self._sandbox, **self._handle(), since=begin, viewer_key=key, limit=max_output)
         try:
-            await self._calls.begin(tap)
+            await self._calls.begin(printed)
             sent = await self.send(command, keys=["enter"])
             ended = await self._ended(sent.offset, time.monotonic() + timeout)
-            output, missing = await tap.read(ended.start, ended.end or ended.start)
+            output, missing = await printed.read(ended.start, ended.end or ended.start)
         finally:
-            self._calls.abandon(tap)
+            self._calls.abandon(printed)
         return RunResult(**msgspec.structs.asdict(ended), output=output, missing=missing)
 
     async def history(self, *, limit: int = 100, before: int | None = None) -> TerminalHistoryResult:
-        """The latest `limit` (up to 1,000) commands with a number below `before`."""
-        return await self._request(TerminalHistory(**self._named(), limit=limit, before=before))
+        """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
+        return await self._request(TerminalHistory(**self._handle(), limit=limit, before=before))
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
-        """The end of the first command that begins after `since`."""
+        """Wait for the first command that begins after the offset `since`, until `until` by the monotonic clock."""
         begin = since
         while (left := until - time.monotonic()) > 0:
             waited = await self.wait_for(command=True, since=begin, timeout=min(left, 86_400))
@@ -156,14 +206,14 @@ class Automation:
         raise HawseError("deadline_exceeded", "the command goes on", admitted="yes", details={"offset": since})
 
     def _begin(self) -> int | None:
-        return self._call.begun if self._mark is None else self._mark
+        return self._call.first_end if self._mark is None else self._mark
 
-    def _named(self) -> dict[str, str]:
-        return {"id": str(self._call.base["id"]), "instance": str(self._call.base["instance"])}
+    def _handle(self) -> Handle:
+        return {"id": self._call.attach.id, "instance": self._call.attach.instance or ""}
 
     async def _get(self) -> TerminalInfo:
         """Return the terminal as it is now; `terminal.get` takes no `instance`."""
-        return await self._request(TerminalGet(id=self._named()["id"]))
+        return await self._request(TerminalGet(id=self._call.attach.id))
 
     async def _request(self, params: Params[R]) -> R:
         return await self._calls.request(params, sandbox=self._sandbox)

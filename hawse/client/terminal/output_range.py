@@ -1,46 +1,61 @@
-"""The output of a terminal from one offset to another, every byte of it: what a command printed."""
+"""The complete output of a terminal between two offsets: what a command printed."""
 
 import asyncio
-from typing import Any
 
 import msgspec
 
-from hawse.api.terminals import TerminalOpened
+from hawse.api.people import ViewerProfile
+from hawse.api.terminals import TerminalAttach, TerminalOpened
 from hawse.client.base.errors import TruncatedError, fresh
 from hawse.client.calls.call import ClientCall, event_cost
-from hawse.client.calls.decode import parse
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
 
-WINDOW = 1 << 20  # bytes; what arrives is taken at once
+WINDOW = 1 << 20  # bytes that the server may send ahead; what arrives is taken at once
 
 
 class OutputRange(ClientCall):
-    """`terminal.attach`, lossless, for nothing but the output since an offset. It keeps the last `limit` bytes."""
+    """`terminal.attach`, lossless, for the output since an offset. It keeps the last bytes."""
 
-    def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer: dict[str, str], limit: int) -> None:
-        """`viewer`: whose second line this is, so that nobody new seems to come."""
-        params = {"id": id, "instance": instance, "lossless": True, "read_only": True, "viewer": viewer}
-        super().__init__("terminal.attach", params, sandbox=sandbox, repeats=True, window=WINDOW)
+    def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer_key: str | None, limit: int) -> None:
+        """Prepare a call.
+
+        Args:
+            sandbox: The sandbox of the terminal.
+            id: The id of the terminal.
+            instance: Its instance.
+            since: The offset to begin at.
+            viewer_key: The key of the viewer on whose behalf this is, so that the others see no new one.
+            limit: The number of bytes to keep.
+        """
+        viewer = ViewerProfile(key=viewer_key)
+        params = TerminalAttach(id=id, instance=instance, lossless=True, read_only=True, viewer=viewer)
+        super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
+        self._attach = params
         self._cursor = OffsetCursor(since)
         self._kept = bytearray()
         self._limit = limit
-        self._wanted: tuple[int, asyncio.Future[None]] | None = None
+        self._wanted: tuple[int, asyncio.Future[None]] | None = None  # an offset, and what waits for it
 
-    def params(self) -> dict[str, Any]:
-        return {**self.base, "since": self._cursor.offset}
+    @property
+    def kept(self) -> int:
+        """The number of bytes that are kept."""
+        return len(self._kept)
+
+    def params(self) -> TerminalAttach:
+        return msgspec.structs.replace(self._attach, since=self._cursor.offset)
 
     def receive_event(self, event: Event) -> None:
-        if event.name == "opened":
-            opened = parse(event.value, TerminalOpened)
-            if opened.start_at == "snapshot":  # cannot happen within 30 s
-                raise TruncatedError("output", opened.from_ - self._cursor.offset)
-            self.mark_opened()
+        match self.decode(event):
+            case TerminalOpened() as opened:
+                if opened.start_at == "snapshot":  # cannot happen within 30 s
+                    raise TruncatedError("output", opened.from_ - self._cursor.offset)
+                self.mark_opened()
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:
         if data.kind is not Kind.OUTPUT:
-            raise RemoteProtocolError(f"{data.kind.name} out of place")
+            raise RemoteProtocolError(f"unexpected data frame of kind {data.kind.name}")
         self._kept += self._cursor.accept(data.offset, data.payload)
         if len(self._kept) > 2 * self._limit:
             del self._kept[: -self._limit]
@@ -49,10 +64,10 @@ class OutputRange(ClientCall):
         self.spend(len(data.payload))
 
     def finished(self, value: msgspec.Raw) -> None:
-        """The terminal has ended: all of its output has come."""
+        """The terminal has ended: all of its output has arrived."""
 
     async def read(self, start: int, end: int) -> tuple[bytes, int]:
-        """The bytes between two offsets, and how many of the first are left out. Waits for the last of them."""
+        """Wait for the output up to `end`; return it from `start` on, and how many of the first bytes are missing."""
         if self._cursor.offset < end and not self.settled:
             self._wanted = (end, asyncio.get_running_loop().create_future())
             await asyncio.wait((self._wanted[1], self.done), return_when=asyncio.FIRST_COMPLETED)

@@ -1,31 +1,31 @@
-"""Who is at a terminal, as one of its viewers was told (docs/wire.md section 9, people at a terminal).
+"""The participants of a terminal and its writer lease, as one viewer knows them (docs/wire.md section 9).
 
-Turns events into items, and what a reattach says into those that were missed. It knows no channel.
+Turns events into items, and what a reattach reports into those that were missed. It knows no channel.
 """
+
+import msgspec
 
 from hawse.api.people import Participant, ParticipantEvent, ParticipantLeft, WriterLease, WriterLeaseEvent
 from hawse.api.terminals import TerminalOpened
-from hawse.client.base.results import Joined, LeaseChanged, LeaseInfo, Left, ParticipantInfo, PresenceChanged
-from hawse.client.calls.decode import parse
-from hawse.wire import Event
+from hawse.client.base.results import Joined, LeaseChanged, Left, PresenceChanged
 
 Item = Joined | Left | PresenceChanged | LeaseChanged
-EVENTS = frozenset({"joined", "left", "presence", "lease"})
+FREE = WriterLease(mode="free", epoch=0)  # all may type, as with a server without leases
 
 
 class People:
     """The viewers of one terminal."""
 
     def __init__(self) -> None:
-        self.me: str | None = None  # our own id; None with a server that knows no people
-        self.lease = LeaseInfo()
-        self.viewers: dict[str, ParticipantInfo] = {}  # by id
+        self.me: str | None = None  # this viewer's public id; None with a server without presence
+        self.lease = FREE
+        self.viewers: dict[str, Participant] = {}  # by id
         self._known = False
 
     def opened(self, opened: TerminalOpened) -> list[Item]:
-        """We are attached: what changed while we were not, if we were before."""
-        now = {told.id: _viewer(told) for told in opened.presence}
-        lease = _lease(opened.lease) if opened.lease else LeaseInfo()
+        """The viewer is attached: return what changed since it was detached, nothing at the first time."""
+        now = {viewer.id: viewer for viewer in opened.presence}
+        lease = opened.lease or FREE
         items: list[Item] = [Left(viewer) for id, viewer in self.viewers.items() if id not in now]
         for id, viewer in now.items():
             if id not in self.viewers:
@@ -38,33 +38,16 @@ class People:
         self.me, self.viewers, self.lease = opened.viewer, now, lease
         return items if known else []
 
-    def received(self, event: Event) -> Item | None:
-        """One of `EVENTS`. None if it says nothing new."""
-        if event.name == "lease":
-            told = parse(event.value, WriterLeaseEvent)
-            self.lease = _lease(told)
-            return LeaseChanged(self.lease, told.applied)
-        if event.name == "left":
-            gone = self.viewers.pop(parse(event.value, ParticipantLeft).id, None)
-            return None if gone is None else Left(gone)
-        viewer = _viewer(parse(event.value, ParticipantEvent).viewer)
-        known = viewer.id in self.viewers
-        self.viewers[viewer.id] = viewer
-        return PresenceChanged(viewer) if known else Joined(viewer)
-
-
-def _viewer(told: Participant) -> ParticipantInfo:
-    return ParticipantInfo(
-        id=told.id,
-        name=told.name,
-        color=told.color,
-        kind=told.kind,
-        read_only=told.read_only,
-        typing=told.typing,
-        focus=told.focus,
-        at=None if told.at is None else (told.at.x, told.at.y),
-    )
-
-
-def _lease(told: WriterLease) -> LeaseInfo:
-    return LeaseInfo(told.holder, told.epoch)
+    def changed(self, event: ParticipantEvent | ParticipantLeft | WriterLeaseEvent) -> Item | None:
+        """Apply an event; return None if it changes nothing."""
+        match event:
+            case WriterLeaseEvent():
+                self.lease = msgspec.convert(event, WriterLease, from_attributes=True)
+                return LeaseChanged(self.lease, event.applied)
+            case ParticipantLeft():
+                left = self.viewers.pop(event.id, None)
+                return None if left is None else Left(left)
+            case ParticipantEvent(viewer=viewer):
+                known = viewer.id in self.viewers
+                self.viewers[viewer.id] = viewer
+                return PresenceChanged(viewer) if known else Joined(viewer)

@@ -1,17 +1,17 @@
-"""Putting a snapshot together: a screen's frames arrive piece by piece, and are shown to nobody before the last."""
+"""Assembles a snapshot of the screen from its frames; it is passed on when it is complete."""
 
 from hawse.client.base.results import Snapshot
 from hawse.wire import RemoteProtocolError
 
-SNAPSHOT_MAX = 64 << 20  # bytes: a screen with more scrollback than this is no screen
+SNAPSHOT_MAX = 64 << 20  # bytes: a screen with all its scrollback takes less
 
 
 class SnapshotAssembly:
-    """One snapshot on its way. Offsets of kind 3 count within it, from 0 (docs/wire.md section 3)."""
+    """One snapshot. Offsets of frames of kind 3 count within it, from 0 (docs/wire.md section 3)."""
 
     def __init__(self, offset: int, size: int, cols: int, rows: int) -> None:
         if not 0 <= size <= SNAPSHOT_MAX:
-            raise RemoteProtocolError(f"a snapshot of {size} bytes")
+            raise RemoteProtocolError(f"a snapshot has {size} bytes; at most {SNAPSHOT_MAX} are allowed")
         self._offset = offset
         self._size = size
         self._cols = cols
@@ -19,12 +19,14 @@ class SnapshotAssembly:
         self._data = bytearray()
 
     def add(self, offset: int, payload: memoryview | bytes) -> None:
+        """Append a frame. Raises `RemoteProtocolError` if it is not the next one."""
         if offset != len(self._data) or offset + len(payload) > self._size:
-            raise RemoteProtocolError(f"bytes of a snapshot at {offset}; {len(self._data)} came of {self._size}")
+            arrived = f"{len(self._data)} of {self._size} bytes have arrived"
+            raise RemoteProtocolError(f"a snapshot's frame is at offset {offset}, but {arrived}")
         self._data += payload
 
     def finished(self) -> Snapshot | None:
-        """The snapshot, if it is whole."""
+        """Return the snapshot if it is complete."""
         if len(self._data) < self._size:
             return None
         return Snapshot(self._offset, bytes(self._data), self._cols, self._rows)

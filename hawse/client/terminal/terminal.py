@@ -1,21 +1,29 @@
-"""A terminal as its user sees it: keys in, events out, and the few calls that act on it."""
+"""The handle of a terminal: its input, its events, its participants, and what acts on it."""
 
 import secrets
 from types import TracebackType
-from typing import Any
+from typing import cast
 
+import msgspec
 from msgspec import UNSET
 
-from hawse.api.people import LeaseAction, PointerPosition, TerminalLease, TerminalPresence
+from hawse.api.people import (
+    LeaseAction,
+    Participant,
+    PointerPosition,
+    TerminalLease,
+    TerminalPresence,
+    WriterLease,
+)
 from hawse.api.recordings import RecordingStart
 from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
 from hawse.api.types import Exit
-from hawse.client.base.errors import ClientClosedError
-from hawse.client.base.results import LeaseInfo, Output, ParticipantInfo, Repaint, Snapshot, TerminalEvent
+from hawse.client.base.errors import ClientClosedError, TruncatedError
+from hawse.client.base.results import Output, Repaint, Snapshot, TerminalEvent
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.input_stream import BytesLike
+from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.iterators import OutputIterator
-from hawse.client.calls.receive_buffer import BufferedChunk
+from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange
 from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from hawse.client.terminal.automation import Automation
 from hawse.client.terminal.recording import Recording
@@ -23,20 +31,24 @@ from hawse.wire import HawseError
 
 
 class Terminal(Automation):
-    """`async with sb.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches only."""
+    """`async with box.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
 
     def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: TerminalCreate | None) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._call = call
-        self._create = create  # the parameters of `terminal.create`, None if it has to exist
+        self._create = create  # None if it has to exist
         self._taken: int | None = None
 
     async def __aenter__(self) -> "Terminal":
-        """Raises `not_found`, `stale_handle` (another instance), `spawn_failed`, and what ends a client."""
+        """Create the terminal if that was asked for, and attach.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and what closed the client.
+        """
         if self._create is not None:
             info = await self._request(self._create)
-            self._call.base |= {"id": info.id, "instance": info.instance}
+            self._call.attach = msgspec.structs.replace(self._call.attach, id=info.id, instance=info.instance)
             self._mark = 0 if info.created else None
         await self._calls.begin(self._call)
         return self
@@ -48,95 +60,108 @@ class Terminal(Automation):
 
     @property
     def id(self) -> str:
-        return str(self._call.base["id"])
+        return self._call.attach.id
 
     @property
     def instance(self) -> str:
-        """Which terminal of that id: new for each that is started."""
-        return str(self._call.base["instance"])
+        """Tells terminals of the same id apart: new for each that is started."""
+        return self._call.attach.instance or ""
 
     @property
     def pid(self) -> int | None:
+        """The process id of its program, in the sandbox's numbering."""
         return self._call.pid
 
     @property
     def offset(self) -> int | None:
-        """The offset after the last byte that was taken from here: with `instance`, where another viewer goes on.
+        """The offset after the last byte that was read; None before the first.
 
-        None before the first.
+        Another handle with this `instance` continues there with `since`.
         """
         return self._taken
 
     @property
     def live(self) -> bool:
-        """The replay has arrived; while False, do not send what an emulator answers to queries."""
+        """Whether the replay has ended; before that, an emulator's answers to queries must not be sent."""
         return self._call.live
 
     @property
     def answers(self) -> bool:
-        """This viewer's emulator is to answer queries; only with `emulator=True`, and only while `live`."""
+        """Whether this viewer's emulator has to answer queries; only with `emulator=True`, and only while `live`."""
         return self._call.answers
 
     # ---- people
 
     @property
-    def viewers(self) -> list[ParticipantInfo]:
-        """Everybody who is here, ourselves included, as far as we were told. Empty with an older server."""
+    def viewers(self) -> list[Participant]:
+        """The viewers of the terminal, this one included. Empty with a server without presence."""
         return list(self._call.people.viewers.values())
 
     @property
-    def me(self) -> ParticipantInfo | None:
+    def me(self) -> Participant | None:
+        """This viewer; None with a server without presence."""
         return self._call.people.viewers.get(self._call.people.me or "")
 
     @property
-    def lease(self) -> LeaseInfo:
-        """Who may type."""
+    def lease(self) -> WriterLease:
+        """Who may type: the viewer with the id `holder`, or all viewers if it is None."""
         return self._call.people.lease
 
-    async def take(self, *, over: bool = True) -> LeaseInfo:
-        """Type alone from now on. Raises `forbidden` if read-only, and without `over` `conflict` if somebody does."""
+    async def take(self, *, over: bool = True) -> WriterLease:
+        """Let only this viewer type.
+
+        Raises:
+            HawseError: `forbidden` if it is read-only; without `over`, `conflict` if another viewer has the lease.
+        """
         return await self._lease("take" if over else "exclusive")
 
-    async def release(self) -> LeaseInfo:
-        """Let everybody type again. Raises `conflict` if somebody else is the one who types."""
+    async def release(self) -> WriterLease:
+        """Let all viewers type again. Raises `conflict` if another viewer has the lease."""
         return await self._lease("release")
 
     async def set_presence(
         self, *, name: str | None = None, focus: bool | None = None, at: tuple[int, int] | None = None
     ) -> None:
-        """Tell the others: a name, whether we look there, and where our pointer is (column and row from 0)."""
+        """Tell the other viewers about this one; None leaves a value as it is.
+
+        Args:
+            name: The name to show.
+            focus: Whether the terminal has the focus.
+            at: The position of the pointer: column and row, from 0.
+        """
         pointer = UNSET if at is None else PointerPosition(x=at[0], y=at[1])
-        key = self._call.viewer_key
+        key = self._call.viewer_key or ""
         await self._request(TerminalPresence(id=self.id, viewer=key, name=name, focus=focus, at=pointer))
 
-    async def _lease(self, action: LeaseAction) -> LeaseInfo:
-        lease = await self._request(TerminalLease(id=self.id, action=action, viewer=self._call.viewer_key))
-        return LeaseInfo(lease.holder, lease.epoch)
+    async def _lease(self, action: LeaseAction) -> WriterLease:
+        return await self._request(TerminalLease(id=self.id, action=action, viewer=self._call.viewer_key))
 
     # ---- output
 
     def items(self) -> OutputIterator[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
-        Between them `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` tell of the others.
+        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
 
-        What is not taken stops the server from sending more than a window. Ends after `Exit`; raises `BusyError`,
-        `TruncatedError`, `stale_handle` if another terminal took the id, and what ends a client.
+        The server sends at most a window of bytes ahead of the reader. Ends after `Exit`. Iterating raises `BusyError`,
+        `TruncatedError`, `stale_handle` if another terminal has the id now, and what closed the client.
         """
-        return OutputIterator(self._call.inbox, self._next_item)
+        return OutputIterator(self._call.receive_buffer, self._next_item)
 
     def __aiter__(self) -> OutputIterator[bytes]:
-        """Iterate over what to feed an emulator: output, and where output is missing a `Repaint`."""
-        return OutputIterator(self._call.inbox, self._next_bytes)
+        """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
+        return OutputIterator(self._call.receive_buffer, self._next_bytes)
 
     async def _next_item(self) -> TerminalEvent:
-        _, item = await self._call.inbox.get(LANE)
+        _, item = await self._call.receive_buffer.get(LANE)
         if isinstance(item, BufferedChunk):
             self._taken = item.offset + len(item.data)
             return Output(item.offset, bytes(item.data))
+        if isinstance(item, DiscardedRange):
+            raise TruncatedError("output", item.size)
         if isinstance(item, Snapshot):
             self._taken = item.offset
-        return item  # type: ignore[return-value]  # what the viewer put
+        return cast(TerminalEvent, item)
 
     async def _next_bytes(self) -> bytes:
         while True:
@@ -149,25 +174,26 @@ class Terminal(Automation):
     # ---- input
 
     async def write(self, data: BytesLike) -> None:
-        """Type. Returns when the bytes are kept for sending; waits while the program reads slowly.
+        """Type; return when the bytes are buffered. Waits while the program reads slowly.
 
-        Raises `exited`, `forbidden` for a read-only viewer, and the channel's error.
+        Raises:
+            HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
         """
-        await self._feed().write(data)
+        await self._input().write(data)
 
     async def flush(self) -> None:
-        """Wait until the sandbox has taken everything typed."""
-        await self._feed().flush()
+        """Wait until the sandbox has received everything typed."""
+        await self._input().flush()
 
-    def _feed(self) -> Any:
-        if self._call.feed is None:
+    def _input(self) -> InputStream:
+        if self._call.input_stream is None:
             raise HawseError("forbidden", "this viewer is read-only")
-        return self._call.feed
+        return self._call.input_stream
 
     # ---- acting on it
 
     async def resize(self, cols: int, rows: int) -> None:
-        """1 to 1,000 each."""
+        """Set the size: 1 to 1,000 columns and rows."""
         await self._request(TerminalResize(id=self.id, cols=cols, rows=rows))
 
     async def signal(self, signal: str | int) -> None:
@@ -175,19 +201,24 @@ class Terminal(Automation):
         await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """HUP to everything in it, KILL after `grace` seconds (2); return when it is gone."""
+        """Send HUP to everything in it, and KILL after `grace` seconds (2); return how it ended."""
         return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:
-        """Wait until it has exited and its output has come. Output that nobody reads may be dropped meanwhile."""
-        with self._call.inbox.without_readers():
+        """Wait until it has ended and its output has arrived. Output that is not read meanwhile may be discarded."""
+        with self._call.receive_buffer.without_readers():
             exit_: Exit = await self._calls.outcome(self._call)
             return exit_
 
     async def record(self, *, input: bool = False, title: str | None = None) -> Recording:
-        """Record it from here on, as asciicast v3. `input`: what is typed as well, passwords included.
+        """Record it from now on, as asciicast v3.
 
-        Raises `exited`, `limit_exceeded`, `no_space`.
+        Args:
+            input: Whether to record what is typed too, passwords included.
+            title: The title of the recording.
+
+        Raises:
+            HawseError: `exited`, `limit_exceeded`, `no_space`.
         """
         name = f"r-{secrets.token_hex(6)}"
         await self._request(RecordingStart(terminal=self.id, id=name, input=input, title=title))
@@ -195,4 +226,4 @@ class Terminal(Automation):
 
     def close(self) -> None:
         """Detach. The terminal goes on."""
-        self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
+        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 
+from hawse.api.processes import ProcessGet
 from hawse.client.base.errors import ClientClosedError, GaveUpError
 from hawse.client.base.options import Options
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import InputStream
 from hawse.wire import Cancel, HawseError, Limits, RemoteProtocolError
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection, eventually
 
 OPTIONS = Options(dice=lambda: 0.0)
 
@@ -29,11 +30,16 @@ def code_of(call: ClientCall) -> tuple[str, str]:
 
 async def test_a_call_goes_out_at_once_and_gets_its_answer() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("echo", {"a": 1}, sandbox="local", timeout=5)
     calls.submit(call)
-    assert (line.call.method, line.call.sandbox, line.call.timeout, line.params) == ("echo", "local", 5, {"a": 1})
-    line.result([7])
+    assert (connection.call.method, connection.call.sandbox, connection.call.timeout, connection.params) == (
+        "echo",
+        "local",
+        5,
+        {"a": 1},
+    )
+    connection.result([7])
     assert call.done.result() == [7]
     assert len(calls) == 0
 
@@ -42,7 +48,7 @@ async def test_what_is_asked_before_there_is_a_line_waits_for_it_in_order() -> N
     calls = CallTable(OPTIONS)
     for name in "abc":
         calls.submit(ClientCall(name))
-    assert [call.method for call in MemoryLine(calls).calls] == ["a", "b", "c"]
+    assert [call.method for call in MemoryConnection(calls).calls] == ["a", "b", "c"]
 
 
 async def test_a_call_that_was_never_sent_does_not_wait_for_ever() -> None:
@@ -55,75 +61,75 @@ async def test_a_call_that_was_never_sent_does_not_wait_for_ever() -> None:
 
 async def test_when_a_line_is_lost_what_cannot_be_repeated_says_that_it_may_have_run() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("x")
     calls.submit(call)
-    line.pump()
-    calls.line_down()
+    connection.pump()
+    calls.disconnected()
     assert code_of(call) == ("interrupted", "unknown")
 
 
 async def test_when_a_line_is_lost_what_repeats_is_sent_again_first_with_its_key() -> None:
     calls = CallTable(OPTIONS)
-    MemoryLine(calls)
+    MemoryConnection(calls)
     keyed = [ClientCall("a", key="1"), ClientCall("b", key="2")]
     for call in keyed:
         calls.submit(call)
-    calls.line_down()
+    calls.disconnected()
     calls.submit(ClientCall("new"))
-    line = MemoryLine(calls)
-    assert [(call.method, call.key) for call in line.calls] == [("a", "1"), ("b", "2"), ("new", None)]
+    connection = MemoryConnection(calls)
+    assert [(call.method, call.key) for call in connection.calls] == [("a", "1"), ("b", "2"), ("new", None)]
 
 
 async def test_a_line_that_drains_ends_what_is_open_and_takes_nothing_new() -> None:
     calls = CallTable(OPTIONS)
-    old = MemoryLine(calls)
+    old = MemoryConnection(calls)
     first, second = ClientCall("first"), ClientCall("second")
     calls.submit(first)
     old.pump()
-    calls.line_draining()
+    calls.draining()
     calls.submit(second)
     old.result(1)
     assert first.done.result() == 1
-    calls.line_down()
-    new = MemoryLine(calls)
+    calls.disconnected()
+    new = MemoryConnection(calls)
     assert [call.method for call in new.calls] == ["second"]
 
 
 @pytest.mark.parametrize("code", ["interrupted", "unavailable"])
 async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("x", key="k")
     calls.submit(call)
-    line.error(HawseError(code))
+    connection.error(HawseError(code))
     await settle()
-    assert len(line.calls) == 2
-    line.result("here")
+    assert len(connection.calls) == 2
+    connection.result("here")
     assert call.done.result() == "here"
     assert len(calls) == 0
 
 
 async def test_a_pause_outlives_the_line() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     calls.submit(ClientCall("x", key="k"))
-    line.error(HawseError("unavailable"))
-    calls.line_down()
+    connection.error(HawseError("unavailable"))
+    calls.disconnected()
     await settle()
-    assert len(MemoryLine(calls).calls) == 1
+    assert len(MemoryConnection(calls).calls) == 1
 
 
 async def test_a_sandbox_that_stays_away_is_given_up() -> None:
     now = [0.0]
     calls = CallTable(Options(dice=lambda: 0.0, clock=lambda: now[0]))
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("x", key="k")
     calls.submit(call)
-    line.error(HawseError("unavailable"))
+    connection.error(HawseError("unavailable"))
     await settle()
     now[0] = 31
-    line.error(HawseError("unavailable"))
+    connection.error(HawseError("unavailable"))
     assert code_of(call) == ("unavailable", "no")
     assert len(calls) == 0
 
@@ -131,37 +137,37 @@ async def test_a_sandbox_that_stays_away_is_given_up() -> None:
 @pytest.mark.parametrize(("key", "code"), [(None, "unavailable"), ("k", "not_found"), ("k", "limit_exceeded")])
 async def test_other_errors_are_the_callers(key: str | None, code: str) -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("x", key=key)
     calls.submit(call)
-    line.error(HawseError(code))
+    connection.error(HawseError(code))
     assert code_of(call)[0] == code
 
 
 async def test_calls_beyond_the_channels_of_a_line_wait_for_one_to_close() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls, Limits(channels=2))
+    connection = MemoryConnection(calls, Limits(channels=2))
     pending = [ClientCall("x", {"n": n}) for n in range(3)]
     for call in pending:
         calls.submit(call)
-    assert len(line.calls) == 2
-    line.result()
-    assert len(line.calls) == 3
+    assert len(connection.calls) == 2
+    connection.result()
+    assert len(connection.calls) == 3
 
 
 async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(calls.perform(ClientCall("never", window=10)))
         await settle()
-        line.pump()
+        connection.pump()
         task.cancel()
-    assert len(line.of(Cancel)) == 1
+    assert len(connection.of(Cancel)) == 1
     assert len(calls) == 0
-    line.event("late", {})  # was on its way
-    line.error(HawseError("cancelled"))
-    assert line.connection.channels == {}
+    connection.event("late", {})  # was on its way
+    connection.error(HawseError("cancelled"))
+    assert connection.protocol.channels == {}
 
 
 async def test_a_caller_that_is_cancelled_before_its_call_went_out_sends_nothing() -> None:
@@ -170,37 +176,37 @@ async def test_a_caller_that_is_cancelled_before_its_call_went_out_sends_nothing
         task = group.create_task(calls.perform(ClientCall("x")))
         await settle()
         task.cancel()
-    assert MemoryLine(calls).calls == []
+    assert MemoryConnection(calls).calls == []
 
 
 async def test_a_caller_that_gives_up_a_pause_is_not_tried_again() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("x", key="k")
     calls.submit(call)
-    line.error(HawseError("unavailable"))
+    connection.error(HawseError("unavailable"))
     calls.abandon(call)
     await settle()
-    assert len(line.calls) == 1
+    assert len(connection.calls) == 1
 
 
 async def test_a_deadline_holds_without_a_server_that_keeps_it() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     with pytest.raises(HawseError) as caught:
         await calls.perform(ClientCall("never", timeout=0.001))
     assert (caught.value.code, caught.value.admitted) == ("deadline_exceeded", "unknown")
-    assert len(line.of(Cancel)) == 1
+    assert len(connection.of(Cancel)) == 1
 
 
 async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     sent, paused = ClientCall("a", key="1"), ClientCall("b", key="2")
     calls.submit(paused)
-    line.error(HawseError("unavailable"))
+    connection.error(HawseError("unavailable"))
     calls.submit(sent)
-    calls.line_draining()
+    calls.draining()
     waiting = ClientCall("c")
     calls.submit(waiting)
     calls.close(ClientClosedError())
@@ -221,12 +227,12 @@ async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> 
 )
 async def test_what_cannot_be_sent_fails_alone(params: dict[str, object], code: str) -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     bad, good = ClientCall("bad", params), ClientCall("good")
     calls.submit(bad)
     calls.submit(good)
     assert code_of(bad) == (code, "no")
-    assert [call.method for call in line.calls] == ["good"]
+    assert [call.method for call in connection.calls] == ["good"]
 
 
 async def test_an_error_in_a_stream_ends_that_stream_alone() -> None:
@@ -235,35 +241,57 @@ async def test_an_error_in_a_stream_ends_that_stream_alone() -> None:
             raise HawseError("conflict")
 
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     strict = Strict("x", window=10)
     calls.submit(strict)
-    line.event("odd")
+    connection.event("odd")
     assert code_of(strict)[0] == "conflict"
-    assert len(line.of(Cancel)) == 1
+    assert len(connection.of(Cancel)) == 1
 
 
 async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("x")
-    call.feed = InputStream(10, call.wake)
+    call.input_stream = InputStream(10, call.wake)
     calls.submit(call)
-    line.server.grant(line.call.ch, 5)
+    connection.server.grant(connection.call.ch, 5)
     with pytest.raises(RemoteProtocolError):
-        line.pump()
+        connection.pump()
 
 
 async def test_a_repeat_with_a_key_says_how_long_ago_it_first_went_out(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("hawse.client.calls.call_table.time.time", lambda: now)
     calls = CallTable(OPTIONS)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     call = ClientCall("a", key="1")
     calls.submit(call)
-    line.pump()
-    calls.line_down()
+    connection.pump()
+    calls.disconnected()
     now = 1042.5
-    again = MemoryLine(calls)
-    assert [sent.age for sent in (*line.calls, *again.calls)] == [None, 42.5]
+    again = MemoryConnection(calls)
+    assert [sent.age for sent in (*connection.calls, *again.calls)] == [None, 42.5]
     calls.abandon(call)
+
+
+async def test_a_request_ends_with_the_request_timeout() -> None:
+    calls = CallTable(Options(request_timeout=0.01))
+    connection = MemoryConnection(calls)
+    with pytest.raises(HawseError, match=r"deadline_exceeded: process.get: no result within 0.01 s"):
+        await calls.request(ProcessGet(id="p"), sandbox="local")
+    assert connection.call.timeout == 0.01
+
+
+async def test_closing_waits_for_posted_calls_only_while_there_is_a_connection() -> None:
+    calls = CallTable(Options())
+    connection = MemoryConnection(calls)
+    calls.post(ClientCall("x", key="k"))
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(calls.settle_posted(60))
+        await eventually(lambda: connection.calls)
+        assert not waiting.done()
+        connection.result({})
+    calls.post(ClientCall("y", key="l"))
+    calls.disconnected()
+    await calls.settle_posted(60)

@@ -2,27 +2,28 @@
 
 import asyncio
 
-import msgspec
 import pytest
 
+from hawse.api.processes import ProcessAttach, ProcessAttachResult, ProcessOpened, StreamTruncated
+from hawse.api.types import Exit
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 
-
-class Numbers(msgspec.Struct):
-    numbers: list[int]
-
-
-class Done(msgspec.Struct):
-    count: int
+OPENED = {"id": "p", "instance": "i", "pid": 7}
+FIRST, SECOND = {"stream": "stdout", "from": 1}, {"stream": "stdout", "from": 2}
 
 
 def made() -> tuple[CallTable, EventStreamCall]:
     calls = CallTable(Options())
-    return calls, EventStreamCall("m", {"a": 1}, "local", {"numbers": Numbers}, Done, window=1000)
+    call = EventStreamCall(ProcessAttach(id="p"), sandbox="local", ignored=[ProcessOpened], window=1000)
+    return calls, call
+
+
+def truncated(start: int) -> StreamTruncated:
+    return StreamTruncated(stream="stdout", start=start)
 
 
 async def next_of(items):
@@ -40,14 +41,15 @@ async def test_events_and_bytes_come_in_order() -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(read())
         await asyncio.sleep(0)
-        line = MemoryLine(calls)
-        line.event("opened", {})
-        line.event("numbers", {"numbers": [1]})
-        line.data(Kind.OUTPUT, 0, b"abc")
-        line.event("numbers", {"numbers": [2]})
-        line.result({"count": 2})
-    assert seen == [Numbers([1]), b"abc", Numbers([2])]
-    assert call.done.result() == Done(2)
+        connection = MemoryConnection(calls)
+        connection.event("opened", OPENED)
+        connection.event("unknown", {})
+        connection.event("truncated", FIRST)
+        connection.data(Kind.OUTPUT, 0, b"abc")
+        connection.event("truncated", SECOND)
+        connection.result({"exit": {"code": 0}, "stdout": 3, "stderr": 0})
+    assert seen == [truncated(1), b"abc", truncated(2)]
+    assert call.done.result() == ProcessAttachResult(exit=Exit(0), stdout=3, stderr=0)
 
 
 async def test_an_error_comes_after_what_was_sent_before_it() -> None:
@@ -55,10 +57,10 @@ async def test_an_error_comes_after_what_was_sent_before_it() -> None:
     items = iterate(calls, call)
     first = asyncio.get_running_loop().create_task(next_of(items))
     await asyncio.sleep(0)
-    line = MemoryLine(calls)
-    line.event("numbers", {"numbers": [1]})
-    line.error(HawseError("not_found"))
-    assert await first == Numbers([1])
+    connection = MemoryConnection(calls)
+    connection.event("truncated", FIRST)
+    connection.error(HawseError("not_found"))
+    assert await first == truncated(1)
     with pytest.raises(HawseError, match="not_found"):
         await anext(items)
     assert len(calls) == 0
@@ -69,8 +71,8 @@ async def test_a_lost_line_is_interrupted_and_not_begun_again() -> None:
     items = iterate(calls, call)
     first = asyncio.get_running_loop().create_task(next_of(items))
     await asyncio.sleep(0)
-    MemoryLine(calls)
-    calls.line_down()
+    MemoryConnection(calls)
+    calls.disconnected()
     with pytest.raises(HawseError, match="interrupted"):
         await first
     assert len(calls) == 0

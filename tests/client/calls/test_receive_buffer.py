@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hawse.client.base.errors import BusyError, ClientClosedError, TruncatedError
-from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
+from hawse.client.base.errors import BusyError, ClientClosedError
+from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
 from hawse.wire import HawseError
 
 WINDOW = 100
@@ -152,9 +152,7 @@ async def test_who_waits_for_the_end_does_not_wait_for_output_that_nobody_reads(
         for number in range(50):
             inbox.put("a", number, 10)
     assert sum(grants) >= 500 - WINDOW
-    with pytest.raises(TruncatedError) as caught:
-        await inbox.get()
-    assert (caught.value.stream, caught.value.missing) == ("a", 450)
+    assert await inbox.get() == ("a", DiscardedRange(0, 0, 450))
     assert [await take(inbox) for _ in range(5)] == [45, 46, 47, 48, 49]
 
 
@@ -167,8 +165,21 @@ async def test_nothing_is_dropped_while_a_reader_exists() -> None:
         inbox.unregister()
         assert inbox.window() == WINDOW  # now it was
     inbox.finish(None)
-    with pytest.raises(TruncatedError):  # and that is told although nothing follows
-        await inbox.get()
+    assert await inbox.get() == ("a", DiscardedRange(0, 0, 90))  # although nothing follows
+
+
+async def test_the_range_of_discarded_bytes_is_that_of_all_of_them() -> None:
+    buffer, _ = make()
+    with buffer.without_readers():
+        for number in range(20):
+            buffer.put_bytes("a", 1000 + number * 10, b"0123456789")
+            buffer.put("b", "an item", 5)
+    lane, discarded = await buffer.get("a")
+    assert isinstance(discarded, DiscardedRange)
+    assert (lane, discarded.start) == ("a", 1000)
+    _, item = await buffer.get("a")
+    assert isinstance(item, BufferedChunk)
+    assert item.offset == discarded.end
 
 
 async def test_what_is_superseded_goes_with_all_after_it_and_frees_its_credit() -> None:

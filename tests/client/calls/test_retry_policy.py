@@ -26,66 +26,66 @@ def make() -> tuple[RetryPolicy, Clock, list[float]]:
     return RetryPolicy(Options(clock=clock, dice=dice, unavailable_give_up=30, stable=5)), clock, rolls
 
 
-async def again(patience: RetryPolicy, call: ClientCall) -> bool:
+async def again(policy: RetryPolicy, call: ClientCall) -> bool:
     """Retry, and wait until the pause is over."""
     tried = asyncio.Event()
-    if not patience.retry(call, lambda call: tried.set()):
+    if not policy.retry(call, lambda call: tried.set()):
         return False
     await tried.wait()
     return True
 
 
 async def test_a_call_is_tried_again_until_it_has_been_in_trouble_for_too_long() -> None:
-    patience, clock, _ = make()
+    policy, clock, _ = make()
     call = ClientCall("x")
     for clock.now in (0, 10, 29.9):
-        assert await again(patience, call)
+        assert await again(policy, call)
     clock.now = 30
-    assert not await again(patience, call)
-    assert list(patience) == []
+    assert not await again(policy, call)
+    assert list(policy) == []
 
 
 async def test_a_call_that_worked_between_has_all_its_time_again() -> None:
-    patience, clock, _ = make()
+    policy, clock, _ = make()
     call = ClientCall("x")
     for clock.now in (0, 29):
-        assert await again(patience, call)
-    patience.opened(call)
+        assert await again(policy, call)
+    policy.succeeded(call)
     for clock.now in (31, 60):
-        assert await again(patience, call)
+        assert await again(policy, call)
 
 
 async def test_pauses_go_on_growing_when_what_worked_did_not_last() -> None:
     clock = Clock()
-    patience = RetryPolicy(Options(clock=clock, dice=lambda: 1.0, backoff_base=0.001, stable=5))
+    policy = RetryPolicy(Options(clock=clock, dice=lambda: 1.0, backoff_base=0.001, stable=5))
     call, waited = ClientCall("x"), []
     loop = asyncio.get_running_loop()
     for _ in range(4):
         began = loop.time()
-        await again(patience, call)
+        await again(policy, call)
         waited.append(loop.time() - began)
-        patience.opened(call)
+        policy.succeeded(call)
     assert waited[3] >= 0.004
     clock.now = 6
     began = loop.time()
-    await again(patience, call)
+    await again(policy, call)
     assert loop.time() - began < 0.004
 
 
 async def test_forgetting_stops_the_timer() -> None:
-    patience, _, _ = make()
+    policy, _, _ = make()
     call = ClientCall("x")
     tried: list[ClientCall] = []
-    patience.retry(call, tried.append)
-    patience.forget(call)
-    patience.forget(call)
+    policy.retry(call, tried.append)
+    policy.forget(call)
+    policy.forget(call)
     for _ in range(3):
         await asyncio.sleep(0)
     assert tried == []
 
 
 async def test_a_limit_is_set_once() -> None:
-    patience = RetryPolicy(Options(connect_timeout=0.001))
+    policy = RetryPolicy(Options(connect_timeout=0.001))
     call, expired = ClientCall("x"), asyncio.Event()
     times: list[ClientCall] = []
 
@@ -93,7 +93,7 @@ async def test_a_limit_is_set_once() -> None:
         times.append(call)
         expired.set()
 
-    patience.limit(call, expire)
-    patience.limit(call, expire)
+    policy.limit(call, expire)
+    policy.limit(call, expire)
     await expired.wait()
     assert times == [call]

@@ -11,9 +11,11 @@ from websockets.asyncio.server import ServerConnection, serve
 from hawse.client.base.errors import RefusedError
 from hawse.client.connection.connection import ConnectionEnd, GatewayConnection
 from hawse.client.connection.dial import dial
+from hawse.client.connection.liveness import CountingConnection
 from hawse.wire import Error, Event, Goaway, Hello, RemoteProtocolError, Welcome
 from hawse.wire.limits import Limits
 from hawse.wire.messages import Message, Ping, Pong, encode, from_client
+from tests.support.client import eventually
 
 WELCOME = Welcome(protocol=1, server="s", identity="me", role="owner", limits=Limits())
 
@@ -40,7 +42,7 @@ Play = Callable[[Script], Any]
 
 
 @asynccontextmanager
-async def line_to(play: Play, received: list[Any] | None = None) -> AsyncIterator[GatewayConnection]:
+async def connect_to(play: Play, received: list[Any] | None = None) -> AsyncIterator[GatewayConnection]:
     async def handle(websocket: ServerConnection) -> None:
         await play(Script(websocket))
 
@@ -52,9 +54,9 @@ async def line_to(play: Play, received: list[Any] | None = None) -> AsyncIterato
 
 async def until(play: Play, received: list[Any] | None = None, **options: Any) -> ConnectionEnd:
     """Greet and run to the end."""
-    async with line_to(play, received) as line:
-        ending = await line.greet()
-        return ending or await line.run(**{"ping_interval": 60, "sleep": asyncio.sleep, **options})
+    async with connect_to(play, received) as connection:
+        ending = await connection.handshake()
+        return ending or await connection.run(**{"ping_interval": 60, "sleep": asyncio.sleep, **options})
 
 
 async def test_a_line_begins_with_hello_and_is_pinged_at_once() -> None:
@@ -66,14 +68,14 @@ async def test_a_line_begins_with_hello_and_is_pinged_at_once() -> None:
         await script.say(Pong(t=heard[0].t))
         await script.websocket.close(1000)
 
-    async with line_to(play) as line:
-        assert await line.greet() is None
-        assert line.welcome == WELCOME
-        assert line.rtt is None
-        await line.run(ping_interval=60, sleep=asyncio.sleep)
+    async with connect_to(play) as connection:
+        assert await connection.handshake() is None
+        assert connection.welcome == WELCOME
+        assert connection.rtt is None
+        await connection.run(ping_interval=60, sleep=asyncio.sleep)
         assert isinstance(heard[0], Ping)
-        assert line.rtt is not None
-        assert 0 <= line.rtt < 5
+        assert connection.rtt is not None
+        assert 0 <= connection.rtt < 5
 
 
 async def test_what_arrives_on_channels_is_handed_on() -> None:
@@ -112,7 +114,7 @@ async def test_a_line_that_is_cut_may_be_made_again() -> None:
     assert (await until(play)).final is None
 
 
-async def test_a_line_without_a_pong_is_dropped() -> None:
+async def test_a_connection_without_a_sign_of_life_is_dropped() -> None:
     async def play(script: Script) -> None:
         await script.welcome()
         await script.websocket.wait_closed()
@@ -121,11 +123,11 @@ async def test_a_line_without_a_pong_is_dropped() -> None:
         await asyncio.sleep(0)
 
     ending = await until(play, ping_interval=10, sleep=at_once)
-    assert ending == ConnectionEnd("no pong within 10 s")
+    assert ending == ConnectionEnd("nothing was received within 10 s")
 
 
-async def test_a_line_with_pongs_lives() -> None:
-    """The pinger's clock ticks when a pong has come."""
+async def test_a_connection_with_pongs_is_kept() -> None:
+    """The time between two pings ends when a pong has arrived."""
     ticks: asyncio.Queue[None] = asyncio.Queue()
 
     async def play(script: Script) -> None:
@@ -144,6 +146,32 @@ async def test_a_line_with_pongs_lives() -> None:
         await ticks.get()
 
     assert (await until(play, Ticking(), ping_interval=10, sleep=tick)).reason.startswith("closed with 1000")
+
+
+async def test_a_connection_is_kept_by_what_arrives_instead_of_a_pong() -> None:
+    """Each ping is answered by a part of one message, as if the pong waited behind it on a slow network."""
+    text = encode(Goaway(reason="slow", retry_after=0))
+
+    async def play(script: Script) -> None:
+        await script.welcome()
+        frame = bytes([0x81, len(text)]) + text
+        for part in (frame[:1], frame[1:2], frame[2:9], frame[9:]):
+            assert isinstance(await script.hear(), Ping)
+            script.websocket.transport.write(part)
+        assert isinstance(await script.hear(), Ping)
+        await script.websocket.close(1000)
+
+    async with connect_to(play) as connection:
+        websocket = connection.websocket
+        assert isinstance(websocket, CountingConnection)
+
+        async def arrived(seconds: float) -> None:
+            before = websocket.received
+            await eventually(lambda: websocket.received > before)
+
+        assert await connection.handshake() is None
+        ending = await connection.run(ping_interval=10, sleep=arrived)
+    assert ending.reason.startswith("closed with 1000")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ async def test_a_lost_line_is_made_again_at_once(server: FakeServer, proxy: Cutt
         proxy.cut()
         await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo", {"n": 2}) == {"n": 2}
-        assert hw.lines == 2
+        assert hw.connections == 2
     assert pauses.slept == [0]
 
 

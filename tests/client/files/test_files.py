@@ -12,7 +12,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.files.files import Files, wire_path
 from hawse.wire import HawseError
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.fake_server import FakeServer
 
 ENTRY = {"path": "caf\0e9", "type": "symlink", "size": 1, "mode": 0o777, "mtime": 1.5, "target": "\0ff"}
@@ -29,14 +29,14 @@ async def asked(work, answer=None, *, events=(), error: HawseError | None = None
     files = Files(calls, "local", window=1000).within("/r")
     task = asyncio.get_running_loop().create_task(work(files))
     await asyncio.sleep(0)
-    line = MemoryLine(calls)
+    connection = MemoryConnection(calls)
     for name, value in events:
-        line.event(name, value)
+        connection.event(name, value)
     if error is None:
-        line.result(answer)
+        connection.result(answer)
     else:
-        line.error(error)
-    return line.call, line.params, await asyncio.gather(task, return_exceptions=True)
+        connection.error(error)
+    return connection.call, connection.params, await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ async def test_entries_come_with_names_as_python_has_them() -> None:
 
     events = [("entries", {"entries": [ENTRY]})]
     _, params, (got,) = await asked(work, {"entries": 1, "failed": 0}, events=events)
-    assert params == {"path": "d", "root": "/r", "recursive": True, "hidden": True, "include": ["*"]}
+    assert params == {"path": "d", "root": "/r", "recursive": True, "include": ["*"]}
     assert [(entry.path, entry.target) for entry in got] == [(os.fsdecode(b"caf\xe9"), os.fsdecode(b"\xff"))]
 
 

@@ -5,51 +5,51 @@ from typing import Any
 import pytest
 
 import hawse
+from hawse.api.files import FileOpened, FileRead, FileWrite
 from hawse.client.base.options import Options
-from hawse.client.base.results import FileInfo
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import BufferedChunk
 from hawse.client.files.transfer_streams import ReadCall, WriteCall
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.fake_server import FakeServer
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
 
 
-def reading(**options: Any) -> tuple[CallTable, MemoryLine, ReadCall]:
+def reading(**options: Any) -> tuple[CallTable, MemoryConnection, ReadCall]:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = MemoryLine(calls)
-    call = ReadCall("local", "/f", **{"offset": 0, "length": None, "version": None, "window": 1000, **options})
+    connection = MemoryConnection(calls)
+    call = ReadCall(FileRead(path="/f", **options), sandbox="local", window=1000)
     calls.submit(call)
-    line.pump()
-    return calls, line, call
+    connection.pump()
+    return calls, connection, call
 
 
 async def test_a_read_that_was_cut_asks_for_the_rest_of_the_same_version() -> None:
-    calls, line, call = reading(offset=5, length=10)
-    assert line.params == {"path": "/f", "offset": 5, "length": 10}
-    line.event("opened", OPENED)
-    line.data(Kind.OUTPUT, 5, b"5678")
-    calls.line_down()
-    again = MemoryLine(calls)
+    calls, connection, call = reading(offset=5, length=10)
+    assert connection.params == {"path": "/f", "offset": 5, "length": 10}
+    connection.event("opened", OPENED)
+    connection.data(Kind.OUTPUT, 5, b"5678")
+    calls.disconnected()
+    again = MemoryConnection(calls)
     assert again.params == {"path": "/f", "version": "v1", "offset": 9, "length": 6}
     again.event("opened", OPENED)
     again.data(Kind.OUTPUT, 9, b"9abcde")
     again.result({"bytes": 6, "version": "v1"})
-    _, item = await call.inbox.get()
+    _, item = await call.receive_buffer.get()
     assert isinstance(item, BufferedChunk)
     assert item.data == b"56789abcde"
     assert call.done.result().version == "v1"
-    assert call.info == FileInfo(20, "v1", 0o600, 1.5)
+    assert call.info == FileOpened(**OPENED)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("refused", [True, False])
 async def test_a_file_that_changed_meanwhile_is_a_conflict(refused: bool) -> None:
-    calls, line, call = reading()
-    line.event("opened", OPENED)
-    calls.line_down()
-    again = MemoryLine(calls)
+    calls, connection, call = reading()
+    connection.event("opened", OPENED)
+    calls.disconnected()
+    again = MemoryConnection(calls)
     if refused:
         again.error(HawseError("conflict"))
     else:
@@ -59,29 +59,29 @@ async def test_a_file_that_changed_meanwhile_is_a_conflict(refused: bool) -> Non
 
 
 async def test_a_read_that_ends_early_is_no_success() -> None:
-    _, line, call = reading()
-    line.event("opened", OPENED)
-    line.data(Kind.OUTPUT, 0, b"0123")
-    line.result({"bytes": 20, "version": "v1"})
+    _, connection, call = reading()
+    connection.event("opened", OPENED)
+    connection.data(Kind.OUTPUT, 0, b"0123")
+    connection.result({"bytes": 20, "version": "v1"})
     with pytest.raises(HawseError, match="io_error"):
         await call.done
 
 
 async def test_an_upload_is_repeated_with_its_key_from_what_was_applied() -> None:
     calls = CallTable(Options())
-    line = MemoryLine(calls)
-    call = WriteCall("local", "/f", mode=0o644, parents=True)
+    connection = MemoryConnection(calls)
+    call = WriteCall(FileWrite(path="/f", mode=0o644, parents=True, input="-"), sandbox="local")
     calls.submit(call)
-    await call.feed.write(b"abcdef")
-    key = line.call.key
+    await call.input_stream.write(b"abcdef")
+    key = connection.call.key
     assert key
-    assert line.inputs() == [(0, b"abcdef")]
-    assert line.params == {"path": "/f", "mode": 0o644, "parents": True, "input": call.feed.id}
-    calls.line_down()
-    again = MemoryLine(calls)
+    assert connection.inputs() == [(0, b"abcdef")]
+    assert connection.params == {"path": "/f", "mode": 0o644, "parents": True, "input": call.input_stream.id}
+    calls.disconnected()
+    again = MemoryConnection(calls)
     assert again.call.key == key
     again.event("opened", {"input_offset": 4})
-    await call.feed.end()
+    await call.input_stream.end()
     assert again.inputs() == [(4, b"ef")]
     again.result({"bytes": 6, "version": "v1"})
     assert call.done.result().bytes == 6
@@ -89,12 +89,12 @@ async def test_an_upload_is_repeated_with_its_key_from_what_was_applied() -> Non
 
 async def test_an_upload_of_which_the_server_has_less_is_no_success() -> None:
     calls = CallTable(Options())
-    line = MemoryLine(calls)
-    call = WriteCall("local", "/f", mode=None, parents=False)
+    connection = MemoryConnection(calls)
+    call = WriteCall(FileWrite(path="/f", parents=False, input="-"), sandbox="local")
     calls.submit(call)
-    await call.feed.write(b"abcdef")
-    await call.feed.end()
-    line.result({"bytes": 5, "version": "v1"})
+    await call.input_stream.write(b"abcdef")
+    await call.input_stream.end()
+    connection.result({"bytes": 5, "version": "v1"})
     with pytest.raises(HawseError, match="io_error"):
         await call.done
 
@@ -103,7 +103,7 @@ async def test_an_upload_of_which_the_server_has_less_is_no_success() -> None:
 
 
 async def test_a_file_streams_out_in_part(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().open_read("/numbers", offset=1000, length=200_000) as file:
+    async with hw.sandbox().files.open_read("/numbers", offset=1000, length=200_000) as file:
         content = b"".join([chunk async for chunk in file])
         assert file.info.size == len(server.world.files["/numbers"])
     assert content == server.world.files["/numbers"][1000:201_000]
@@ -111,12 +111,12 @@ async def test_a_file_streams_out_in_part(hw: hawse.Client, server: FakeServer) 
 
 async def test_a_file_that_is_not_there_says_so_when_it_is_opened(hw: hawse.Client) -> None:
     with pytest.raises(HawseError, match="not_found"):
-        async with hw.sandbox().open_read("/none"):
+        async with hw.sandbox().files.open_read("/none"):
             pytest.fail("not reached")
 
 
 async def test_a_file_appears_when_the_block_ends(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().open_write("/new") as file:
+    async with hw.sandbox().files.open_write("/new") as file:
         await file.write(b"one ")
         await file.write(b"two")
         with pytest.raises(RuntimeError):
@@ -128,7 +128,7 @@ async def test_a_file_appears_when_the_block_ends(hw: hawse.Client, server: Fake
 
 async def test_an_error_in_the_block_leaves_the_old_file(hw: hawse.Client, server: FakeServer) -> None:
     with pytest.raises(ZeroDivisionError):
-        async with hw.sandbox().open_write("/numbers") as file:
+        async with hw.sandbox().files.open_write("/numbers") as file:
             await file.write(b"half")
             raise ZeroDivisionError
     await hw.call("echo")
@@ -139,4 +139,4 @@ async def test_an_error_in_the_block_leaves_the_old_file(hw: hawse.Client, serve
 async def test_a_refused_upload_says_why(hw: hawse.Client, server: FakeServer) -> None:
     server.world.fail["file.write"] = [HawseError("no_space", retryable=False)]
     with pytest.raises(HawseError, match="no_space"):
-        await hw.sandbox().write_file("/x", b"y" * 1_000_000)
+        await hw.sandbox().files.write("/x", b"y" * 1_000_000)

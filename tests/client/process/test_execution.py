@@ -1,12 +1,14 @@
 """Commands against a server."""
 
 import asyncio
+import dataclasses
 
 import pytest
 
 import hawse
 from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
+from tests.support.client import QUICK, eventually
 from tests.support.fake_server import FakeServer
 
 
@@ -41,12 +43,43 @@ async def test_a_command_with_the_same_key_is_the_same_run(hw: hawse.Client, ser
     assert server.world.runs == ["print x"]
 
 
-async def test_a_cancelled_command_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.01):
-            await hw.sandbox().exec(["hang"])
-    await hw.call("echo")
-    assert server.session.connection.channels == {}
+async def test_cancelling_ends_the_command_and_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
+    command = asyncio.create_task(hw.sandbox().exec(["hang"]))
+    await eventually(lambda: server.world.keyed)
+    (thing,) = server.world.keyed.values()
+    command.cancel()
+    await eventually(lambda: thing.over)
+    assert thing.exit == {"code": None, "signal": "SIGKILL"}
+    await eventually(lambda: server.session.connection.channels == {})
+    with pytest.raises(asyncio.CancelledError):
+        await command
+
+
+async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once(server: FakeServer) -> None:
+    async with hawse.connect(server.url, options=QUICK) as hw:
+        command = asyncio.create_task(hw.sandbox().exec(["hang"]))
+        await eventually(lambda: server.world.keyed)
+        (thing,) = server.world.keyed.values()
+        await hw.call("echo")  # answered after `opened` was sent
+        command.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await command
+    assert thing.over
+
+
+async def test_cancelling_a_command_with_a_key_lets_it_run(hw: hawse.Client, server: FakeServer) -> None:
+    command = asyncio.create_task(hw.sandbox().exec(["hang"], key="k"))
+    await eventually(lambda: server.world.keyed)
+    command.cancel()
+    await eventually(lambda: server.session.connection.channels == {})
+    assert not server.world.keyed["k"].over
+
+
+async def test_a_command_ends_with_the_request_timeout_when_the_sandbox_does_not_answer(server: FakeServer) -> None:
+    options = dataclasses.replace(QUICK, request_timeout=0.01)
+    async with hawse.connect(server.url, options=options) as hw:
+        with pytest.raises(hawse.HawseError, match=r"deadline_exceeded: exec: no result within 0\.02 s"):
+            await hw.sandbox().exec(["hang"], timeout=0.01)
 
 
 async def test_output_that_was_cut_is_said_and_is_a_failure_for_who_checks(hw: hawse.Client) -> None:

@@ -5,13 +5,15 @@ import asyncio
 import pytest
 
 import hawse
-from hawse.api.types import Exit
+from hawse.api.processes import ProcessAttach
+from hawse.api.types import Exit, StreamName
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
-from hawse.client.process.process import Process, ProcessCall
+from hawse.client.process.attach import ProcessAttachCall
+from hawse.client.process.process import Process
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 
@@ -19,38 +21,38 @@ OUT, ERR = Kind.OUTPUT, Kind.STDERR
 
 
 class Attached:
-    def __init__(self, since: dict[str, int] | None = None, window: int = 1000) -> None:
+    def __init__(self, since: dict[StreamName, int] | None = None, window: int = 1000) -> None:
         self.calls = CallTable(Options())
-        self.line = MemoryLine(self.calls)
-        self.call = ProcessCall("local", "p", instance=None, since=since, window=window)  # type: ignore[arg-type]
+        self.connection = MemoryConnection(self.calls)
+        self.call = ProcessAttachCall(ProcessAttach(id="p", lossless=True), sandbox="local", since=since, window=window)
         self.process = Process(self.calls, self.call, "local")
         self.calls.submit(self.call)
-        self.line.pump()
+        self.connection.pump()
 
     def opened(self, stdout: int = 0, stderr: int = 0) -> None:
         value = {"id": "p", "instance": "i", "pid": 7, "from": {"stdout": stdout, "stderr": stderr}}
-        self.line.event("opened", {**value, "input_offset": 0})
+        self.connection.event("opened", {**value, "input_offset": 0})
 
     def ended(self, stdout: int, stderr: int = 0) -> None:
-        self.line.event("exit", {"code": 0})
-        self.line.result({"exit": {"code": 0}, "stdout": stdout, "stderr": stderr})
+        self.connection.event("exit", {"code": 0})
+        self.connection.result({"exit": {"code": 0}, "stdout": stdout, "stderr": stderr})
 
     def reconnect(self) -> None:
-        self.calls.line_down()
-        self.line = MemoryLine(self.calls)
+        self.calls.disconnected()
+        self.connection = MemoryConnection(self.calls)
 
 
 async def test_both_streams_resume_at_their_own_offsets() -> None:
     at = Attached()
     at.opened()
-    at.line.data(OUT, 0, b"one")
-    at.line.data(ERR, 0, b"bad")
-    at.line.data(OUT, 3, b"two")
+    at.connection.data(OUT, 0, b"one")
+    at.connection.data(ERR, 0, b"bad")
+    at.connection.data(OUT, 3, b"two")
     at.reconnect()
-    assert at.line.params["since"] == {"stdout": 6, "stderr": 3}
-    assert at.line.params["instance"] == "i"
+    assert at.connection.params["since"] == {"stdout": 6, "stderr": 3}
+    assert at.connection.params["instance"] == "i"
     at.opened(6, 3)
-    at.line.data(ERR, 3, b"ly")
+    at.connection.data(ERR, 3, b"ly")
     at.ended(6, 5)
     got = [(stream, data) async for stream, data in at.process.output()]
     assert got == [("stdout", b"one"), ("stderr", b"bad"), ("stdout", b"two"), ("stderr", b"ly")]
@@ -60,7 +62,7 @@ async def test_both_streams_resume_at_their_own_offsets() -> None:
 async def test_without_a_place_to_begin_all_that_is_kept_is_enough() -> None:
     at = Attached()
     at.opened(stdout=100)
-    at.line.data(OUT, 100, b"tail")
+    at.connection.data(OUT, 100, b"tail")
     at.ended(104)
     assert [chunk async for chunk in at.process.stdout] == [b"tail"]
 
@@ -68,9 +70,9 @@ async def test_without_a_place_to_begin_all_that_is_kept_is_enough() -> None:
 async def test_bytes_that_were_asked_for_and_are_gone_are_declared_and_reading_goes_on_after_them() -> None:
     at = Attached(since={"stdout": 10})
     at.opened(stdout=100)
-    at.line.data(OUT, 100, b"tail")
-    at.line.event("truncated", {"stream": "stdout", "from": 150})
-    at.line.data(OUT, 150, b"end")
+    at.connection.data(OUT, 100, b"tail")
+    at.connection.event("truncated", {"stream": "stdout", "from": 150})
+    at.connection.data(OUT, 150, b"end")
     at.ended(153)
     output = at.process.stdout
     for missing, data in [(90, b"tail"), (46, b"end")]:
@@ -83,7 +85,7 @@ async def test_bytes_that_were_asked_for_and_are_gone_are_declared_and_reading_g
 async def test_an_end_that_says_more_than_came_is_no_clean_end() -> None:
     at = Attached()
     at.opened()
-    at.line.data(OUT, 0, b"abc")
+    at.connection.data(OUT, 0, b"abc")
     at.ended(4)
     assert await anext(at.process.stdout) == b"abc"
     with pytest.raises(TruncatedError):
@@ -138,13 +140,38 @@ async def test_two_tasks_read_the_two_streams(hw: hawse.Client) -> None:
     assert (out.result(), err.result()) == (b"out", b"err")
 
 
-async def test_waiting_for_a_process_that_prints_more_than_anybody_reads_ends(hw: hawse.Client) -> None:
+async def test_output_that_was_not_read_during_a_wait_can_be_read_after_it(hw: hawse.Client) -> None:
     async with hw.sandbox().process(["flood", "1000000"]) as process:
-        async for _ in process.output():
-            break
+        first = await anext(process.stdout)
         assert await process.wait() == Exit(0)
-        with pytest.raises(TruncatedError):
-            await anext(process.stdout)
+        rest = b"".join([chunk async for chunk in process.stdout])
+        assert first + rest == bytes(range(256)) * (1_000_000 // 256)
+        assert b"".join([chunk async for chunk in process.stderr]) == b"e" * 1000
+
+
+async def test_output_that_is_no_longer_kept_after_a_wait_is_an_error_once(
+    hw: hawse.Client, server: FakeServer
+) -> None:
+    async with hw.sandbox().process(["flood", "1000000"], id="p") as process:
+        assert await process.wait() == Exit(0)
+        server.world.processes["p"].journals["stdout"].cut(1024)
+        output = process.stdout
+        with pytest.raises(TruncatedError) as caught:
+            await anext(output)
+        assert caught.value.missing == 1024
+        rest = b"".join([chunk async for chunk in output])
+        assert rest == (bytes(range(256)) * (1_000_000 // 256))[1024:]
+
+
+async def test_output_of_a_process_whose_record_is_gone_is_an_error_once(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().process(["flood", "1000000"], id="p") as process:
+        assert await process.wait() == Exit(0)
+        del server.world.processes["p"]
+        output = process.stdout
+        with pytest.raises(TruncatedError) as caught:
+            await anext(output)
+        rest = b"".join([chunk async for chunk in output])
+        assert caught.value.missing + len(rest) == 1_000_000 // 256 * 256
 
 
 async def test_leaving_the_block_kills_what_still_runs(hw: hawse.Client, server: FakeServer) -> None:

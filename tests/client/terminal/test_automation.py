@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from hawse.api.people import ViewerProfile
+from hawse.api.terminals import TerminalAttach
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
 from hawse.wire import HawseError
-from tests.support.client import MemoryLine, eventually
+from tests.support.client import MemoryConnection, eventually
 from tests.support.examples import OPENED, TERMINAL
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [], "named": {}, "truncated": False}
@@ -31,14 +33,13 @@ class Play:
 
     def __init__(self) -> None:
         self.calls = CallTable(Options(dice=lambda: 0.0))
-        self.call = TerminalAttachCall(
-            "local", "t", instance="i", since=None, read_only=False, lossless=False, window=10_000
-        )
-        self.line = MemoryLine(self.calls)
+        params = TerminalAttach(id="t", instance="i", viewer=ViewerProfile(key="k"))
+        self.call = TerminalAttachCall(params, sandbox="local", window=10_000)
+        self.connection = MemoryConnection(self.calls)
         self.calls.submit(self.call)
-        self.line.pump()
+        self.connection.pump()
         opened = OPENED | {"offset": 100}
-        self.line.event("opened", opened)
+        self.connection.event("opened", opened)
         self.term = Terminal(self.calls, "local", self.call, None)
         self.asked: list[tuple[str, Any]] = []
 
@@ -46,11 +47,11 @@ class Play:
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(work)
             for answer in answers:
-                await eventually(lambda: len(self.line.calls) > len(self.asked) + 1)
-                params = dict(self.line.params)
+                await eventually(lambda: len(self.connection.calls) > len(self.asked) + 1)
+                params = dict(self.connection.params)
                 params.pop("timeout", None)
-                self.asked.append((self.line.call.method, params))
-                self.line.result(answer)
+                self.asked.append((self.connection.call.method, params))
+                self.connection.result(answer)
             return await task
 
 
@@ -117,25 +118,25 @@ async def test_run_passes_over_a_command_that_was_there_before() -> None:
         task = tasks.create_task(play.term.run("x"))
 
         async def asked(method: str, count: int) -> None:
-            await eventually(lambda: [c.method for c in play.line.calls].count(method) == count)
+            await eventually(lambda: [c.method for c in play.connection.calls].count(method) == count)
 
         await asked("terminal.history", 1)
-        play.line.result({"commands": [], "more": False, "tells": True})
+        play.connection.result({"commands": [], "more": False, "tells": True})
         await asked("terminal.get", 1)
-        play.line.result(TERMINAL | {"offset": 90})
+        play.connection.result(TERMINAL | {"offset": 90})
         await asked("terminal.attach", 2)
-        assert play.line.params["viewer"] == {"key": play.call.viewer_key}
+        assert play.connection.params["viewer"] == {"key": play.call.viewer_key}
         opened = OPENED | {"start_at": "resume", "from": 90}
-        play.line.event("opened", opened)
-        play.line.data(1, 90, b"$ x\r\n" + b"." * 15 + b"out\r\nrest")
+        play.connection.event("opened", opened)
+        play.connection.data(1, 90, b"$ x\r\n" + b"." * 15 + b"out\r\nrest")
         await asked("terminal.send", 1)
-        play.line.result({"offset": 100, "bytes": 2})
+        play.connection.result({"offset": 100, "bytes": 2})
         await asked("terminal.wait", 1)
         before = COMMAND | {"start": 50, "end": 101}
-        play.line.result({"event": "command", "from": 100, "offset": 102, "command": before})
+        play.connection.result({"event": "command", "from": 100, "offset": 102, "command": before})
         await asked("terminal.wait", 2)
-        assert play.line.params["since"] == 102
-        play.line.result({"event": "command", "from": 102, "offset": 120, "command": COMMAND | {"end": 115}})
+        assert play.connection.params["since"] == 102
+        play.connection.result({"event": "command", "from": 102, "offset": 120, "command": COMMAND | {"end": 115}})
     ran = task.result()
     assert (ran.code, ran.output, ran.text, ran.missing) == (3, b"out\r\n", "out\n", 0)
     assert len(play.calls) == 1  # the tap is gone

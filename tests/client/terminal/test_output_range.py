@@ -9,29 +9,29 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.output_range import OutputRange
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.examples import OPENED
 
 
-class Tapped:
+class RangeReader:
     def __init__(self, *, since: int = 100, limit: int = 1000) -> None:
         self.calls = CallTable(Options(dice=lambda: 0.0))
-        self.tap = OutputRange("local", "t", "i", since=since, viewer={"key": "k"}, limit=limit)
-        self.line = MemoryLine(self.calls)
-        self.calls.submit(self.tap)
-        self.line.pump()
+        self.printed = OutputRange("local", "t", "i", since=since, viewer_key="k", limit=limit)
+        self.connection = MemoryConnection(self.calls)
+        self.calls.submit(self.printed)
+        self.connection.pump()
 
     def opened(self, start: int, start_at: str = "resume") -> None:
         value = OPENED | {"start_at": start_at, "from": start}
-        self.line.event("opened", value)
+        self.connection.event("opened", value)
 
     def output(self, offset: int, data: bytes) -> None:
-        self.line.data(Kind.OUTPUT, offset, data)
+        self.connection.data(Kind.OUTPUT, offset, data)
 
 
 async def test_it_waits_for_the_last_byte() -> None:
-    tapped = Tapped()
-    assert tapped.line.params == {
+    reader = RangeReader()
+    assert reader.connection.params == {
         "id": "t",
         "instance": "i",
         "lossless": True,
@@ -39,52 +39,52 @@ async def test_it_waits_for_the_last_byte() -> None:
         "viewer": {"key": "k"},
         "since": 100,
     }
-    tapped.opened(100)
-    tapped.output(100, b"abc")
+    reader.opened(100)
+    reader.output(100, b"abc")
     async with asyncio.TaskGroup() as tasks:
-        reading = tasks.create_task(tapped.tap.read(101, 105))
+        reading = tasks.create_task(reader.printed.read(101, 105))
         await asyncio.sleep(0)
-        tapped.output(103, b"def")
+        reader.output(103, b"def")
     assert reading.result() == (b"bcde", 0)
-    assert await tapped.tap.read(100, 101) == (b"a", 0)
+    assert await reader.printed.read(100, 101) == (b"a", 0)
 
 
 async def test_after_a_cut_it_goes_on_at_the_next_byte() -> None:
-    tapped = Tapped()
-    tapped.opened(100)
-    tapped.output(100, b"abc")
-    tapped.calls.line_down()
-    tapped.line = MemoryLine(tapped.calls)
-    assert tapped.line.params["since"] == 103
-    tapped.opened(103)
-    tapped.output(103, b"def")
-    assert await tapped.tap.read(100, 106) == (b"abcdef", 0)
+    reader = RangeReader()
+    reader.opened(100)
+    reader.output(100, b"abc")
+    reader.calls.disconnected()
+    reader.connection = MemoryConnection(reader.calls)
+    assert reader.connection.params["since"] == 103
+    reader.opened(103)
+    reader.output(103, b"def")
+    assert await reader.printed.read(100, 106) == (b"abcdef", 0)
 
 
 async def test_of_too_much_the_last_is_kept_and_the_rest_is_counted() -> None:
-    tapped = Tapped(limit=10)
-    tapped.opened(100)
+    reader = RangeReader(limit=10)
+    reader.opened(100)
     for n in range(100):
-        tapped.output(100 + n * 5, b"%05d" % n)
-    assert await tapped.tap.read(100, 600) == (b"0009800099", 490)
-    assert len(tapped.tap._kept) <= 20
+        reader.output(100 + n * 5, b"%05d" % n)
+    assert await reader.printed.read(100, 600) == (b"0009800099", 490)
+    assert reader.printed.kept <= 20
 
 
 async def test_a_gap_and_the_channels_error_are_raised() -> None:
-    tapped = Tapped()
-    tapped.opened(5000, "snapshot")
+    reader = RangeReader()
+    reader.opened(5000, "snapshot")
     with pytest.raises(TruncatedError):
-        await tapped.tap.read(100, 200)
-    tapped = Tapped()
-    tapped.opened(100)
-    tapped.line.error(HawseError("not_found", "gone"))
+        await reader.printed.read(100, 200)
+    reader = RangeReader()
+    reader.opened(100)
+    reader.connection.error(HawseError("not_found", "gone"))
     with pytest.raises(HawseError, match="not_found"):
-        await tapped.tap.read(100, 200)
+        await reader.printed.read(100, 200)
 
 
 async def test_the_end_of_the_terminal_ends_it() -> None:
-    tapped = Tapped()
-    tapped.opened(100)
-    tapped.output(100, b"abc")
-    tapped.line.result({"exit": {"code": 0}, "offset": 103})
-    assert await tapped.tap.read(100, 103) == (b"abc", 0)
+    reader = RangeReader()
+    reader.opened(100)
+    reader.output(100, b"abc")
+    reader.connection.result({"exit": {"code": 0}, "offset": 103})
+    assert await reader.printed.read(100, 103) == (b"abc", 0)

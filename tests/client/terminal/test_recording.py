@@ -3,60 +3,66 @@
 import asyncio
 from typing import Any
 
+from hawse.api.recordings import RecordingRead
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import BufferedChunk
-from hawse.client.terminal.recording import Recording, RecordingCall
+from hawse.client.files.transfer_streams import ReadCall
+from hawse.client.terminal.recording import Recording
 from hawse.wire import Kind
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 from tests.support.examples import RECORDING
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
 INFO = RECORDING | {"id": "r-1", "duration": 2.5, "size": 99, "new": 1}
 
 
-def line_of(calls: CallTable) -> MemoryLine:
-    return MemoryLine(calls)
+def connection_of(calls: CallTable) -> MemoryConnection:
+    return MemoryConnection(calls)
 
 
 async def test_a_read_that_was_cut_goes_on_where_it_was_though_the_recording_has_grown() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = line_of(calls)
-    call = RecordingCall("local", "r-1", "cast", offset=5, length=None, window=1000)
+    connection = connection_of(calls)
+    call = ReadCall(RecordingRead(id="r-1", offset=5), sandbox="local", window=1000)
     calls.submit(call)
-    line.pump()
-    assert (line.call.method, line.params) == ("recording.read", {"id": "r-1", "part": "cast", "offset": 5})
-    line.event("opened", OPENED)
-    line.data(Kind.OUTPUT, 5, b"abc")
-    calls.line_down()
-    again = line_of(calls)
-    assert again.params == {"id": "r-1", "part": "cast", "offset": 8}
+    connection.pump()
+    assert (connection.call.method, connection.params) == ("recording.read", {"id": "r-1", "offset": 5})
+    connection.event("opened", OPENED)
+    connection.data(Kind.OUTPUT, 5, b"abc")
+    calls.disconnected()
+    again = connection_of(calls)
+    assert again.params == {"id": "r-1", "offset": 8}
     again.event("opened", OPENED | {"size": 30, "version": "v2"})
     again.data(Kind.OUTPUT, 8, b"de")
     again.result({"bytes": 2, "version": "v2"})
-    _, item = await call.inbox.get()
+    _, item = await call.receive_buffer.get()
     assert isinstance(item, BufferedChunk)
     assert bytes(item.data) == b"abcde"
 
 
 async def test_what_is_asked_is_asked_again_and_what_acts_has_a_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
-    line = line_of(calls)
+    connection = connection_of(calls)
     recording = Recording(calls, "local", "r-1")
     for work, method, keyed, more in [
         (recording.info, "recording.get", False, {}),
         (recording.stop, "recording.stop", True, {}),
         (lambda: recording.mark("x"), "recording.mark", True, {"label": "x"}),
     ]:
-        await perform(line, work, method, keyed, more)
+        await perform(connection, work, method, keyed, more)
 
 
-async def perform(line: MemoryLine, work: Any, method: str, keyed: bool, more: dict[str, Any]) -> None:
+async def perform(connection: MemoryConnection, work: Any, method: str, keyed: bool, more: dict[str, Any]) -> None:
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(work())
-        while not line.calls or line.call.method != method:  # noqa: ASYNC110
+        while not connection.calls or connection.call.method != method:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        assert (line.call.method, line.params, line.call.key is not None) == (method, {"id": "r-1"} | more, keyed)
-        line.result(INFO)
+        assert (connection.call.method, connection.params, connection.call.key is not None) == (
+            method,
+            {"id": "r-1"} | more,
+            keyed,
+        )
+        connection.result(INFO)
         value = await task
         assert value is None or value.size == 99

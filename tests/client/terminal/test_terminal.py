@@ -93,7 +93,7 @@ async def test_a_terminal_that_has_to_exist_does_not_appear(hw: hawse.Client, se
 async def test_a_terminal_may_be_left_without_a_name(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminal() as term:
         assert term.id in server.world.terminals
-    with pytest.raises(ValueError, match="which"):
+    with pytest.raises(ValueError, match="requires its id"):
         hw.sandbox().terminal(create=False)
 
 

@@ -4,39 +4,40 @@ from typing import Any
 
 import pytest
 
+from hawse.api.automation import TerminalWait
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.wait import TerminalWaitCall
 from hawse.wire import HawseError
-from tests.support.client import MemoryLine
+from tests.support.client import MemoryConnection
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [None], "named": {}, "truncated": False}
 
 
-def waiting(**params: Any) -> tuple[CallTable, TerminalWaitCall, MemoryLine]:
+def waiting(**params: Any) -> tuple[CallTable, TerminalWaitCall, MemoryConnection]:
     calls = CallTable(Options(dice=lambda: 0.0))
-    call = TerminalWaitCall("local", {"id": "t", **params}, timeout=60)
-    line = MemoryLine(calls)
+    call = TerminalWaitCall(TerminalWait(id="t", **params), sandbox="local", timeout=60)
+    connection = MemoryConnection(calls)
     calls.submit(call)
-    line.pump()
-    return calls, call, line
+    connection.pump()
+    return calls, call, connection
 
 
 async def test_what_ended_it_is_told() -> None:
-    _, call, line = waiting(pattern="ab", silence=None)
-    assert 59 < line.params.pop("timeout") <= 60
-    assert line.params | {"timeout": 0} == {"id": "t", "pattern": "ab", "timeout": 0}
-    line.result({"event": "pattern", "from": 0, "offset": 5, "match": MATCH})
+    _, call, connection = waiting(pattern="ab", silence=None)
+    assert 59 < connection.params.pop("timeout") <= 60
+    assert connection.params | {"timeout": 0} == {"id": "t", "pattern": "ab", "timeout": 0}
+    connection.result({"event": "pattern", "from": 0, "offset": 5, "match": MATCH})
     waited = call.done.result()
     assert (waited.event, waited.offset, waited.match.groups, waited.exit) == ("pattern", 5, [None], None)
 
 
 async def test_after_a_cut_it_goes_on_where_it_began_for_the_time_that_is_left() -> None:
-    calls, call, line = waiting(pattern="ab")
-    first = line.params
-    line.event("opened", {"from": 17})
-    calls.line_down()
-    again = MemoryLine(calls)
+    calls, call, connection = waiting(pattern="ab")
+    first = connection.params
+    connection.event("opened", {"from": 17})
+    calls.disconnected()
+    again = MemoryConnection(calls)
     assert again.params["since"] == 17
     assert again.params["timeout"] < first["timeout"]
     assert "since" not in first
@@ -46,15 +47,15 @@ async def test_after_a_cut_it_goes_on_where_it_began_for_the_time_that_is_left()
 
 
 async def test_on_the_screen_it_has_no_beginning() -> None:
-    calls, _, line = waiting(pattern="ab", on="screen")
-    line.event("opened", {"from": 17})
-    calls.line_down()
-    assert "since" not in MemoryLine(calls).params
+    calls, _, connection = waiting(pattern="ab", on="screen")
+    connection.event("opened", {"from": 17})
+    calls.disconnected()
+    assert "since" not in MemoryConnection(calls).params
 
 
 async def test_what_makes_no_sense_is_an_error() -> None:
-    _, call, line = waiting(exit=True)
-    with pytest.raises(HawseError, match="not a TerminalWaitResult"):
-        line.result({"event": "dinner", "from": 0, "offset": 0})
-    with pytest.raises(HawseError, match="not a TerminalWaitResult"):
+    _, call, connection = waiting(exit=True)
+    with pytest.raises(HawseError, match="an invalid TerminalWaitResult"):
+        connection.result({"event": "dinner", "from": 0, "offset": 0})
+    with pytest.raises(HawseError, match="an invalid TerminalWaitResult"):
         call.done.result()

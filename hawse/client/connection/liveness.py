@@ -1,0 +1,55 @@
+"""Whether the other end of a WebSocket is alive, although its pong may wait behind much data on a slow network.
+
+A byte that arrives is a sign of life, also of a message that is not complete yet. While data is on its way to the other
+end, so is a byte that it acknowledges: the ping waits behind that data. A byte that is acknowledged when nothing else
+is on its way is none: the kernel of a stopped program acknowledges too.
+"""
+
+import socket
+import sys
+
+from websockets.asyncio.client import ClientConnection
+
+UNACKED = slice(24, 28)  # tcpi_unacked in `struct tcp_info` of Linux: segments (u32)
+BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
+
+
+class CountingConnection(ClientConnection):
+    """Counts the bytes that arrive."""
+
+    received = 0
+
+    def data_received(self, data: bytes) -> None:
+        self.received += len(data)
+        super().data_received(data)
+
+
+class Liveness:
+    """The progress of one WebSocket."""
+
+    def __init__(self, websocket: ClientConnection) -> None:
+        self._websocket = websocket
+        self._received = 0
+        self._acknowledged = 0
+
+    def progressed(self) -> bool:
+        """Return whether there was a sign of life since the previous call."""
+        received = self._websocket.received if isinstance(self._websocket, CountingConnection) else 0
+        acknowledged, pending = self._sent()
+        progress = received > self._received or (pending and acknowledged > self._acknowledged)
+        self._received, self._acknowledged = received, acknowledged
+        return progress
+
+    def _sent(self) -> tuple[int, bool]:
+        """The bytes that the other end has acknowledged, and whether more are on their way. Linux only: else 0."""
+        transport = self._websocket.transport
+        raw = transport.get_extra_info("socket")
+        if raw is None or raw.family not in (socket.AF_INET, socket.AF_INET6) or sys.platform != "linux":
+            return 0, False
+        try:
+            info = raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.stop)
+        except OSError:
+            return 0, False
+        unacked = int.from_bytes(info[UNACKED], sys.byteorder)
+        pending = unacked > 0 or transport.get_write_buffer_size() > 0
+        return int.from_bytes(info[BYTES_ACKED], sys.byteorder), pending

@@ -1,0 +1,85 @@
+"""`process.attach`: the output of one process, from an offset of each stream on, and its input."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hawse.api import Params
+from hawse.api.processes import ProcessAttach, ProcessAttachResult, ProcessOpened, Since, StreamTruncated
+from hawse.api.types import Exit, StreamName
+from hawse.client.base.errors import TruncatedError
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.input_stream import InputStream
+from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.process.exec import STREAMS, check_complete
+from hawse.wire import Data, Event, Limits
+
+
+class ProcessAttachCall(ClientCall):
+    """`process.attach`, resumed by the offsets of both streams. `done` becomes the `Exit`."""
+
+    def __init__(
+        self, params: ProcessAttach, *, sandbox: str, since: Mapping[StreamName, int] | None, window: int
+    ) -> None:
+        """Prepare a call.
+
+        Args:
+            params: The process to attach to.
+            sandbox: The sandbox that it runs in.
+            since: The offsets to begin at; 0 for a stream that is left out. None: all that is still kept.
+            window: Bytes that the server may send before they are read.
+        """
+        super().__init__(params, sandbox=sandbox, repeats=True)
+        self.info: ProcessOpened | None = None  # since the first `opened`
+        self.id = params.id
+        self.instance = params.instance
+        self.cursors = {kind: OffsetCursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
+        self._attach = params
+        self._exact = since is not None  # bytes that are no longer kept are an error
+
+    def params(self) -> Params[Any]:
+        since = Since(**{name: self.cursors[kind].offset for kind, name in STREAMS.items()})
+        return msgspec.structs.replace(self._attach, instance=self.instance, since=since, input=self.input_stream.id)
+
+    def receive_event(self, event: Event) -> None:
+        match self.decode(event):
+            case ProcessOpened() as opened:
+                self._opened(opened)
+            case StreamTruncated() as lost:
+                self._skip_to(lost.stream, lost.start)
+        self.spend(event_cost(event))
+
+    def _opened(self, opened: ProcessOpened) -> None:
+        self.instance = opened.instance
+        for kind, name in STREAMS.items():
+            if self._exact:
+                self._skip_to(name, getattr(opened.start, name))
+            else:
+                self.cursors[kind].offset = max(self.cursors[kind].offset, getattr(opened.start, name))
+        self._exact = True
+        self.info = self.info or opened
+        self.input_stream.opened(opened.input_offset)
+        self.mark_opened()
+
+    def _skip_to(self, name: StreamName, offset: int) -> None:
+        """The journal begins at `offset` now: in place of the bytes before it, the reader gets an error."""
+        cursor = next(self.cursors[kind] for kind, other in STREAMS.items() if other == name)
+        if offset > cursor.offset:
+            self.receive_buffer.put(name, TruncatedError(name, offset - cursor.offset))
+            cursor.offset = offset
+
+    def receive_data(self, data: Data) -> None:
+        name = STREAMS.get(data.kind)
+        new = self.cursors[data.kind].accept(data.offset, data.payload) if name else memoryview(b"")
+        if name and new:
+            self.receive_buffer.put_bytes(name, data.offset + len(data.payload) - len(new), new)
+        self.spend(len(data.payload) - len(new))
+
+    def finished(self, value: msgspec.Raw) -> Exit:
+        end: ProcessAttachResult = super().finished(value)
+        check_complete(self.cursors, end)
+        return end.exit
