@@ -41,6 +41,16 @@ CLIENT_CALLS = ("hawse.wire", "hawse.api", "hawse.client.base", "hawse.client.ca
 SERVED = ("hawse.wire", "hawse.api", "hawse.rpc")  # what methods are declared and served with
 LINK = ("hawse.wire", "hawse.api", "hawse.link")  # what speaks to a runtime
 
+# The packages of the client, each with those that it may import.
+CLIENT_PACKAGES = {
+    "base": (),
+    "calls": ("base",),
+    "connection": ("base", "calls"),
+    "process": ("base", "calls"),
+    "files": ("base", "calls"),
+    "terminal": ("base", "calls", "files"),
+}
+
 # The most specific package decides.
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
@@ -59,6 +69,13 @@ RULES = {
     "hawse.client.terminal": Rule(
         ours=(*CLIENT_CALLS, "hawse.client.files", "hawse.client.terminal"), others=("msgspec",)
     ),
+    **{
+        f"hawse.client.{package}": Rule(
+            ours=("hawse.wire", "hawse.api", *(f"hawse.client.{name}" for name in (*below, package))),
+            others=("msgspec", "websockets") if package == "connection" else ("msgspec",),
+        )
+        for package, below in CLIENT_PACKAGES.items()
+    },
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
         others=("msgspec", "websockets"),
@@ -187,7 +204,7 @@ def why_not(rule: Rule, found: Import) -> str | None:
             or (found.lazy and within(found.target, rule.lazily))
         ):
             return None
-        if found.target == "hawse" and "hawse.client" in rule.ours:
+        if found.target == "hawse" and any(within(package, ("hawse.client",)) for package in rule.ours):
             return None  # the client side may ask for hawse.__version__
         return "inside a function only" if within(found.target, rule.lazily) else "against the arrows"
     if top in sys.stdlib_module_names:
@@ -259,6 +276,10 @@ def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: s
         ("hawse.wire.frames", "from ..client import aio"),
         ("hawse.client.aio", "import hawse.cli.main"),
         ("hawse.client.aio", "import httpx"),
+        ("hawse.client.base.errors", "from hawse.client.calls.call import ClientCall"),
+        ("hawse.client.calls.call", "from hawse.client.connection.dial import dial"),
+        ("hawse.client.files.files", "from hawse.client.process.exec import program"),
+        ("hawse.client.terminal.attach", "import websockets"),
         ("hawse.cli.serve", "import gateway.app"),
         ("hawse", "from hawse.client import connect"),
         ("runtime.terminal.terminal", "if TYPE_CHECKING:\n    from gateway.app import App"),

@@ -1,6 +1,8 @@
 """The way in, and out: nothing is left behind."""
 
+import ast
 import asyncio
+import importlib
 import os
 import tomllib
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 
 import hawse
 import hawse.client
+from hawse.api import GATEWAY, METHODS, Params
 from hawse.client import ConnectionState, Options
 from hawse.wire import HawseError
 from tests.support.client import QUICK, eventually
@@ -172,3 +175,27 @@ def test_the_distribution_has_the_version_of_the_library() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert settings["project"]["dynamic"] == ["version"]
     assert ROOT / settings["tool"]["hatch"]["version"]["path"] == Path(hawse.__file__)
+
+
+# ---- completeness
+
+
+def requests_of(path: Path) -> set[type]:
+    """The parameter structs that a module of the client constructs."""
+    module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            value: object = module
+            for name in ast.unparse(node.func).split("."):
+                value = getattr(value, name, None)
+            if isinstance(value, type) and issubclass(value, Params):
+                found.add(value)
+    return found
+
+
+def test_each_method_can_be_called_by_a_method_of_the_client() -> None:
+    paths = [path for path in (ROOT / "hawse/client").rglob("*.py") if path.stem != "__init__"]
+    requests = set().union(*map(requests_of, paths))
+    declared = {spec.params for spec in [*METHODS.values(), *GATEWAY.values()]}
+    assert declared - requests == set()

@@ -1,0 +1,49 @@
+"""What the Python client can list and ask, and what cancelling does, through a real gateway."""
+
+import asyncio
+
+import hawse
+from tests.support.stack import Stack
+
+
+async def test_the_gateway_and_the_runtime_describe_themselves(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        assert (await box.info()).terminals == 0
+        assert (await box.metrics()).terminals == 0
+        assert [(found.id, found.state) for found in await hw.sandboxes()] == [("local", "running")]
+        shared = await hw.share_token()
+        assert (shared.token, shared.role) == (stack.viewer_token, "viewer")
+        assert await hw.preview_host() == "localhost"
+
+
+async def test_terminals_sessions_and_recordings_are_listed(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminal("t", argv=["cat"]) as term,
+        hw.sandbox().session("s") as session,
+    ):
+        box = hw.sandbox()
+        assert [(found.id, found.instance) for found in await box.terminals()] == [("t", term.instance)]
+        assert [(found.id, found.instance) for found in await box.sessions()] == [("s", session.instance)]
+        assert await box.recordings() == []
+        async with box.watch_recordings(terminal="t") as watch:
+            running = aiter(watch)
+            assert await anext(running) == []
+            recording = await term.record(title="a title")
+            assert [found.id for found in await anext(running)] == [recording.id]
+            await recording.stop()
+            assert await anext(running) == []
+        assert [(found.id, found.title) for found in await box.recordings(terminal="t")] == [(recording.id, "a title")]
+        assert await box.recordings(terminal="another") == []
+
+
+async def test_cancelling_a_command_ends_it(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        await box.exec(["mkfifo", "begun", "ended"], check=True)
+        command = "trap 'echo gone > ended; exit' TERM; echo > begun; while :; do sleep 0.1; done"
+        running = asyncio.create_task(box.exec(command))
+        await box.exec(["cat", "begun"], check=True)
+        running.cancel()
+        assert (await box.exec(["cat", "ended"], check=True)).text == "gone\n"
