@@ -63,13 +63,20 @@ class Runtime:
         self._id_file = RuntimeIdFile(settings.id_file) if settings.id_file is not None else None
         self.terminals = TerminalMethods(environment, journals, trees)
         orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
-        launcher = Launcher(environment, ProcessContext(tasks, journals.journal, OomCounter(), orphaned_pipes, trees))
+        context = ProcessContext(
+            tasks=tasks,
+            trees=trees,
+            disk=pools.disk,
+            journal=journals.journal,
+            orphaned_pipes=orphaned_pipes,
+            oom=OomCounter(),
+            limits=limits.programs,
+        )
+        launcher = Launcher(environment, context)
         execs = self.execs = ExecMethods(launcher, idempotency)
         spill = SpillStore(pools.spill, settings.spill, limits.spill)
         self.processes = ProcessMethods(launcher, execs, spill, pools.search, limits.processes)
-        self.sessions = SessionMethods(
-            environment, journals, idempotency, tasks, trees, self.processes, orphaned_pipes, pools.disk
-        )
+        self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
         root = str(settings.root) if settings.root else None
         self.files = FileMethods(environment, pools.disk, tasks, idempotency, root=root, quota=settings.quota)
         self.recordings = RecordingMethods(

@@ -9,6 +9,8 @@ from hawse.rpc.server import ServerLimits
 from runtime.core.registry import Retention
 from runtime.journal.journal import JournalLimits
 from runtime.journal.spill import SpillLimits
+from runtime.process.process import ProcessLimits
+from runtime.session.session import SessionLimits
 from runtime.watch.methods import WatchLimits
 
 
@@ -19,6 +21,8 @@ class RuntimeLimits:
     journals: JournalLimits = field(default_factory=JournalLimits)  # output in memory
     spill: SpillLimits = field(default_factory=SpillLimits)  # output of processes on disk
     processes: Retention = field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))  # ended processes
+    programs: ProcessLimits = field(default_factory=ProcessLimits)  # running processes and commands of `exec`
+    sessions: SessionLimits = field(default_factory=SessionLimits)
     watches: WatchLimits = field(default_factory=WatchLimits)
     idempotency: IdempotencyLimits = field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
     links: ServerLimits = field(default_factory=ServerLimits)  # connections of gateways

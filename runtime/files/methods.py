@@ -32,7 +32,7 @@ class FileMethods:
         environment: Environment,
         disk: ThreadPool,
         tasks: Tasks,
-        outcomes: IdempotencyTable,
+        idempotency: IdempotencyTable,
         *,
         root: str | None = None,
         quota: int | None = None,
@@ -43,7 +43,7 @@ class FileMethods:
             environment: Knows the workspace, in which relative paths begin.
             disk: The threads in which files are accessed.
             tasks: Owns the work.
-            outcomes: The outcomes of keyed uploads.
+            idempotency: The outcomes of keyed uploads.
             root: The directory to which all calls are confined; None: anywhere.
             quota: Bytes that may be in the root, or in the workspace; None: no limit.
         """
@@ -51,7 +51,7 @@ class FileMethods:
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
-        self._uploads = Uploads(disk, tasks, outcomes, self._quota)
+        self._uploads = Uploads(disk, tasks, idempotency, self._quota)
 
     def close(self) -> None:
         self._uploads.close()

@@ -26,10 +26,10 @@ QUEUE_LIMIT = 1 << 20  # bytes that wait for the disk and with which an upload c
 class Uploads:
     """The uploads in progress."""
 
-    def __init__(self, disk: ThreadPool, tasks: Tasks, outcomes: IdempotencyTable, quota: Quota) -> None:
+    def __init__(self, disk: ThreadPool, tasks: Tasks, idempotency: IdempotencyTable, quota: Quota) -> None:
         self._disk = disk
         self._tasks = tasks
-        self._outcomes = outcomes
+        self._idempotency = idempotency
         self._quota = quota
         self._uploads: dict[Upload, None] = {}
 
@@ -48,7 +48,7 @@ class Uploads:
             return upload
 
         identity = (params.path, params.root, params.mode, params.parents)
-        self._outcomes.attach_or_start(call, identity, start).attach(call)
+        self._idempotency.attach_or_start(call, identity, start).attach(call)
 
     def close(self) -> None:
         for upload in list(self._uploads):

@@ -26,11 +26,16 @@ class GitMethods:
     """The methods, and the clones in progress."""
 
     def __init__(
-        self, environment: Environment, trees: ProcessTrees, disk: ThreadPool, tasks: Tasks, outcomes: IdempotencyTable
+        self,
+        environment: Environment,
+        trees: ProcessTrees,
+        disk: ThreadPool,
+        tasks: Tasks,
+        idempotency: IdempotencyTable,
     ) -> None:
         self._environment = environment
         self._tasks = tasks
-        self._outcomes = outcomes
+        self._idempotency = idempotency
         self._git = Git(environment, trees)
         self._disk = disk
         self._clones: dict[str, CloneTask] = {}  # running clones, by key
@@ -53,7 +58,7 @@ class GitMethods:
             self._tasks.start(self._run_clone(task, outcome.key))
             return task
 
-        call.serve(CloneReader(self._outcomes.attach_or_start(call, params, start), call, self._tasks.start))
+        call.serve(CloneReader(self._idempotency.attach_or_start(call, params, start), call, self._tasks.start))
 
     async def _run_clone(self, task: CloneTask, key: str | None) -> None:
         try:

@@ -1,6 +1,7 @@
 """Serves one reader of a process: its two streams from an offset on, its exit, and its stdin."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from hawse.api.processes import Since, StreamOffsets, StreamTruncated
@@ -47,60 +48,53 @@ class ReadableProcess(Protocol):
 R = TypeVar("R", bound=ReadableProcess)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AttachOptions(Generic[R]):
+    """How one call reads a process and writes to its stdin."""
+
+    since: StreamOffsets  # the offsets at which reading begins
+    result: Callable[[R, bool], Any]  # makes the result at the end; True: there was more output than `limit`
+    exit_event: bool  # whether an event `exit` is sent before the result
+    limit: int | None = None  # bytes of each stream after which it is read no further; None: all
+    input_id: str | None = None  # the id of the input stream that the call sends; None: it sends none
+    hold_id: str | None = None  # keeps the place in the output for a while after the connection is lost
+    stdin_timeout: float | None = None  # seconds from the end of the last such call to that of stdin; None: stays open
+
+
 class ProcessAttachStream(Generic[R]):
     """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
 
-    def __init__(
-        self,
-        process: R,
-        call: RuntimeCall,
-        *,
-        since: StreamOffsets,
-        limit: int | None = None,
-        input_id: str | None,
-        hold_id: str | None,
-        result: Callable[[R, bool], Any],
-        exit_event: bool,
-        stdin_timeout: float | None = None,
-    ) -> None:
-        """Create the stream of `call`, which reads `process`.
+    def __init__(self, process: R, call: RuntimeCall, options: AttachOptions[R]) -> None:
+        """Create the stream of a call.
 
         Args:
-            process: The process, or the command of a session.
+            process: The process, or the command of a session, that is read.
             call: The call that is served.
-            since: The offsets at which reading begins.
-            limit: Bytes of each stream after which it is read no further; None: all.
-            input_id: The id of the input stream that the call sends; None: it sends none.
-            hold_id: The id that keeps the place in the output for a while after the connection is lost.
-            result: Makes the result at the end; its second argument says whether there was more than `limit`.
-            exit_event: Whether an event `exit` is sent before the result.
-            stdin_timeout: Seconds after which stdin ends when the last call with such a timeout has gone; None: stdin
-                stays open.
+            options: How the call reads and writes.
         """
         self._process = process
         self._call = call
-        self._input_id = input_id
-        self._hold_id = hold_id
-        self._result = result
-        self._exit_event = exit_event  # it has not been sent yet
-        self._stdin_timeout = stdin_timeout
+        self._input_id = options.input_id
+        self._result = options.result
+        self._exit_due = options.exit_event  # the event `exit` has not been sent yet
+        self._stdin_timeout = options.stdin_timeout
         self._opened = False
         self._turn = 0
         self._cursors = (
-            StreamCursor(process.stdout, since.stdout, call.wake, limit=limit),
-            StreamCursor(process.stderr, since.stderr, call.wake, limit=limit),
+            StreamCursor(process.stdout, options.since.stdout, call.wake, limit=options.limit),
+            StreamCursor(process.stderr, options.since.stderr, call.wake, limit=options.limit),
         )
         process.readers[self] = None
-        if stdin_timeout is not None and process.stdin is not None and process.exit is None:
+        if options.stdin_timeout is not None and process.stdin is not None and process.exit is None:
             process.writers.came()
         for cursor in self._cursors:
-            cursor.stream.pacer.add(cursor, hold_id)
+            cursor.stream.pacer.add(cursor, options.hold_id)
 
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         ended = self._opened and self._process.exit is not None and all(cursor.at_end for cursor in self._cursors)
-        if ended and not self._exit_event:
+        if ended and not self._exit_due:
             cut = any(cursor.cut for cursor in self._cursors)
             self._call.result(self._result(self._process, cut))  # a result costs no credit
             return False
@@ -111,7 +105,7 @@ class ProcessAttachStream(Generic[R]):
             self._open(connection, ch)
             return True
         if ended:
-            self._exit_event = False
+            self._exit_due = False
             connection.send_event(ch, "exit", self._process.exit)
             return True
         self._turn ^= 1

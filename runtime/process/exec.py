@@ -9,21 +9,20 @@ from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
 from hawse.rpc import IdempotencyTable, Outcome, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
-from runtime.process.attach import ProcessAttachStream, beginning
+from runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
 from runtime.process.launcher import Launcher
 from runtime.process.process import Process
-
-STDIN_TIMEOUT = 300.0  # seconds after which the stdin of a keyed command ends, if its client does not come back
-ENDED_KEPT = 256  # ended commands with a key that keep their whole output
 
 
 class ExecMethods:
     """The commands that run, which `process.*` can see and end too, and those whose key may still be repeated."""
 
-    def __init__(self, launcher: Launcher, outcomes: IdempotencyTable) -> None:
+    def __init__(self, launcher: Launcher, idempotency: IdempotencyTable) -> None:
+        """Create the method. `idempotency`: the outcomes of commands with a key."""
         self.running: dict[str, Process] = {}  # by id, in the order of their start
         self._launcher = launcher
-        self._outcomes = outcomes
+        self._limits = launcher.context.limits
+        self._idempotency = idempotency
         self._ended: deque[Process] = deque()  # those with a key, the oldest first
         self._count = 0  # commands that were started
 
@@ -33,19 +32,17 @@ class ExecMethods:
     @serves(Exec)
     def _exec(self, call: RuntimeCall, params: Exec) -> None:
         program = [getattr(params, name) for name in Program.__struct_fields__]
-        process = self._outcomes.attach_or_start(call, program, lambda outcome: self._start(params, outcome))
-        reader = ProcessAttachStream(
-            process,
-            call,
+        process = self._idempotency.attach_or_start(call, program, lambda outcome: self._start(params, outcome))
+        options = AttachOptions(
             since=beginning(process, params.since),
+            result=_result,
+            exit_event=False,
             limit=params.max_output,
             input_id=params.input,
             hold_id=call.key,
-            result=_result,
-            exit_event=False,
-            stdin_timeout=STDIN_TIMEOUT if call.key is not None else 0.0,
+            stdin_timeout=self._limits.stdin_timeout if call.key is not None else 0.0,
         )
-        call.serve(reader)
+        call.serve(ProcessAttachStream(process, call, options))
 
     def _start(self, params: Exec, outcome: Outcome) -> Process:
         if params.since is not None and (params.since.stdout or params.since.stderr):
@@ -64,7 +61,7 @@ class ExecMethods:
         if outcome.key is None:
             return
         self._ended.append(process)
-        if len(self._ended) > ENDED_KEPT:
+        if len(self._ended) > self._limits.ended_execs:
             self._ended.popleft().shrink()
 
 

@@ -1,4 +1,4 @@
-"""Starts the programs of `exec` and `process.start`, at most RUNNING_LIMIT at a time."""
+"""Starts the programs of `exec` and `process.start`, a bounded number at a time."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,18 +7,18 @@ from hawse.api.processes import Program
 from hawse.wire import HawseError
 from runtime.journal.spill import SpillStore
 from runtime.posix.environment import Environment
-from runtime.process.process import Process, ProcessContext
+from runtime.process.process import Process, ProcessContext, ProcessOptions
 
-RUNNING_LIMIT = 4096  # processes at a time
 _SHELLS = ("/bin/bash", "/bin/sh")  # the first that can be executed runs commands
 
 
 class Launcher:
     """Starts processes. `running` is the number of those that have not ended."""
 
-    def __init__(self, environment: Environment, ground: ProcessContext) -> None:
+    def __init__(self, environment: Environment, context: ProcessContext) -> None:
+        """Create the launcher. `environment`: the variables and directories that programs start with."""
         self.running = 0
-        self.ground = ground
+        self.context = context
         self.mark = environment.mark  # of everything that is started here, terminals as well
         self._environment = environment
 
@@ -36,25 +36,24 @@ class Launcher:
         Raises:
             HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
         """
-        if self.running >= RUNNING_LIMIT:
-            raise HawseError("limit_exceeded", f"{RUNNING_LIMIT} processes are running")
+        limit = self.context.limits.running
+        if self.running >= limit:
+            raise HawseError("limit_exceeded", f"process limit reached: {limit} are running")
 
         def ended(process: Process) -> None:
             self.running -= 1
             on_exit(process)
 
         cwd = self._environment.cwd(params.cwd)
-        process = Process(
-            process_id,
-            program_argv(params.argv, params.command),
+        options = ProcessOptions(
+            argv=program_argv(params.argv, params.command),
             cwd=cwd,
             env=self._environment.build(params.env, cwd=cwd),
             stdin=bool(params.stdin),
             timeout=params.timeout,
-            ground=self.ground,
-            on_exit=ended,
             store=store,
         )
+        process = Process(process_id, options, self.context, ended)
         self.running += 1
         return process
 

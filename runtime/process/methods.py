@@ -26,10 +26,10 @@ from runtime.core.registry import Retention
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.spill import SpillStore
 from runtime.posix.process_tree import NO_ROOT
-from runtime.process.attach import ProcessAttachStream, beginning
+from runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
 from runtime.process.exec import ExecMethods
 from runtime.process.launcher import Launcher
-from runtime.process.process import KILL_GRACE, Process
+from runtime.process.process import Process
 from runtime.process.registry import ProcessRegistry
 from runtime.process.wait import ProcessWaitStream
 from runtime.rpc.handle_checks import check_running, signal_number
@@ -46,6 +46,15 @@ class ProcessMethods:
     def __init__(
         self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: ThreadPool, retention: Retention
     ) -> None:
+        """Create the methods.
+
+        Args:
+            launcher: Starts the processes.
+            execs: The commands of `exec`, which can be read and ended by their id too.
+            store: Keeps output on disk that is too much for memory.
+            search: The threads for long searches in output.
+            retention: How long ended processes are kept.
+        """
         self.records = ProcessRegistry(retention)
         self._launcher = launcher
         self._execs = execs
@@ -66,12 +75,12 @@ class ProcessMethods:
         await self._store.close()
 
     async def _end_the_rest(self) -> None:
-        await self._launcher.ground.trees.end(
+        await self._launcher.context.trees.end(
             NO_ROOT, signals.SIGTERM, CLOSING_GRACE, lambda: True, mark=self._launcher.mark
         )
 
     def _get_process(self, process_id: str, instance: str | None = None) -> Process:
-        """A process, or a command of `exec` that runs. Raises `not_found`, `stale_handle`."""
+        """Return a process, or a command of `exec` that runs. Raises `not_found`, `stale_handle`."""
         process = self._execs.running.get(process_id)
         if process is None:
             return self.records.get(process_id, instance)
@@ -94,21 +103,19 @@ class ProcessMethods:
     @serves(ProcessAttach)
     def _attach(self, call: RuntimeCall, params: ProcessAttach) -> None:
         process = self._get_process(params.id, params.instance)
-        reader = ProcessAttachStream(
-            process,
-            call,
+        options = AttachOptions(
             since=beginning(process, params.since),
-            input_id=params.input,
-            hold_id=params.input if params.lossless else None,
             result=_result,
             exit_event=True,
+            input_id=params.input,
+            hold_id=params.input if params.lossless else None,
         )
-        call.serve(reader)
+        call.serve(ProcessAttachStream(process, call, options))
 
     @serves(ProcessWait)
     def _wait(self, call: RuntimeCall, params: ProcessWait) -> None:
         process = self._get_process(params.id, params.instance)
-        wait = ProcessWaitStream(process, call, params, self._search, self._launcher.ground.tasks)
+        wait = ProcessWaitStream(process, call, params, self._search, self._launcher.context.tasks)
         call.serve(wait)
         wait.begin()
 
@@ -123,7 +130,7 @@ class ProcessMethods:
     @handles(ProcessKill)
     async def _kill(self, params: ProcessKill) -> ProcessKillResult:
         process = self._get_process(params.id, params.instance)
-        grace = KILL_GRACE if params.grace is None else params.grace
+        grace = self._launcher.context.limits.kill_grace if params.grace is None else params.grace
         await process.end(signal_number("TERM" if params.signal is None else params.signal), grace)
         assert process.exit is not None
         return ProcessKillResult(exit=process.exit)

@@ -24,12 +24,19 @@ class OutputStream:
         store: SpillStore | None = None,
         orphaned_pipes: OrphanedPipes | None = None,
     ) -> None:
-        """`orphaned_pipes`: drains the pipe if background children outlive the program."""
+        """Read a pipe into a journal.
+
+        Args:
+            fd: The reading end of the pipe, which this object closes.
+            journal: Keeps the latest bytes in memory.
+            changed: Is called after new output and at the end of the pipe.
+            store: Keeps older bytes on disk; without one they are lost.
+            orphaned_pipes: Drains the pipe if background children outlive the program; without one it is closed.
+        """
         self.journal = journal
         self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
-        hold_room = (
-            store.limits.each // 2 if store is not None else None
-        )  # a client that resumes reads older bytes from disk
+        # With a store, a client that resumes reads older bytes from disk.
+        hold_room = store.limits.each // 2 if store is not None else None
         self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
         if self.spill is not None:
@@ -64,7 +71,7 @@ class OutputStream:
         self.journal.seal()
 
     def forget(self) -> None:
-        """Delete the bytes: no reader will come any more."""
+        """Delete the bytes on disk. No reader may be added afterwards."""
         if self.spill is not None:
             self.spill.close()
 

@@ -5,7 +5,8 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from msgspec import structs
 
@@ -13,6 +14,7 @@ from hawse.api.paths import to_text
 from hawse.api.processes import ProcessInfo, ProcessOpened, StreamOffsets
 from hawse.api.types import Exit
 from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.journal.journal import Journal
@@ -27,18 +29,42 @@ from runtime.posix.spawn import spawn_pipes
 from runtime.process.output_stream import OutputStream
 
 TIMED_OUT = 124  # the exit code of timeout(1)
-KILL_GRACE = 5.0  # seconds from TERM to KILL after a timeout
 SHRUNK = 4096  # bytes of each stream that are kept of an old command
 
 
-class ProcessContext(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class ProcessLimits:
+    """The bounds of the programs that `exec` and `process.start` run."""
+
+    running: int = 4096  # at a time
+    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and where a call names none
+    ended_execs: int = 256  # ended commands with a key that keep their whole output
+    stdin_timeout: float = 300.0  # seconds after which the stdin of a keyed command ends if no client returns to it
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessContext:
     """The objects that all processes of a runtime share."""
 
-    tasks: Tasks
-    journal: Callable[[], Journal]
-    oom: OomCounter
-    orphaned_pipes: OrphanedPipes
-    trees: ProcessTrees
+    tasks: Tasks  # owns the work of ending process trees
+    trees: ProcessTrees  # reads the process table and ends process trees
+    disk: ThreadPool  # the threads in which small files are read
+    journal: Callable[[], Journal]  # makes a journal, one for each stream of output
+    orphaned_pipes: OrphanedPipes  # drains the pipes that background children keep open
+    oom: OomCounter  # counts the kernel's kills for lack of memory
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessOptions:
+    """What one process is started with."""
+
+    argv: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]  # its whole environment
+    stdin: bool = False  # whether it has a pipe as stdin; otherwise /dev/null
+    timeout: float | None = None  # seconds after which the whole tree is ended; None: never
+    store: SpillStore | None = None  # keeps output on disk that is too much for memory; without one it is lost
 
 
 class ProcessSubscriber(Protocol):
@@ -53,42 +79,47 @@ class Process:
     def __init__(
         self,
         process_id: str,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        stdin: bool,
-        timeout: float | None,
-        ground: ProcessContext,
+        options: ProcessOptions,
+        context: ProcessContext,
         on_exit: Callable[["Process"], None],
-        store: SpillStore | None = None,
     ) -> None:
-        """Start `argv`. `timeout` in seconds; it kills the whole tree. Raises as `ground.journal` and `spawn_pipes` do.
+        """Start a program.
 
-        `store`: where its output goes that is too much for memory; without one it is lost.
+        Args:
+            process_id: The id of the process.
+            options: The program, its environment, directory, stdin and timeout.
+            context: The objects that it shares with the other processes.
+            on_exit: Is called once when the process has ended.
+
+        Raises:
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
         """
         self.id = process_id
         self.instance = secrets.token_hex(8)
-        self.argv = list(argv)
-        self.cwd = cwd
+        self.argv = list(options.argv)
+        self.cwd = options.cwd
         self.started = time.time()
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
         self.readers: dict[ProcessSubscriber, None] = {}
-        self._ground = ground
+        self._context = context
         self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
-        self._ours_to_kill = False  # a SIGKILL may be ours, and then it is not the kernel's for want of memory
-        self._kills = ground.oom.kills()
-        journals = ground.journal(), ground.journal()
+        self._sent_kill = False  # the runtime may have sent SIGKILL, so that it does not count as the kernel's
+        self._oom_kills = context.oom.kills()  # at the start
+        journals = context.journal(), context.journal()
         self.writers = InputStreams()
-        pipes = spawn_pipes(argv, env={**env, PROCESS_MARK: self.instance}, cwd=cwd, stdin=stdin)
+        env = {**options.env, PROCESS_MARK: self.instance}
+        pipes = spawn_pipes(options.argv, env=env, cwd=options.cwd, stdin=options.stdin)
         self._child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
-        self.stdout = OutputStream(pipes.stdout, journals[0], WeakCallback(self._wake), store, ground.orphaned_pipes)
-        self.stderr = OutputStream(pipes.stderr, journals[1], WeakCallback(self._wake), store, ground.orphaned_pipes)
-        self._timer = asyncio.get_running_loop().call_later(timeout, self._time_out) if timeout is not None else None
+        changed, store, orphaned_pipes = WeakCallback(self._wake), options.store, context.orphaned_pipes
+        self.stdout = OutputStream(pipes.stdout, journals[0], changed, store, orphaned_pipes)
+        self.stderr = OutputStream(pipes.stderr, journals[1], changed, store, orphaned_pipes)
+        self._timer: asyncio.TimerHandle | None = None
+        if options.timeout is not None:
+            self._timer = asyncio.get_running_loop().call_later(options.timeout, self._time_out)
 
     @property
     def pid(self) -> int:
@@ -113,16 +144,16 @@ class Process:
         return ProcessOpened(**structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
-        self._ours_to_kill |= signum == signal.SIGKILL
+        self._sent_kill |= signum == signal.SIGKILL
         self._child.signal_group(signum)
 
     async def end(self, signum: int, grace: float) -> None:
         """Send `signum` to the whole tree, KILL after `grace` seconds; return when no process of it is left.
 
-        Also when it has ended by itself, for what it left behind.
+        If the process has ended, this ends the processes that it left running.
         """
-        self._ours_to_kill = True
-        await self._ground.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
+        self._sent_kill = True
+        await self._context.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
 
     def shrink(self) -> None:
         """Keep the last SHRUNK bytes of each stream only."""
@@ -136,7 +167,7 @@ class Process:
 
     def _time_out(self) -> None:
         self._timed_out = True
-        self._ground.tasks.start(self.end(signal.SIGTERM, KILL_GRACE))
+        self._context.tasks.start(self.end(signal.SIGTERM, self._context.limits.kill_grace))
 
     def _exited(self, result: Exit) -> None:
         self.writers.close()
@@ -144,8 +175,8 @@ class Process:
             self._timer.cancel()
         if self._timed_out:
             result = Exit(code=TIMED_OUT, timed_out=True)
-        elif result.signal == "SIGKILL" and not self._ours_to_kill:
-            result = structs.replace(result, oom=self._ground.oom.claim(self._kills))
+        elif result.signal == "SIGKILL" and not self._sent_kill:
+            result = structs.replace(result, oom=self._context.oom.claim(self._oom_kills))
         for stream in (self.stdout, self.stderr):
             stream.finish()
         self.exit = result

@@ -23,8 +23,8 @@ class ProcessRegistry(Registry[Process]):
         """Return one page of the list: the processes in the order of their start, then the commands of `exec`.
 
         Args:
-            after: The id of the last process of the page before; None: the first page. A process that is gone by now
-                is passed over if it was a command of `exec`, otherwise the list begins again.
+            after: The id of the last process of the page before; None: the first page. If that process no longer
+                exists, the page begins after its number if it was a command of `exec`, else the list begins again.
             limit: The number of processes of a page.
             execs: The commands of `exec` that run, in the order of their start.
         """
@@ -44,11 +44,12 @@ def _exec_number(process_id: str) -> int:
 
 
 def _short(info: ProcessInfo) -> ProcessInfo:
+    """Return `info` with at most ARGV_LISTED characters of its argv."""
     left = ARGV_LISTED
     argv = []
-    for word in info.argv:
-        argv.append(word if len(word) <= left else f"{word[:left]}…")
-        left -= len(word)
+    for argument in info.argv:
+        argv.append(argument if len(argument) <= left else f"{argument[:left]}…")
+        left -= len(argument)
         if left <= 0:
             break
     return structs.replace(info, argv=argv)

@@ -1,7 +1,7 @@
-"""One `process.wait`: for the end, a line of output, an open port, or until time is up.
+"""`process.wait`: waits for the exit of a process, a match in its output, an open port, or the timeout.
 
-It reads like any lossless reader, from the disk as well, and does a bounded amount of work at a time; a search that
-could be long is made in a thread.
+It reads like any lossless reader, from the disk as well, and does a bounded amount of work at a time. A search that
+may take long runs in a thread.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ from runtime.process.port_probe import until_open
 from runtime.process.process import Process
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-STEP = 32 << 10  # bytes of output looked at in one go
-LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a thread
+STEP = 32 << 10  # bytes of output that are searched at a time
+LONG = 1_000_000  # a search of more work than this, about 5 ms, runs in a thread
 
 
 class LogSearch:
-    """Looks through one stream. `woken` on output, it works until it has seen all, then calls `seen_all`."""
+    """Searches one stream. Each `wake` makes it search all output that there is."""
 
     def __init__(
         self,
@@ -45,6 +45,17 @@ class LogSearch:
         found: Callable[[LogMatch], None],
         seen_all: Callable[[], None],
     ) -> None:
+        """Create a search, which begins with the first `wake`.
+
+        Args:
+            name: The name of the stream.
+            stream: The stream.
+            since: The offset at which the search begins.
+            matcher: The text or the pattern.
+            threads: The threads for long searches.
+            found: Is called with the first match.
+            seen_all: Is called each time all output has been searched in vain.
+        """
         self.name = name
         self._stream = stream
         self._matcher = matcher
@@ -61,7 +72,7 @@ class LogSearch:
 
     @property
     def at_end(self) -> bool:
-        """It has seen all that there is."""
+        """Whether all output has been searched."""
         return not self._busy and self._cursor.at_end
 
     def wake(self) -> None:
@@ -84,7 +95,7 @@ class LogSearch:
         if not data:
             if self._cursor.at_end:
                 self._seen_all()
-            return  # else the disk will tell
+            return  # otherwise the cursor calls `wake` when the bytes have been read from disk
         fresh = self._matcher.feed(self._cursor.offset, data)
         self._cursor.take(len(data))
         self._busy = True
@@ -112,9 +123,20 @@ class ProcessWaitStream:
     def __init__(
         self, process: Process, call: RuntimeCall, params: ProcessWait, threads: ThreadPool, tasks: Tasks
     ) -> None:
-        """Raises `invalid_params`, `too_large`."""
+        """Create the stream; `begin` starts to wait.
+
+        Args:
+            process: The process.
+            call: The call that is served.
+            params: What it waits for.
+            threads: The threads for long searches.
+            tasks: Owns the work of trying the port.
+
+        Raises:
+            HawseError: `invalid_params`, `too_large`.
+        """
         if not (params.exit or params.log or params.port):
-            raise HawseError("invalid_params", "wait for what? exit, log or port")
+            raise HawseError("invalid_params", "missing parameter: one of `exit`, `log` and `port`")
         self._process = process
         self._call = call
         self._exit_wanted = bool(params.exit)
@@ -128,7 +150,7 @@ class ProcessWaitStream:
         process.readers[self] = None
 
     def begin(self) -> None:
-        """The channel is served: look at what is there."""
+        """Check the conditions for the first time. To be called once `call.serve` has returned."""
         if self._port is not None and self._process.exit is None:
             self._probe = self._tasks.start(self._look(self._port))
         self.wake()
@@ -148,7 +170,7 @@ class ProcessWaitStream:
         pass
 
     def detach(self) -> None:
-        """It is over, or nobody waits any more."""
+        """Stop waiting: the call has closed."""
         self._over = True
         self._timer.cancel()
         self._process.readers.pop(self, None)
@@ -160,13 +182,13 @@ class ProcessWaitStream:
     # ---- watching
 
     def wake(self) -> None:
-        """Output has come, or the end."""
+        """There is new output, or the process has ended."""
         for search in self._searches:
             search.wake()
         self._check_end()
 
     def _check_end(self) -> None:
-        """It has ended, and all that it printed has been looked through: nothing else can come."""
+        """Complete the call if the process has ended and all its output has been searched."""
         exit = self._process.exit
         if self._over or exit is None or not all(search.at_end for search in self._searches):
             return

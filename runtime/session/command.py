@@ -15,11 +15,9 @@ from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.input_offsets import InputOffsets, InputStreams
-from runtime.journal.journal import Journal
-from runtime.posix.orphaned_pipes import OrphanedPipes
-from runtime.process.attach import ProcessAttachStream, beginning
+from runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
 from runtime.process.output_stream import OutputStream
-from runtime.process.process import SHRUNK, ProcessSubscriber
+from runtime.process.process import SHRUNK, ProcessContext, ProcessSubscriber
 from runtime.session.deferred_stdin import DeferredStdin
 from runtime.session.shell_script import ShellScript, check
 
@@ -32,8 +30,7 @@ class SessionCommand:
         params: SessionExec,
         session: str,
         folder: Path,
-        journal: Callable[[], Journal],
-        orphaned_pipes: OrphanedPipes,
+        context: ProcessContext,
         on_settled: Callable[["SessionCommand"], None],
     ) -> None:
         """Create a command and its pipes.
@@ -42,8 +39,7 @@ class SessionCommand:
             params: The parameters of the call.
             session: The instance of the session.
             folder: A path for the command's directory, which is made here.
-            journal: Makes a journal, one for each stream of output.
-            orphaned_pipes: Drains the pipes that background processes keep open.
+            context: Makes the journals of its output, and drains the pipes that background processes keep open.
             on_settled: Is called once when the command has ended or failed.
 
         Raises:
@@ -51,7 +47,7 @@ class SessionCommand:
             OSError: The directory or the pipes could not be made.
         """
         check(params.command, params.env or {})
-        journals = journal(), journal()  # first, since this may raise `limit_exceeded`
+        journals = context.journal(), context.journal()  # first, since this may raise `limit_exceeded`
         self.params = params
         self.silent = False  # not a client's command: it does not change `$?`
         self.instance = secrets.token_hex(8)
@@ -83,8 +79,9 @@ class SessionCommand:
                 os.close(fd)
             remove_tree(folder)
             raise
-        self.stdout = OutputStream(opened[0], journals[0], WeakCallback(self.wake), orphaned_pipes=orphaned_pipes)
-        self.stderr = OutputStream(opened[1], journals[1], WeakCallback(self.wake), orphaned_pipes=orphaned_pipes)
+        changed, orphaned_pipes = WeakCallback(self.wake), context.orphaned_pipes
+        self.stdout = OutputStream(opened[0], journals[0], changed, orphaned_pipes=orphaned_pipes)
+        self.stderr = OutputStream(opened[1], journals[1], changed, orphaned_pipes=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
         """Return the lines that run it. `cwd` is absolute; `last` is the exit code before. Raises `OSError`."""
@@ -168,25 +165,35 @@ class SessionCommand:
 
 
 class SessionCommandStream(ProcessAttachStream[SessionCommand]):
-    """Serves one `session.exec` call. `on_gone` is called when the call has closed."""
+    """Serves one `session.exec` call."""
 
     def __init__(
-        self, run: SessionCommand, call: RuntimeCall, params: SessionExec, on_gone: Callable[[SessionCommand], None]
+        self, run: SessionCommand, call: RuntimeCall, params: SessionExec, on_detach: Callable[[SessionCommand], None]
     ) -> None:
+        """Create the stream of a call.
+
+        Args:
+            run: The command.
+            call: The call that is served.
+            params: The parameters of the call.
+            on_detach: Is called when the call has closed.
+
+        Raises:
+            HawseError: `invalid_params` if the output is shorter than `params.since`.
+        """
         self._run = run
         self._waiting_sent = False
-        self._on_gone = on_gone
-        super().__init__(
-            run,
-            call,
+        self._on_detach = on_detach
+        options = AttachOptions(
             since=beginning(run, params.since),
+            result=SessionCommand.result,
+            exit_event=False,
             limit=params.max_output,
             input_id=params.input,
             hold_id=call.key,
-            result=SessionCommand.result,
-            exit_event=False,
             stdin_timeout=None if call.key is not None else 0.0,
         )
+        super().__init__(run, call, options)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         run = self._run
@@ -202,4 +209,4 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
 
     def detach(self) -> None:
         super().detach()
-        self._on_gone(self._run)
+        self._on_detach(self._run)

@@ -13,7 +13,6 @@ from runtime.session.command import SessionCommand
 from runtime.session.shell import Shell
 from runtime.session.shell_script import STOP_SIGNAL
 
-GRACE = 5.0  # seconds from TERM to KILL
 RETURN_TIMEOUT = 2.0  # seconds after KILL within which the shell has to report again
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -41,8 +40,10 @@ async def stop(
     before: ProcessesBefore,
     trees: ProcessTrees,
     wait: Callable[[float], Awaitable[None]],
+    *,
+    grace: float,
 ) -> bool:
-    """End a command: SIGTERM to its processes, SIGKILL after GRACE.
+    """End a command: SIGTERM to its processes, SIGKILL after `grace` seconds.
 
     bash runs the next command of a list when a program catches SIGINT or dies of another signal. The trap of
     STOP_SIGNAL runs before that next command and drops the list. If no program runs, the shell itself is busy, and
@@ -54,12 +55,13 @@ async def stop(
         before: The processes that do not belong to the command.
         trees: Reads the process table.
         wait: Waits until the state of the session has changed, or for the given number of seconds.
+        grace: Seconds from SIGTERM to SIGKILL.
 
     Returns:
         Whether the shell still runs and has reported the end of the command.
     """
     clock = asyncio.get_running_loop().time
-    deadline = clock() + GRACE
+    deadline = clock() + grace
     signalled: set[Member] = set()
     first = True
     for step in chain(STEPS, repeat(STEPS[-1])):
@@ -88,7 +90,14 @@ async def settle(
 ) -> bool:
     """Wait until all pending signals have been delivered to the shell, so that none interrupts the next command.
 
-    Returns whether the shell has reported `token` within RETURN_TIMEOUT.
+    Args:
+        shell: The shell of the session.
+        token: The token of the message that the shell is asked to write.
+        arrived: Returns whether that message has arrived.
+        wait: Waits until the state of the session has changed, or for the given number of seconds.
+
+    Returns:
+        Whether the message has arrived within RETURN_TIMEOUT.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + RETURN_TIMEOUT

@@ -6,9 +6,10 @@ import secrets
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path, PurePath
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from hawse.api.paths import from_text
 from hawse.api.sessions import SessionInfo
@@ -16,20 +17,27 @@ from hawse.api.types import Exit
 from hawse.rpc import typed
 from hawse.wire import HawseError
 from runtime.core.remove_tree import remove_tree
-from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import ThreadPool
 from runtime.posix.process_table import PROCESS_MARK
-from runtime.posix.process_tree import ProcessTrees
-from runtime.process.process import TIMED_OUT
+from runtime.process.process import TIMED_OUT, ProcessContext
 from runtime.session.command import SessionCommand
 from runtime.session.interrupt import ProcessesBefore, settle, stop
-from runtime.session.shell import Shell
+from runtime.session.shell import Shell, ShellOptions
 from runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
-QUEUE_LIMIT = 64  # commands that wait on one session: each holds two pipes
 READY_TIMEOUT = 10.0  # seconds within which a new shell has to report for the first time
-WATCHDOG_INTERVAL = 1.0  # seconds between checks whether a shell has read the end of a command and not reported it
 MISSES = 3  # failed checks after which the shell is killed
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionLimits:
+    """The bounds of the sessions of a runtime."""
+
+    running: int = 256  # sessions at a time: each is a process and two pipes
+    ended: int = 64  # ended sessions that `session.get` still describes
+    keyed_commands: int = 64  # ended commands with a key that keep their whole output
+    queue: int = 64  # commands that wait on one session: each holds two pipes
+    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and where `session.delete` names none
+    watchdog: float = 1.0  # seconds between checks whether a shell has read the end of a command and not reported it
 
 
 class Session:
@@ -38,27 +46,18 @@ class Session:
     def __init__(
         self,
         session_id: str,
-        shell: str,
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        folder: Path,
-        tasks: Tasks,
-        trees: ProcessTrees,
-        disk: ThreadPool,
+        options: ShellOptions,
+        context: ProcessContext,
+        limits: SessionLimits,
         on_end: Callable[["Session"], None],
     ) -> None:
         """Start the shell; `ready` waits until it can be used.
 
         Args:
             session_id: The id of the session.
-            shell: The path of the shell.
-            cwd: The directory in which it starts.
-            env: Its whole environment.
-            folder: A path for the session's directory, which is made here and removed at the end.
-            tasks: Owns the work of this session.
-            trees: Reads the process table and ends process trees.
-            disk: The threads that read files.
+            options: What the shell is started with. Its `folder` is made here and removed at the end.
+            context: The objects that all programs of a runtime share.
+            limits: The bounds of its queue and of its times.
             on_end: Is called once, when the shell has ended.
 
         Raises:
@@ -67,12 +66,13 @@ class Session:
         """
         self.id = session_id
         self.instance = secrets.token_hex(8)
-        self.folder = folder
+        self.shell = options.path
         self.watchers: dict[Callable[[], None], None] = {}
-        self._shell_path = shell
+        self._folder = options.folder
         self._started = time.time()
-        self._tasks = tasks
-        self._trees = trees
+        self._tasks = context.tasks
+        self._trees = context.trees
+        self._limits = limits
         self._on_end = on_end
         self._queue: deque[SessionCommand] = deque()
         self._run: SessionCommand | None = None
@@ -84,14 +84,14 @@ class Session:
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
-        self._syntax = SyntaxCheck(shell, disk)
+        self._syntax = SyntaxCheck(options.path, context.disk)
         self._checked: SessionCommand | None = None  # the command that was last checked for syntax errors
-        folder.mkdir(mode=0o700)
+        options = replace(options, env={**options.env, PROCESS_MARK: self.instance})
+        options.folder.mkdir(mode=0o700)
         try:
-            env = {**env, PROCESS_MARK: self.instance}
-            self._shell = Shell(shell, folder, cwd=cwd, env=env, on_message=self._receive, on_exit=self._exited)
+            self._shell = Shell(options, on_message=self._receive, on_exit=self._exited)
         except BaseException:
-            remove_tree(folder)
+            remove_tree(options.folder)
             raise
 
     @property
@@ -103,16 +103,12 @@ class Session:
     def exit(self) -> Exit | None:
         return self._shell.exit
 
-    @property
-    def shell(self) -> str:
-        return self._shell_path
-
     def describe(self) -> SessionInfo:
         return SessionInfo(
             id=self.id,
             instance=self.instance,
             pid=self._shell.pid,
-            shell=self._shell_path,
+            shell=self.shell,
             started=self._started,
             state="running" if self.exit is None else "exited",
             running=self._run is not None,
@@ -131,10 +127,7 @@ class Session:
                     await self._changed.wait()
         if token not in self._reported or self.exit is not None:
             await self.end(0)
-            raise HawseError(
-                "spawn_failed",
-                f"shell {self._shell_path} is not a shell that reads commands from stdin",
-            )
+            raise HawseError("spawn_failed", f"{self.shell} is not a shell that reads commands from stdin")
         self._reported.clear()
         self._held = False
         self._next()
@@ -142,9 +135,10 @@ class Session:
     def submit(self, run: SessionCommand) -> None:
         """Queue a command. Raises `exited`, `limit_exceeded`."""
         if self.exit is not None or self._deleted:
-            raise self._gone()
-        if len(self._queue) >= QUEUE_LIMIT:
-            raise HawseError("limit_exceeded", f"queue of session {self.id} is full: {QUEUE_LIMIT} commands wait")
+            raise self._exited_error()
+        limit = self._limits.queue
+        if len(self._queue) >= limit:
+            raise HawseError("limit_exceeded", f"queue of session {self.id} is full: {limit} commands wait")
         run.ahead = len(self._queue) + (self._run is not None)
         self._queue.append(run)
         self._next()
@@ -187,7 +181,7 @@ class Session:
         self._before = ProcessesBefore(self._shell.pid, self.mark)
         self._shell.send(text)
         loop = asyncio.get_running_loop()
-        self._timers = [loop.call_later(WATCHDOG_INTERVAL, self._check_reports)]
+        self._timers = [loop.call_later(self._limits.watchdog, self._check_reports)]
         if run.params.timeout is not None:
             self._timers.append(loop.call_later(run.params.timeout, self._time_out))
 
@@ -199,7 +193,7 @@ class Session:
             if message is not None and run in self._queue:
                 self._queue.remove(run)
                 self._last = SYNTAX_ERROR
-                run.refuse(PurePath(self._shell_path).name.encode() + b": " + message, SYNTAX_ERROR)
+                run.refuse(PurePath(self.shell).name.encode() + b": " + message, SYNTAX_ERROR)
         except Exception as error:
             if run in self._queue:
                 self._queue.remove(run)
@@ -263,7 +257,7 @@ class Session:
             self._misses = self._misses + 1 if self._shell.unread == 0 else 0
             if self._misses >= MISSES:
                 self._shell.signal(signal.SIGKILL)
-        self._timers[0] = asyncio.get_running_loop().call_later(WATCHDOG_INTERVAL, self._check_reports)
+        self._timers[0] = asyncio.get_running_loop().call_later(self._limits.watchdog, self._check_reports)
 
     # ---- ends
 
@@ -276,7 +270,8 @@ class Session:
 
     async def _stop(self, run: SessionCommand, before: ProcessesBefore) -> None:
         token = secrets.token_hex(8)
-        back = await stop(self._shell, run, before, self._trees, self._wait)
+        grace = self._limits.kill_grace
+        back = await stop(self._shell, run, before, self._trees, self._wait, grace=grace)
         if not (back and await settle(self._shell, token, lambda: token in self._reported, self._wait)):
             self._shell.signal(signal.SIGKILL)
         self._reported.discard(token)
@@ -308,10 +303,10 @@ class Session:
             run, self._run = self._run, None
             for timer in self._timers:
                 timer.cancel()
-            run.fail(self._gone(admitted=True))
+            run.fail(self._exited_error(admitted=True))
         self._settle(result, ended=True)
         self._fail_waiting()
-        remove_tree(self.folder)
+        remove_tree(self._folder)
         for wake in list(self.watchers):
             wake()
         self._on_end(self)
@@ -319,9 +314,9 @@ class Session:
     def _fail_waiting(self) -> None:
         queue, self._queue = self._queue, deque()
         for run in queue:
-            run.fail(self._gone())
+            run.fail(self._exited_error())
 
-    def _gone(self, *, admitted: bool = False) -> HawseError:
+    def _exited_error(self, *, admitted: bool = False) -> HawseError:
         why = "was deleted" if self._deleted else "has ended"
         details = {"id": self.id, "instance": self.instance, "exit": self.exit}
         return HawseError("exited", f"session {self.id} {why}", admitted="yes" if admitted else "no", details=details)

@@ -9,6 +9,7 @@ import os
 import signal
 import termios
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from hawse.api.types import Exit
@@ -20,26 +21,30 @@ from runtime.session.shell_script import ShellScript, argv
 MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes short lines only
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShellOptions:
+    """What a shell is started with."""
+
+    path: str  # the program
+    folder: Path  # the private directory for its two pipes
+    cwd: str  # the directory in which it starts
+    env: Mapping[str, str]  # its whole environment
+
+
 class Shell:
     """One shell, from its start until it has been reaped."""
 
     def __init__(
         self,
-        path: str,
-        folder: Path,
+        options: ShellOptions,
         *,
-        cwd: str,
-        env: Mapping[str, str],
         on_message: Callable[[str, str, str], None],
         on_exit: Callable[[Exit], None],
     ) -> None:
         """Start the shell.
 
         Args:
-            path: The program.
-            folder: The private directory for the two pipes.
-            cwd: The directory in which the shell starts.
-            env: Its whole environment.
+            options: The program, its pipes, directory and environment.
             on_message: Is called with the kind, the token and the value of each message.
             on_exit: Is called once when the shell has ended.
 
@@ -47,7 +52,8 @@ class Shell:
             HawseError: `spawn_failed`, `limit_exceeded`.
             OSError: The pipes could not be made.
         """
-        self.lines = ShellScript(path, str(folder / "status"))
+        folder = options.folder
+        self.lines = ShellScript(options.path, str(folder / "status"))
         self.exit: Exit | None = None
         self._on_message = on_message
         self._on_exit = on_exit
@@ -60,7 +66,7 @@ class Shell:
             raise
         self._control = control
         try:
-            pid = spawn_reading(argv(path), env=env, cwd=cwd, stdin=str(folder / "control"))
+            pid = spawn_reading(argv(options.path), env=options.env, cwd=options.cwd, stdin=str(folder / "control"))
         except BaseException:
             os.close(control)
             os.close(status)

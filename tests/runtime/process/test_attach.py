@@ -1,4 +1,4 @@
-"""What one caller sees of a process: offsets, input that is applied once, and bounds."""
+"""One reader of a process: its offsets, input that is applied once, and its bounds."""
 
 import sys
 
@@ -14,7 +14,10 @@ NUMBERS = b"".join(b"%08d\n" % n for n in range(LINES))
 PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
 
 
-async def test_a_flood_is_held_back_by_its_reader_and_arrives_whole(client: Client) -> None:
+SMALL_JOURNALS = pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20))])
+
+
+async def test_a_slow_reader_slows_the_program_down_and_gets_all_output(client: Client) -> None:
     run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
     while len(run.output) < len(NUMBERS):
         run.grant(200_000)
@@ -26,7 +29,7 @@ async def test_a_flood_is_held_back_by_its_reader_and_arrives_whole(client: Clie
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20, flow=BRIEF))])
-async def test_bytes_that_the_journal_lost_are_declared(served: Served, client: Client) -> None:
+async def test_bytes_that_the_journal_lost_are_reported_by_an_event(served: Served, client: Client) -> None:
     run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
     await run.event("opened")
     await eventually(lambda: not served.runtime.execs.running.values())
@@ -62,7 +65,7 @@ async def test_an_attached_reader_resumes_each_stream_at_its_offset(client: Clie
     assert first.output == b"abc\ngo\n"
     third = client.call("process.attach", {"id": "p"})
     await third.result()
-    assert third.output == b"abc\ngo\n", "an ended one can still be read"
+    assert third.output == b"abc\ngo\n", "an ended process can still be read"
 
 
 async def test_input_that_is_sent_again_is_applied_once(client: Client) -> None:
@@ -81,7 +84,7 @@ async def test_input_that_is_sent_again_is_applied_once(client: Client) -> None:
     assert second.output == b"hello world"
 
 
-async def test_input_that_is_not_allowed_ends_its_call_with_what_is_applied(client: Client) -> None:
+async def test_input_that_is_not_allowed_ends_its_call_with_the_applied_offset(client: Client) -> None:
     await client.ask("process.start", id="p", command="exec cat", stdin=True)
     await client.ask("process.start", id="q", command="exec sleep 60")
     reader = client.call("process.attach", {"id": "p", "input": "i"})
@@ -105,13 +108,13 @@ async def test_input_that_is_not_allowed_ends_its_call_with_what_is_applied(clie
 
 async def test_a_reader_without_input_cannot_end_stdin(client: Client) -> None:
     await client.ask("process.start", id="p", command="exec cat", stdin=True)
-    looks = client.call("process.attach", {"id": "p"})
-    looks.end()
-    writes = client.call("process.attach", {"id": "p", "input": "i"})
-    writes.send(b"still there")
-    await looks.seen(b"still there")
-    writes.end()
-    await looks.result()
+    reader = client.call("process.attach", {"id": "p"})
+    reader.end()
+    writer = client.call("process.attach", {"id": "p", "input": "i"})
+    writer.send(b"still open")
+    await reader.seen(b"still open")
+    writer.end()
+    await reader.result()
 
 
 async def test_input_is_bounded_when_a_program_does_not_read(served: Served) -> None:
@@ -138,7 +141,7 @@ async def test_input_is_bounded_when_a_program_does_not_read(served: Served) -> 
 
 
 async def test_output_beyond_max_output_is_not_sent_and_the_result_is_truncated(client: Client) -> None:
-    """The rest holds nobody up, not even where nothing is granted, and the offsets tell how much there was."""
+    """The rest does not slow the program down, even without credit. The offsets include it."""
     script = "head -c 300 /dev/zero; head -c 100 /dev/zero >&2; head -c 30000000 /dev/zero"
     run = client.call("exec", {"command": script, "max_output": 200}, generous=False, window=2000)
     result = await run.result()
@@ -151,7 +154,7 @@ async def test_output_beyond_max_output_is_not_sent_and_the_result_is_truncated(
     assert not nothing.output
 
 
-async def test_a_bounded_stream_is_resumed_within_its_bound(served: Served) -> None:
+async def test_a_stream_with_max_output_is_resumed_within_that_bound(served: Served) -> None:
     params = {"command": "printf 1234567890; read x", "stdin": True, "max_output": 6}
     async with served.client() as client:
         first = client.call("exec", {**params, "input": "i"}, key="k")
@@ -163,8 +166,8 @@ async def test_a_bounded_stream_is_resumed_within_its_bound(served: Served) -> N
         assert again.output == b"56"
 
 
-async def test_old_output_is_read_from_the_disk_without_a_seam(served: Served, client: Client) -> None:
-    served.runtime.journals.limits = JournalLimits(each=1 << 20)
+@SMALL_JOURNALS
+async def test_old_output_is_read_from_disk_and_newer_output_from_memory(client: Client) -> None:
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", PRINT_NUMBERS])
     await client.ask("process.wait", id="p", exit=True)
     info = await client.ask("process.get", id="p")
@@ -178,8 +181,8 @@ async def test_old_output_is_read_from_the_disk_without_a_seam(served: Served, c
     assert bytes(part.output) == NUMBERS[1_234_567:]
 
 
-async def test_a_reader_of_old_output_does_not_slow_the_program_down(served: Served, client: Client) -> None:
-    served.runtime.journals.limits = JournalLimits(each=1 << 20)
+@SMALL_JOURNALS
+async def test_a_reader_of_old_output_does_not_slow_the_program_down(client: Client) -> None:
     script = f"{PRINT_NUMBERS}; sys.stdin.read(1); sys.stdout.buffer.write(b'x' * 3_000_000)"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", script], stdin=True)
     await client.ask("process.wait", id="p", log={"text": f"{LINES - 1:08d}"})

@@ -1,10 +1,10 @@
-"""`exec`: once for each key, from anywhere again, and what is kept of what has ended."""
+"""`exec`: a key runs once, its repeats resume it, and the output of ended commands is bounded."""
 
 import pytest
 
 from hawse.rpc.idempotency import IdempotencyLimits
 from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, JournalLimits
-from runtime.process import exec as execs
+from runtime.process.process import ProcessLimits
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive, eventually
 
@@ -47,8 +47,8 @@ async def test_a_key_whose_outcome_is_no_longer_kept_never_runs_again(client: Cl
     assert (served.workspace / "ran").read_text() == "0\n1\n2\n3\n"
 
 
-async def test_old_outcomes_keep_the_end_of_their_output_only(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execs, "ENDED_KEPT", 1)
+@pytest.mark.parametrize("limits", [RuntimeLimits(programs=ProcessLimits(ended_execs=1))])
+async def test_old_outcomes_keep_only_the_end_of_their_output(client: Client) -> None:
     old = client.execute("seq 10000", key="old")
     result = await old.result()
     await client.execute("true", key="new").result()
@@ -59,8 +59,8 @@ async def test_old_outcomes_keep_the_end_of_their_output_only(client: Client, mo
     assert again.output == old.output[start:]
 
 
-async def test_the_output_of_a_keyed_exec_waits_for_its_caller(served: Served) -> None:
-    """`lossless`: what was printed while the line was cut is all there, and the program was held back for it."""
+async def test_the_program_of_a_keyed_exec_waits_while_its_connection_is_lost(served: Served) -> None:
+    """No output is lost: the program is paused until the repeat reads on."""
     script = "head -c 12000000 /dev/zero"
     async with served.client() as client:
         first = client.execute(script, key="k", generous=False)
@@ -97,21 +97,16 @@ async def test_a_command_without_a_key_gets_eof_when_its_call_closes(served: Ser
     assert (served.workspace / "printed").exists()
 
 
-async def test_a_keyed_command_waits_for_its_input_and_not_for_ever(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("limits", [RuntimeLimits(programs=ProcessLimits(stdin_timeout=2.0))])
+async def test_the_stdin_of_a_keyed_command_stays_open_for_a_limited_time(served: Served) -> None:
     params = {"command": "cat > got; echo done > done", "stdin": True, "input": "i"}
     async with served.client() as client:
         first = client.call("exec", params, key="k")
         first.send(b"a")
         await eventually(lambda: first.granted == 1)
-    (process,) = served.runtime.execs.running.values()
-    await eventually(lambda: not process.writers._count)
-    monkeypatch.setattr(execs, "STDIN_TIMEOUT", 0.02)
     async with served.client() as client:
         second = client.call("exec", params, key="k")
         assert (await second.event("opened"))["input_offset"] == 1
-        assert process.writers._timer is None
         second.send(b"b", offset=1)
         await eventually(lambda: second.granted == 1)
     await eventually(lambda: not served.runtime.execs.running.values())
@@ -135,8 +130,8 @@ async def test_a_reader_that_is_slow_loses_nothing_when_many_others_start(client
         await call.result()
 
 
-async def test_ended_commands_take_no_room_from_new_ones(client: Client, served: Served) -> None:
-    served.runtime.journals.limits = JournalLimits(total=8 * LEAST_CAPACITY)
+@pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(total=8 * LEAST_CAPACITY))])
+async def test_the_journals_of_ended_commands_make_room_for_those_of_new_ones(client: Client) -> None:
     for number in range(20):
         assert (await client.execute("echo hi", key=f"k{number}").result())["code"] == 0
 

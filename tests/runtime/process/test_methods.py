@@ -1,4 +1,4 @@
-"""`process.*` and `exec`: ids, keys, kills, and what is kept of what has ended."""
+"""`process.*` and `exec`: ids, errors, kills, and the retention of ended processes."""
 
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,11 @@ async def test_a_running_id_is_a_conflict_and_an_ended_one_is_replaced(client: C
         ("exec", {}, "invalid_params"),
         ("exec", {"argv": ["no-such-program"]}, "spawn_failed"),
         ("exec", {"command": "true", "since": {"stdout": 1}}, "invalid_params"),
-        ("process.attach", {"id": "nobody"}, "not_found"),
-        ("process.get", {"id": "nobody"}, "not_found"),
-        ("process.kill", {"id": "nobody"}, "not_found"),
-        ("process.signal", {"id": "nobody", "signal": "INT"}, "not_found"),
-        ("process.kill", {"id": "nobody", "grace": -1}, "invalid_params"),
+        ("process.attach", {"id": "missing"}, "not_found"),
+        ("process.get", {"id": "missing"}, "not_found"),
+        ("process.kill", {"id": "missing"}, "not_found"),
+        ("process.signal", {"id": "missing", "signal": "INT"}, "not_found"),
+        ("process.kill", {"id": "missing", "grace": -1}, "invalid_params"),
     ],
 )
 async def test_an_invalid_call_is_a_typed_error_and_starts_no_process(
@@ -75,7 +75,9 @@ async def test_a_kill_answers_when_no_process_of_the_tree_is_left(client: Client
         "exit": {"code": None, "signal": "SIGTERM", "timed_out": False, "oom": None}
     }
     assert not any(alive(pid) for pid in (started["pid"], *(int(file.read_text()) for file in files)))
-    assert (await client.ask("process.kill", id="p"))["exit"]["signal"] == "SIGTERM", "again: it is gone"
+    assert (await client.ask("process.kill", id="p"))["exit"]["signal"] == "SIGTERM", (
+        "a kill of an ended process returns its exit"
+    )
 
 
 async def test_a_kill_may_begin_with_another_signal(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""A stream of output and the places in it: memory, disk and what is lost are one line of offsets."""
+"""An output stream and its cursors: one range of offsets over memory, disk and lost bytes."""
 
 import asyncio
 import os
@@ -65,7 +65,7 @@ async def read(cursor: StreamCursor, arrived: asyncio.Event) -> bytes:
     return bytes(got)
 
 
-async def test_a_cursor_goes_from_disk_to_memory_without_a_seam(store: SpillStore) -> None:
+async def test_a_cursor_reads_from_disk_and_then_from_memory(store: SpillStore) -> None:
     printed = Printed(store)
     await printed.print(DATA)
     assert printed.stream.journal.start > 0
@@ -87,7 +87,7 @@ async def test_a_reader_of_the_disk_does_not_slow_the_program_until_its_bytes_wo
     assert old.cursor is None
     await printed.print(DATA[300_000:400_000])
     os.write(printed.into, b"x" * 50_000)
-    await eventually(lambda: old.cursor == 0)  # it is half of what the disk holds behind
+    await eventually(lambda: old.cursor == 0)  # it is behind by half of what the disk holds
     await eventually(lambda: printed.stream.pacer.paused)
     printed.stream.pacer.remove(old)
     await eventually(lambda: not printed.stream.pacer.paused)
@@ -144,7 +144,7 @@ async def test_a_stream_that_is_dropped_while_the_disk_is_slow_does_not_block_ot
         printed.close()
         del printed
         assert journal() is not None  # it is still being written out
-        assert pool.journal().capacity > 0  # which sees to what the others have
+        assert pool.journal().capacity > 0  # the pool reads the size of the other journals
     finally:
         slow.set()
     await eventually(lambda: journal() is None)

@@ -1,14 +1,22 @@
-"""A process: two streams byte for byte, stdin, its end, and the end of all that it started."""
+"""A process: its output streams, its stdin, its exit, and the end of its process tree."""
 
+import asyncio
 import hashlib
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
+from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPools
+from runtime.journal.journal import JournalPool
 from runtime.posix.oom import OomCounter
-from runtime.process import process
+from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.posix.process_tree import ProcessTrees
+from runtime.process.process import Process, ProcessContext, ProcessLimits, ProcessOptions
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive, eventually
 
 BYTES = """
@@ -54,7 +62,7 @@ async def test_a_big_stdin_reaches_a_slow_reader_whole(client: Client) -> None:
     assert bytes(run.output).decode().strip() == hashlib.sha256(data).hexdigest()
 
 
-async def test_a_call_ends_although_its_program_left_input_unread(client: Client) -> None:
+async def test_a_call_ends_although_its_program_did_not_read_all_input(client: Client) -> None:
     run = client.execute("head -c 1", stdin=True, input="i")
     with pytest.raises(AssertionError, match="closed before"):
         while True:
@@ -63,7 +71,7 @@ async def test_a_call_ends_although_its_program_left_input_unread(client: Client
     assert run.output == b"\0"
 
 
-async def test_a_program_that_closes_its_stdin_and_runs_on_takes_the_rest_as_read(client: Client) -> None:
+async def test_input_for_a_program_that_has_closed_its_stdin_is_applied_and_dropped(client: Client) -> None:
     run = client.execute("exec <&-; echo closed; sleep 60", stdin=True, input="i")
     await run.seen(b"closed\n")
     await run.type(bytes(1_000_000))
@@ -71,19 +79,17 @@ async def test_a_program_that_closes_its_stdin_and_runs_on_takes_the_rest_as_rea
     assert not run.closed
 
 
-async def test_background_children_do_not_keep_a_command(client: Client) -> None:
+async def test_background_children_do_not_delay_the_result(client: Client) -> None:
     run = client.execute("sleep 60 & echo $!; echo x")
     assert (await run.result())["code"] == 0
     child, x = bytes(run.output).split()
     assert x == b"x"
-    assert alive(int(child)), "what it left in the background goes on"
+    assert alive(int(child)), "the background child still runs"
     await client.execute(f"kill {int(child)}").result()
 
 
-async def test_a_timeout_keeps_what_was_printed_and_kills_the_whole_tree(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "KILL_GRACE", 0.05)
+@pytest.mark.parametrize("limits", [RuntimeLimits(programs=ProcessLimits(kill_grace=0.05))])
+async def test_a_timeout_keeps_the_output_and_kills_the_whole_tree(client: Client, tmp_path: Path) -> None:
     script = (
         f"exec 2>/dev/null; setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
         f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & echo printed; trap '' TERM; while :; do sleep 0.1; done"
@@ -110,7 +116,7 @@ async def test_a_timeout_gives_a_program_time_to_clean_up(client: Client) -> Non
     assert run.output == b"ready\ncleaned\n"
 
 
-async def test_a_signal_ends_with_its_name(client: Client) -> None:
+async def test_the_exit_names_the_signal_that_ended_the_program(client: Client) -> None:
     assert (await client.execute("kill -KILL $$").result())["signal"] == "SIGKILL"
 
 
@@ -119,9 +125,9 @@ async def test_signals_reach_the_group_and_are_refused_after_the_end(client: Cli
     await client.ask("process.start", id="p", command=script)
     reader = client.call("process.attach", {"id": "p"})
     await reader.seen(b"ready\n")
-    for told, name in enumerate(("USR1", "SIGUSR1", 10), 1):
+    for count, name in enumerate(("USR1", "SIGUSR1", 10), 1):
         await client.ask("process.signal", id="p", signal=name)
-        await reader.until(lambda: reader.output.count(b"usr1") == told)  # noqa: B023
+        await reader.until(lambda: reader.output.count(b"usr1") == count)  # noqa: B023
     await client.ask("process.signal", id="p", signal="INT")
     assert (await reader.result())["exit"]["signal"] == "SIGINT"
     assert (await client.refused("process.signal", id="p", signal="INT")).code == "exited"
@@ -130,7 +136,7 @@ async def test_signals_reach_the_group_and_are_refused_after_the_end(client: Cli
 
 
 async def test_a_kill_reaches_the_processes_that_an_ended_leader_left_running(client: Client, tmp_path: Path) -> None:
-    """P2: one ignores TERM in the session, one is a daemon whose parents are all gone, one has no environment."""
+    """P2: one ignores TERM in the session, one is a daemon whose parents have all ended, one has no environment."""
     stubborn = f"trap '' TERM; echo $$ > {tmp_path}/near; while :; do sleep 60; done"
     daemon = f"(trap '' TERM; sh -c 'echo $PPID' > {tmp_path}/away; while :; do sleep 60; done) &"
     bare = f"echo $$ > {tmp_path}/bare; exec sleep 60"
@@ -141,7 +147,7 @@ async def test_a_kill_reaches_the_processes_that_an_ended_leader_left_running(cl
     assert (await client.call("process.attach", {"id": "p"}).result())["exit"]["code"] == 0
     pids = [int(file.read_text()) for file in files]
     assert all(map(alive, pids))
-    assert (await client.ask("process.kill", id="p", grace=0.05))["exit"]["code"] == 0, "its own end stays its end"
+    assert (await client.ask("process.kill", id="p", grace=0.05))["exit"]["code"] == 0, "its exit code stays"
     assert not any(map(alive, pids))
 
 
@@ -154,28 +160,41 @@ async def test_a_runtime_that_ends_leaves_no_process_running(tmp_path: Path) -> 
     await eventually(lambda: not alive(pid))
 
 
-async def test_a_kill_of_our_own_is_not_taken_for_the_kernels(served: Served, client: Client, tmp_path: Path) -> None:
+async def test_only_a_sigkill_that_the_runtime_did_not_send_may_count_as_out_of_memory(
+    tmp_path: Path, trees: ProcessTrees, pools: ThreadPools
+) -> None:
     counter = tmp_path / "memory.events"
     counter.write_text("oom 0\noom_kill 0\n")
-    launcher = served.runtime.execs._launcher
-    launcher.ground = launcher.ground._replace(oom=OomCounter(counter))
+    async with asyncio.TaskGroup() as group:
+        orphaned_pipes = OrphanedPipes()
+        context = ProcessContext(
+            tasks=Tasks(group),
+            trees=trees,
+            disk=pools.disk,
+            journal=JournalPool().journal,
+            orphaned_pipes=orphaned_pipes,
+            oom=OomCounter(counter),
+        )
 
-    async def ended(how: str, kills: int) -> object:
-        process_id = f"{how}-{kills}"
-        started = await client.ask("process.start", id=process_id, command="exec sleep 60")
-        counter.write_text(f"oom 9\noom_kill {kills}\n")
-        if how == "killed":
-            await client.ask("process.kill", id=process_id, grace=0, signal="KILL")
-        elif how == "signal":
-            await client.ask("process.signal", id=process_id, signal="KILL")
-        else:
-            os.kill(started["pid"], 9)
-        result = await client.call("process.attach", {"id": process_id}).result()
-        assert result["exit"]["signal"] == "SIGKILL"
-        return result["exit"]["oom"]
+        async def oom(sender: str, kills: int) -> bool | None:
+            exited = asyncio.Event()
+            options = ProcessOptions(argv=["sleep", "60"], cwd="/", env=dict(os.environ))
+            process = Process("p", options, context, lambda _: exited.set())
+            counter.write_text(f"oom 9\noom_kill {kills}\n")
+            if sender == "end":
+                await process.end(signal.SIGKILL, 0)
+            elif sender == "signal":
+                process.signal(signal.SIGKILL)
+            else:
+                os.kill(process.pid, signal.SIGKILL)
+            await exited.wait()
+            assert process.exit is not None
+            assert process.exit.signal == "SIGKILL"
+            return process.exit.oom
 
-    assert await ended("kernel", 1) is True
-    assert await ended("kernel", 1) is False, "that one was counted already"
-    assert await ended("signal", 2) is None
-    assert await ended("killed", 3) is None
-    assert await ended("kernel", 4) is True
+        assert await oom("kernel", 1) is True
+        assert await oom("kernel", 1) is False, "that kill was counted already"
+        assert await oom("signal", 2) is None
+        assert await oom("end", 3) is None
+        assert await oom("kernel", 4) is True
+        orphaned_pipes.close()

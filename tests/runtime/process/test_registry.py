@@ -1,4 +1,4 @@
-"""What is kept of the processes that have ended: bounded in number and in age."""
+"""The registry of processes: retention by number and age, and its list."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ async def names(client: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(count=2))])
-async def test_the_latest_are_kept_and_those_that_run_are_not_counted(client: Client) -> None:
+async def test_the_latest_ended_processes_are_kept_and_running_ones_do_not_count(client: Client) -> None:
     await client.ask("process.start", id="runs", command="sleep 60")
     for number in range(4):
         await ran(client, f"p{number}")
@@ -36,7 +36,7 @@ async def test_an_old_process_is_dropped_with_its_output_on_disk(client: Client,
     assert not store._segments
 
 
-async def test_they_outlive_the_client_that_started_them(served: Served) -> None:
+async def test_processes_outlive_the_client_that_started_them(served: Served) -> None:
     async with served.client() as client:
         await ran(client, "p", "echo kept; exit 3")
     async with served.client() as client:
@@ -47,7 +47,7 @@ async def test_they_outlive_the_client_that_started_them(served: Served) -> None
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(processes=Retention(count=1))])
-async def test_an_id_that_ran_again_is_one_record_and_dies_once(client: Client) -> None:
+async def test_an_id_that_ran_twice_counts_once(client: Client) -> None:
     await ran(client, "p")
     await ran(client, "p")
     await ran(client, "q")
@@ -56,7 +56,7 @@ async def test_an_id_that_ran_again_is_one_record_and_dies_once(client: Client) 
     assert await names(client) == ["p"]
 
 
-async def test_a_long_list_comes_in_parts_and_long_arguments_are_cut(client: Client) -> None:
+async def test_a_long_list_comes_in_pages_and_long_arguments_are_cut(client: Client) -> None:
     for number in range(5):
         await ran(client, f"p{number}", f": {'x' * 1000}")
     first = await client.ask("process.list", limit=2)
@@ -81,11 +81,11 @@ async def test_starts_of_one_id_at_once_give_one_process(client: Client) -> None
 
 
 @pytest.mark.parametrize("process_id", ["my/../id", "../x", "", "a\n", "x" * 65])
-async def test_an_id_is_no_path(client: Client, process_id: str) -> None:
+async def test_an_id_that_could_be_a_path_is_invalid(client: Client, process_id: str) -> None:
     assert (await client.refused("process.start", id=process_id, command="true")).code == "invalid_params"
 
 
-async def test_a_failed_start_leaves_no_record_and_an_old_one_as_it_was(client: Client) -> None:
+async def test_a_failed_start_adds_no_process_and_keeps_the_ended_one_of_its_id(client: Client) -> None:
     assert (await client.refused("process.start", id="p", argv=["no-such-program"])).code == "spawn_failed"
     assert await names(client) == []
     await ran(client, "p", "exit 7")

@@ -1,4 +1,4 @@
-"""`process.wait`: the end, a line, a port, whichever comes first; and nothing is left of a wait that is given up."""
+"""`process.wait`: for an exit, a match in the output or a port; and a wait that ends leaves nothing behind."""
 
 import asyncio
 import sys
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from runtime.journal.journal import JournalLimits
-from runtime.process import wait as process_waits
+from runtime.process import wait as process_wait
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import PATIENCE, Channel, Client, Served, eventually
 from tests.support.stack import free_port
 
@@ -21,6 +22,9 @@ http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
 """
 
 
+SMALL_JOURNALS = pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20))])
+
+
 async def start(client: Client, command: str, **params: Any) -> None:
     await client.ask("process.start", {"id": "p", "command": command, **params})
 
@@ -30,7 +34,7 @@ async def wait(client: Client, **params: Any) -> Any:
 
 
 def idle(served: Served) -> bool:
-    """No reader, no watcher is left of anything."""
+    """Whether no process has a reader."""
     return all(
         not process.readers and not [r for r in stream.pacer._readers if r is not stream.spill]
         for process in served.runtime.processes.records
@@ -38,18 +42,18 @@ def idle(served: Served) -> bool:
     )
 
 
-async def test_the_end_is_told_now_or_when_it_comes(client: Client) -> None:
+async def test_an_exit_is_reported_when_it_happens_and_also_afterwards(client: Client) -> None:
     await start(client, "read x; exit 4", stdin=True)
     waiting = client.call("process.wait", {"id": "p", "exit": True})
     assert (await waiting.event("opened"))["from"] == {"stdout": 0, "stderr": 0}
-    writes = client.call("process.attach", {"id": "p", "input": "i"})
-    writes.end()
+    writer = client.call("process.attach", {"id": "p", "input": "i"})
+    writer.end()
     expected = {"code": 4, "signal": None, "timed_out": False, "oom": None}
     assert (await waiting.result())["exit"] == expected
     assert await wait(client, exit=True) == {"event": "exit", "exit": expected, "match": None, "status": None}
 
 
-async def test_a_line_counts_that_was_printed_before_and_one_that_is_still_to_come(client: Client) -> None:
+async def test_a_line_matches_whether_it_was_printed_before_or_after_the_call(client: Client) -> None:
     await start(client, "echo one; echo two >&2; read x; printf 'three\\r\\n'; sleep 60", stdin=True)
     first = await wait(client, log={"text": "one"})
     assert first["event"] == "log"
@@ -62,7 +66,7 @@ async def test_a_line_counts_that_was_printed_before_and_one_that_is_still_to_co
     assert (await third.result())["match"]["start"] == 4
 
 
-async def test_a_text_is_taken_as_it_is_and_since_leaves_out_what_was_before(client: Client) -> None:
+async def test_a_text_matches_literally_and_since_excludes_earlier_output(client: Client) -> None:
     await start(client, "echo 'a.c abc'; echo abc; sleep 60")
     assert (await wait(client, log={"text": "a.c"}))["match"]["start"] == 0
     assert (await wait(client, log={"pattern": "a.c", "since": {"stdout": 3}}))["match"]["start"] == 4
@@ -70,8 +74,8 @@ async def test_a_text_is_taken_as_it_is_and_since_leaves_out_what_was_before(cli
     assert (await wait(client, log={"text": "abc", "stream": "stderr"}, timeout=0.05))["event"] == "timeout"
 
 
-async def test_a_line_that_is_only_on_disk_by_now_is_found(client: Client, served: Served) -> None:
-    served.runtime.journals.limits = JournalLimits(each=1 << 20)
+@SMALL_JOURNALS
+async def test_a_line_that_is_only_on_disk_is_found(client: Client, served: Served) -> None:
     flood = "import sys; print('needle'); sys.stdout.writelines('%07d\\n' % n for n in range(600_000))"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", flood])
     await wait(client, exit=True)
@@ -81,7 +85,7 @@ async def test_a_line_that_is_only_on_disk_by_now_is_found(client: Client, serve
     assert (await wait(client, log={"text": "0599999"}))["match"]["end"] == 600_000 * 8 + 6
 
 
-async def test_an_end_before_the_line_or_the_port_is_an_error_that_says_how(client: Client) -> None:
+async def test_an_exit_before_the_line_or_the_port_is_an_error_with_the_exit(client: Client) -> None:
     await start(client, "echo hello; exit 3")
     error = await client.refused("process.wait", id="p", log={"text": "never"})
     assert error.code == "exited"
@@ -92,10 +96,10 @@ async def test_an_end_before_the_line_or_the_port_is_an_error_that_says_how(clie
     ended = await wait(client, log={"text": "never"}, exit=True)
     assert ended["event"] == "exit"
     last = await wait(client, log={"text": "hello"}, exit=True)
-    assert last["event"] == "log", "what it printed comes before its end"
+    assert last["event"] == "log", "output is searched before the exit is reported"
 
 
-async def test_time_that_is_up_is_a_result(client: Client, served: Served) -> None:
+async def test_a_timeout_is_a_result(client: Client, served: Served) -> None:
     await start(client, "sleep 60")
     assert await wait(client, exit=True, timeout=0.02) == {
         "event": "timeout", "exit": None, "match": None, "status": None,
@@ -103,7 +107,7 @@ async def test_time_that_is_up_is_a_result(client: Client, served: Served) -> No
     assert idle(served)
 
 
-async def test_a_port_is_waited_for_by_connecting_or_by_its_answer(client: Client) -> None:
+async def test_a_port_counts_as_open_when_it_accepts_or_answers_with_the_status(client: Client) -> None:
     port = free_port()
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", SERVER, str(port)])
     assert (await wait(client, port={"port": port}))["event"] == "port"
@@ -127,10 +131,10 @@ async def test_a_port_is_waited_for_by_connecting_or_by_its_answer(client: Clien
         ({"port": {"port": 80, "path": "/a\r\nX: y"}}, "invalid_params"),
         ({"exit": True, "timeout": 0}, "invalid_params"),
         ({"exit": True, "instance": "another"}, "stale_handle"),
-        ({"exit": True, "id": "nobody"}, "not_found"),
+        ({"exit": True, "id": "missing"}, "not_found"),
     ],
 )
-async def test_what_cannot_be_waited_for_is_refused_and_leaves_nothing(
+async def test_an_invalid_wait_is_refused_and_leaves_no_reader(
     client: Client, served: Served, params: dict[str, Any], code: str
 ) -> None:
     await start(client, "sleep 60")
@@ -138,12 +142,12 @@ async def test_what_cannot_be_waited_for_is_refused_and_leaves_nothing(
     assert idle(served)
 
 
-async def test_a_pattern_that_is_none_is_told_where_it_stands(client: Client) -> None:
+async def test_the_error_for_an_invalid_pattern_names_its_parameter(client: Client) -> None:
     await start(client, "sleep 60")
     assert (await client.refused("process.wait", id="p", log={"pattern": "("})).details == {"path": "$.log.pattern"}
 
 
-async def test_a_wait_that_is_cancelled_or_cut_off_leaves_no_task_no_timer_no_reader(served: Served) -> None:
+async def test_a_wait_that_is_cancelled_or_disconnected_leaves_no_task_and_no_reader(served: Served) -> None:
     async with served.client() as client:
         await start(client, "while echo line; do sleep 0.01; done")
         before = (await client.info())["tasks"]
@@ -161,20 +165,20 @@ async def test_a_wait_that_is_cancelled_or_cut_off_leaves_no_task_no_timer_no_re
                 pass
 
 
-async def test_a_search_that_is_long_is_made_in_a_thread(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_waits, "LONG", 0)
+async def test_a_long_search_runs_in_a_thread(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_wait, "LONG", 0)
     await start(client, "seq 20000; sleep 60")
     found = await wait(client, log={"pattern": r"^1999\d$"})
     assert found["match"]["text"] == "19990"
 
 
-async def test_while_somebody_waits_for_a_line_a_flood_does_not_run_past_it(client: Client, served: Served) -> None:
-    served.runtime.journals.limits = JournalLimits(each=1 << 20)
+@SMALL_JOURNALS
+async def test_a_flood_of_output_does_not_outrun_a_wait_for_a_line(client: Client) -> None:
     lines = "import sys; sys.stdin.read(1); open(1, 'w').writelines('%07d\\n' % n for n in range(3_000_000))"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", lines], stdin=True)
     waiting = client.call("process.wait", {"id": "p", "log": {"pattern": "^2999998$"}})
     await waiting.event("opened")
-    writes = client.call("process.attach", {"id": "p", "input": "i"})
-    writes.send(b"g")
-    writes.cancel()
+    writer = client.call("process.attach", {"id": "p", "input": "i"})
+    writer.send(b"g")
+    writer.cancel()
     assert (await waiting.result())["match"]["start"] == 2_999_998 * 8

@@ -2,12 +2,14 @@
 
 import pytest
 
-from runtime.session import interrupt as session_stop
+from runtime.session.session import SessionLimits
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, alive
 from tests.support.sessions import SHELLS, execute, run
 
 
 @SHELLS
+@pytest.mark.parametrize("limits", [RuntimeLimits(sessions=SessionLimits(kill_grace=1.0))])
 @pytest.mark.parametrize(
     "command",
     [
@@ -25,9 +27,8 @@ from tests.support.sessions import SHELLS, execute, run
     ],
 )
 async def test_a_timeout_ends_the_command_and_neither_the_shell_nor_the_next_one(
-    client: Client, shell: str, command: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, shell: str, command: str
 ) -> None:
-    monkeypatch.setattr(session_stop, "GRACE", 1.0)
     await client.ask("session.create", id="s", shell=shell)
     await run(client, "kept=kept; sleep 61 & bg=$!")
     late = execute(client, command, timeout=0.1)

@@ -4,9 +4,12 @@ import os
 
 import pytest
 
-from runtime.session import session
-from tests.support.runtime import Client, Served
+from runtime.session.session import SessionLimits
+from runtime.settings import RuntimeLimits
+from tests.support.runtime import Client
 from tests.support.sessions import SHELLS, execute, run
+
+FAST_WATCHDOG = pytest.mark.parametrize("limits", [RuntimeLimits(sessions=SessionLimits(watchdog=0.05))])
 
 
 @SHELLS
@@ -61,13 +64,13 @@ async def test_a_command_that_changes_its_shell_does_not_block_the_session(clien
         assert b"on\n" in call.output
 
 
+@FAST_WATCHDOG
 @pytest.mark.parametrize(
     "command", ["ulimit -n 0", 'for n in 10 11 12 13; do eval "exec $n<&-"; done', "builtin() { :; }"]
 )
-async def test_a_shell_that_can_no_longer_report_is_killed_and_the_result_says_so(
-    client: Client, command: str, monkeypatch: pytest.MonkeyPatch
+async def test_a_shell_that_can_no_longer_report_is_killed_and_the_result_has_ended_set(
+    client: Client, command: str
 ) -> None:
-    monkeypatch.setattr(session, "WATCHDOG_INTERVAL", 0.05)
     await client.ask("session.create", id="s", shell="/bin/bash")
     result = await execute(client, command).result()
     if not result["ended"]:
@@ -76,10 +79,8 @@ async def test_a_shell_that_can_no_longer_report_is_killed_and_the_result_says_s
     assert (await client.ask("session.get", id="s"))["state"] == "exited"
 
 
-async def test_the_directory_of_the_pipes_may_be_removed(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "WATCHDOG_INTERVAL", 0.05)
+@FAST_WATCHDOG
+async def test_a_command_that_removes_the_directory_of_the_pipes_ends_the_session(client: Client) -> None:
     created = await client.ask("session.create", id="s")
     folder = os.path.dirname(os.readlink(f"/proc/{created['pid']}/fd/0"))
     result = await execute(client, f"rm -rf {folder}").result()

@@ -19,8 +19,8 @@ async def test_the_directory_and_variables_of_one_call_are_undone(client: Client
     inside = await run(
         client, f"{show}; cd /; E=changed", cwd="/usr/lib", env={"E": "it's\n$x", "G": None, "n": "m", "new": "w"}
     )
-    told = b"[it's\n$x] [none] [m] [w]\n"
-    assert inside == (0, b"/usr/lib\n" + told + told, b"")
+    printed = b"[it's\n$x] [none] [m] [w]\n"
+    assert inside == (0, b"/usr/lib\n" + printed + printed, b"")
     assert await run(client, show) == before
     assert (await run(client, "cd - >/dev/null; pwd"))[1] == b"/usr\n"
     assert (await run(client, "pwd", cwd="lib"))[1] == b"/usr/lib\n", "it begins at the session's"
