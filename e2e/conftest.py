@@ -25,8 +25,8 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    known = os.environ.get("HAWSE_CHROMIUM")
-    return known or subprocess.check_output([ROOT / "scripts/find_chromium.sh"], text=True).strip()
+    configured = os.environ.get("HAWSE_CHROMIUM")
+    return configured or subprocess.check_output([ROOT / "scripts/find_chromium.sh"], text=True).strip()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -39,7 +39,7 @@ async def browser(chromium_path: str) -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    """A gateway for this test, with the isolation that this machine supports."""
+    """A gateway with the isolation that this machine supports."""
     async with Stack(tmp_path / "state", isolation="auto") as stack:
         yield stack
 

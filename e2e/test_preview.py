@@ -69,7 +69,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
     await context.close()
 
 
-async def live(page: Page, url: str) -> asyncio.Event:
+async def open_site(page: Page, url: str) -> asyncio.Event:
     """Open a page and wait until Vite's client receives a message. Each message sets the returned event."""
     received = asyncio.Event()
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.set()))
@@ -79,33 +79,34 @@ async def live(page: Page, url: str) -> asyncio.Event:
     return received
 
 
-async def shows(page: Page, word: str) -> None:
+async def until_shown(page: Page, word: str) -> None:
+    """Wait until the site shows `word`."""
     await page.wait_for_function("word => document.querySelector('#out')?.textContent === word", arg=word)
 
 
 async def test_a_page_is_served_and_updated_without_a_reload(site: tuple[Stack, Site], page: Page) -> None:
     _, vite = site
-    await live(page, vite.preview.url)
-    await shows(page, "first")
+    await open_site(page, vite.preview.url)
+    await until_shown(page, "first")
     for word in ("second", "third"):
         await vite.write_word(word)
-        await shows(page, word)
+        await until_shown(page, word)
     assert await page.evaluate("sessionStorage.loads") == "1", "the page was reloaded"
 
 
 async def test_the_address_stays_valid_after_the_gateway_was_killed(site: tuple[Stack, Site], page: Page) -> None:
     stack, vite = site
-    received = await live(page, vite.preview.url)
-    await shows(page, "first")
+    received = await open_site(page, vite.preview.url)
+    await until_shown(page, "first")
     await stack.kill()
     received.clear()
     await stack.start()
     async with asyncio.timeout(TIMEOUT):
         await received.wait()  # Vite's client reconnects
     await vite.write_word("after")
-    await shows(page, "after")
+    await until_shown(page, "after")
     await page.goto(vite.preview.url)
-    await shows(page, "after")
+    await until_shown(page, "after")
 
 
 async def test_a_preview_cannot_read_the_gateways_page(site: tuple[Stack, Site], page: Page) -> None:
@@ -114,12 +115,12 @@ async def test_a_preview_cannot_read_the_gateways_page(site: tuple[Stack, Site],
     await page.evaluate("sessionStorage.setItem('secret', 'x'); localStorage.setItem('secret', 'x')")
     await vite.sandbox.files.write("site/public/plain.html", b"<title>plain</title>")
     await page.goto(f"{vite.preview.path_url}plain.html")
-    look = "() => { try { return localStorage.secret } catch (error) { return error.name } }"
-    assert (await page.evaluate("self.origin"), await page.evaluate(look)) == ("null", "SecurityError")
-    answer = await page.evaluate(
+    read_secret = "() => { try { return localStorage.secret } catch (error) { return error.name } }"
+    assert (await page.evaluate("self.origin"), await page.evaluate(read_secret)) == ("null", "SecurityError")
+    response = await page.evaluate(
         f"fetch('{stack.base}/v1/tickets', {{method: 'POST'}}).then(r => r.status, e => 'refused')"
     )
-    assert answer == "refused"
+    assert response == "refused"
     await page.goto(f"{vite.preview.url}plain.html")
     assert await page.evaluate("localStorage.getItem('secret')") is None, "the preview shares the gateway's origin"
 
@@ -139,9 +140,9 @@ async def test_a_page_opens_a_websocket_of_a_program_that_compares_origin_with_h
 async def test_a_revoked_address_shows_an_error_page(site: tuple[Stack, Site], page: Page) -> None:
     _, vite = site
     await vite.sandbox.ports.unexpose(vite.preview.port)
-    answer = await page.goto(vite.preview.url)
-    assert answer is not None
-    assert answer.status == 404
+    response = await page.goto(vite.preview.url)
+    assert response is not None
+    assert response.status == 404
     assert await page.title() == "No such preview"
 
 

@@ -34,7 +34,7 @@ async def size_of(view: View) -> tuple[int, int]:
     return state["cols"], state["rows"]
 
 
-async def prompt(view: View) -> None:
+async def prepare_shell(view: View) -> None:
     """Wait for the shell, clear the screen, and set a fixed prompt."""
     await view.run("PS1='$ '; clear; echo read''y")
     await view.until_text("ready")
@@ -44,7 +44,7 @@ async def prompt(view: View) -> None:
 
 async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     (workspace(stack) / "poem.txt").write_text(POEM)
     before = await view.screen()
     cols, rows = await size_of(view)
@@ -73,7 +73,7 @@ async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: 
 
 async def test_less_pages_and_searches_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     (workspace(stack) / "poem.txt").write_text(POEM)
     cols, rows = await size_of(view)
     await view.run("less poem.txt")
@@ -92,9 +92,9 @@ async def test_less_pages_and_searches_as_in_a_native_terminal(open_page: Open, 
     await view.until("() => window.hawse.terminal.buffer.active.type === 'normal'")
 
 
-async def test_top_draws_its_table_and_leaves_the_shell_as_it_was(open_page: Open) -> None:
+async def test_htop_draws_its_table_and_leaves_the_shell_as_it_was(open_page: Open) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     await view.run("htop")
     await view.until_text("PID")
     await view.until_text("F10")
@@ -107,7 +107,7 @@ async def test_top_draws_its_table_and_leaves_the_shell_as_it_was(open_page: Ope
 
 async def test_python_has_history_and_line_editing(open_page: Open) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     await view.run(f"{sys.executable} -q")
     await view.until_text(">>>")
     await view.run("2 ** 100")
@@ -124,7 +124,7 @@ async def test_python_has_history_and_line_editing(open_page: Open) -> None:
 
 async def test_256_colours_and_true_colour_appear_in_the_cells(open_page: Open) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     await view.run(
         r"for i in 1 99 200 255; do printf '\033[48;5;%dm%3d\033[0m' $i $i; done; printf '\033[38;2;1;2;3mRGB\033[0m\n'"
     )
@@ -144,7 +144,7 @@ async def test_256_colours_and_true_colour_appear_in_the_cells(open_page: Open) 
 
 async def test_wide_characters_and_emoji_have_the_right_width(open_page: Open) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     await view.run("printf '|\u6f22\u5b57|\U0001f600|e\u0301|\uac00|\\n'")
     await view.until_text("\n|\u6f22\u5b57|\U0001f600|e\u0301|\uac00|")
     widths = await view.page.evaluate(
@@ -166,20 +166,20 @@ async def test_wide_characters_and_emoji_have_the_right_width(open_page: Open) -
 
 async def test_a_paste_of_1_mb_arrives_whole(open_page: Open, stack: Stack) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     text = "".join(f"{n:07d} pasted \u20ac\n" for n in range(56_000))  # 1.06 MB
     expected = text.replace("\n", "\r").encode()  # xterm.js, like every terminal, pastes line ends as Return
     await view.run(f"stty raw -echo; echo g''o; head -c {len(expected)} > big; stty sane; echo all''there")
     await view.until_text("go")
     await view.page.evaluate("text => window.hawse.terminal.paste(text)", text)
     await view.until_text("allthere")
-    got = (workspace(stack) / "big").read_bytes()
-    assert hashlib.sha256(got).hexdigest() == hashlib.sha256(expected).hexdigest()
+    received = (workspace(stack) / "big").read_bytes()
+    assert hashlib.sha256(received).hexdigest() == hashlib.sha256(expected).hexdigest()
 
 
 async def test_a_resize_reaches_the_program(open_page: Open) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     before = await size_of(view)
     await view.page.set_viewport_size({"width": 700, "height": 500})
     await view.until("old => window.hawse.terminal.cols < old", before[0])
@@ -191,7 +191,7 @@ async def test_a_resize_reaches_the_program(open_page: Open) -> None:
 
 async def test_ctrl_c_stops_a_program(open_page: Open) -> None:
     view = await open_page()
-    await prompt(view)
+    await prepare_shell(view)
     await view.run("sleep 1000; echo gone $?")
     await view.until_text("sleep 1000")
     await view.press("Control+c")

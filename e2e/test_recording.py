@@ -29,11 +29,12 @@ async def until(page: Page, condition: str, argument: Any = None) -> None:
     await page.wait_for_function(condition, arg=argument, timeout=WAIT, polling=50)
 
 
-async def until_shown(page: Page, text: str, *, there: bool = True) -> None:
-    await until(page, f"([text, there]) => ({_SHOWN})().includes(text) === there", [text, there])
+async def until_shown(page: Page, text: str, *, shown: bool = True) -> None:
+    await until(page, f"([text, shown]) => ({_SHOWN})().includes(text) === shown", [text, shown])
 
 
 async def until_settled(page: Page) -> None:
+    """Wait until the player has loaded the recording and finished its last seek."""
     await until(page, "() => window.playback?.player.settled && window.playback.player.phase !== 'loading'")
 
 
@@ -42,13 +43,14 @@ async def seek(page: Page, time: float) -> None:
     await until_settled(page)
 
 
-async def times(page: Page, marker: str) -> float:
+async def marker_time(page: Page, marker: str) -> float:
     return await page.evaluate(
         "label => window.playback.player.markers.find(marker => marker.label === label).t", marker
     )
 
 
 async def mark(page: Page, label: str) -> None:
+    """Set a marker in the newest recording of the page's sandbox."""
     await page.evaluate(
         """async label => {
           const { client, channel } = window.hawse;
@@ -93,16 +95,16 @@ async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, st
     await page.get_by_role("button", name="Play", exact=True).first.click()
     await until_shown(page, "second")
     await until(page, "() => window.playback.player.phase === 'ended'")
-    await until_shown(page, "first", there=False)
+    await until_shown(page, "first", shown=False)
 
-    await seek(page, await times(page, "one"))
+    await seek(page, await marker_time(page, "one"))
     await until_shown(page, "first")
-    await until_shown(page, "second", there=False)
-    await seek(page, await times(page, "two"))
+    await until_shown(page, "second", shown=False)
+    await seek(page, await marker_time(page, "two"))
     await until_shown(page, "second 漢")
     await page.keyboard.press("Home")
     await until_settled(page)
-    await until_shown(page, "second", there=False)
+    await until_shown(page, "second", shown=False)
     await page.keyboard.press("Space")
     await until(page, "() => window.playback.player.phase === 'playing'")
     await page.keyboard.press("Space")
@@ -122,8 +124,8 @@ async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, st
 async def played_by_asciinema(page: Page, cast: str) -> None:
     """asciinema's player plays the file with sizes and markers, and shows the same text."""
     await seek(page, 1e9)
-    wanted = "".join((await page.evaluate(_SHOWN)).split())
-    assert "second漢" in wanted
+    expected = "".join((await page.evaluate(_SHOWN)).split())
+    assert "second漢" in expected
     other = await page.context.new_page()
     await other.set_content("<div id=player style='width:1000px'></div>")
     await other.add_script_tag(path=PLAYER)
@@ -143,7 +145,7 @@ async def played_by_asciinema(page: Page, cast: str) -> None:
     total = sum(json.loads(line)[0] for line in cast.splitlines()[1:])
     assert at == pytest.approx(total, abs=0.05)
     text = "() => document.querySelector('.ap-term').innerText.replace(/\\s/g, '')"
-    await until(other, f"wanted => ({text})() === wanted", wanted)
+    await until(other, f"expected => ({text})() === expected", expected)
 
 
 async def test_seeking_in_a_large_recording_reads_a_bounded_part(open_page: Open, stack: Stack) -> None:
@@ -203,7 +205,7 @@ async def test_a_marker_is_set_by_a_button_and_can_be_jumped_to(open_page: Open)
     await until_settled(page)
     await page.locator(".ticks button").click()
     await until_shown(page, "before")
-    await until_shown(page, "after", there=False)
+    await until_shown(page, "after", shown=False)
 
 
 async def recordings(page: Page) -> list[dict[str, Any]]:
@@ -228,7 +230,7 @@ async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Op
     view = await open_page()
     page = view.page
     await stack.kill()
-    await view.until("() => window.hawse.state().line !== 'live'")
+    await view.until("() => window.hawse.state().connection !== 'live'")
     for name in ("Record this terminal", "Recordings"):
         await page.get_by_role("button", name=name).click()
         await expect(page.locator("#toast")).to_have_text(re.compile("Not connected to the gateway"))

@@ -45,13 +45,13 @@ async def test_the_browser_shows_the_same_screen_after_a_snapshot(
 ) -> None:
     page = await browser.new_page()
     await page.add_script_tag(path=script)
-    outcome = await page.evaluate("entry => replayHere(entry)", case)
+    result = await page.evaluate("entry => replayHere(entry)", case)
     await page.close()
-    assert len(outcome["cuts"]) == OFFSETS
+    assert len(result["cuts"]) == OFFSETS
     known = KNOWN.get(program_of(Path(case["name"])), ())
     found = [
         (cut["at"], kind, what)
-        for cut in outcome["cuts"]
+        for cut in result["cuts"]
         for kind, what in seen({**cut["end"], **cut["there"]}).items()
         if kind not in known
     ]

@@ -26,8 +26,10 @@ async def test_two_browsers_and_a_late_one_show_the_same_screen(open_page: Open)
 async def test_queries_of_programs_are_answered_once_with_several_viewers(open_page: Open) -> None:
     first = await open_page()
     second = await open_page()
-    ask = r"stty raw -echo min 0 time 5; printf '\033[6n'; answer=$(dd bs=100 count=4 2>/dev/null | tr -dc 'R0-9;'); "
-    await first.run(ask + "stty sane; echo got-$answer-")
+    query_cursor = (
+        r"stty raw -echo min 0 time 5; printf '\033[6n'; answer=$(dd bs=100 count=4 2>/dev/null | tr -dc 'R0-9;'); "
+    )
+    await first.run(query_cursor + "stty sane; echo got-$answer-")
     await first.until_text("R-")
     await second.until_text("R-")
     shown = "".join(await first.screen())
@@ -83,7 +85,7 @@ async def test_search_finds_text_in_the_scrollback(open_page: Open) -> None:
     await view.until_text("the end")
     await view.press("Control+Shift+F")
     await view.type("needle")
-    found = view.page.locator("#search-count")
+    count = view.page.locator("#search-count")
     await view.until("() => document.getElementById('search-count').textContent === '2 of 2'")
     await view.press("Enter")
     await view.until("() => document.getElementById('search-count').textContent === '1 of 2'")
@@ -91,7 +93,7 @@ async def test_search_finds_text_in_the_scrollback(open_page: Open) -> None:
     await view.page.keyboard.insert_text("less")
     await view.until("() => document.getElementById('search-count').textContent === 'Not found'")
     await view.press("Escape")
-    assert not await found.is_visible()
+    assert not await count.is_visible()
     await view.run("echo alive $((6 * 7))")
     await view.until_text("alive 42")
 

@@ -10,8 +10,8 @@ export interface Press {
   action: Action;
   byPointer: boolean;
 }
-export type Action = "smaller" | "larger" | "reader" | "theme" | "link" | "look-link";
-const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link", "look-link"];
+export type Action = "smaller" | "larger" | "reader" | "theme" | "link" | "view-link";
+const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link", "view-link"];
 
 export class Header {
   readonly #disposables = new DisposableList();

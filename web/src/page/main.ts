@@ -172,7 +172,7 @@ function act({ action, byPointer }: Press): void {
   } else if (action === "reader") {
     settings.screenReader = !settings.screenReader;
     terminal.options.screenReaderMode = settings.screenReader;
-  } else void copyLink(action === "look-link").catch(problem => overlays.toast(String(problem.message)));
+  } else void copyLink(action === "view-link").catch(problem => overlays.toast(String(problem.message)));
   saveSettings(() => localStorage, settings);
   header.showSettings(theme.current, settings.screenReader);
 }

@@ -25,7 +25,7 @@ export interface Status {
 }
 
 /** The toast for an action that needs the gateway while the page is not connected. */
-export const NOT_CONNECTED = "Not connected to the gateway. Try again when the page is live.";
+export const NOT_CONNECTED = "Not connected to the gateway. Try again after it has reconnected.";
 
 export interface StatusInput {
   connection: ConnectionState;

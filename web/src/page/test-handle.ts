@@ -6,7 +6,7 @@ import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalChannel, TerminalState } from "../terminal/terminal-channel";
 
 export interface PageState {
-  line: ConnectionState["phase"];
+  connection: ConnectionState["phase"];
   terminal: TerminalState["phase"];
   /** Median round-trip time in milliseconds. */
   rtt: number | undefined;
@@ -42,7 +42,7 @@ export function exposeTestHandle(terminal: Terminal, client: HawseClient, channe
     client,
     channel,
     state: () => ({
-      line: client.state.phase,
+      connection: client.state.phase,
       terminal: channel.state.phase,
       rtt: client.roundTrip,
       offset: channel.offset,

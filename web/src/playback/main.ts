@@ -36,12 +36,12 @@ byId<HTMLAnchorElement>("back").href = back.href;
 byId<HTMLAnchorElement>("problem-link").href = back.href;
 
 function fail(error: HawseError): void {
-  const words: Record<string, string> = {
+  const texts: Record<string, string> = {
     not_found: "This recording does not exist. It may have been deleted.",
     unauthenticated: "You are not signed in here. Sign in on the terminal's page, then come back.",
     forbidden: "You are signed in, but you may not view this recording.",
   };
-  setText(byId("problem-text"), words[error.code] ?? `${error.code}: ${error.message}`);
+  setText(byId("problem-text"), texts[error.code] ?? `${error.code}: ${error.message}`);
   byId("problem").hidden = false;
 }
 

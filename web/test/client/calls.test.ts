@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { bench } from "../fakes/bench";
+import { makeHarness } from "../fakes/harness";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,52 +15,52 @@ function watch(promise: Promise<unknown>): { outcome: unknown } {
 }
 
 test("a call waits for a connection and returns its result", async () => {
-  const { gateway, client, settle } = bench();
-  gateway.answer = call => ({ value: { method: call.method } });
+  const { gateway, client, runUntilIdle } = makeHarness();
+  gateway.respond = call => ({ value: { method: call.method } });
   const call = watch(client.call("runtime.info", {}, { sandbox: "local" }));
   client.connect();
-  await settle();
+  await runUntilIdle();
   expect(call.outcome).toEqual({ value: { method: "runtime.info" } });
   expect(gateway.calls[0]).toMatchObject({ method: "runtime.info", sandbox: "local", params: {} });
 });
 
 test("a typed error is thrown unchanged", async () => {
-  const { gateway, client, settle } = bench();
+  const { gateway, client, runUntilIdle } = makeHarness();
   const error = { code: "not_found", message: "no such thing", retryable: false, admitted: "no" };
-  gateway.answer = () => ({ error });
+  gateway.respond = () => ({ error });
   client.connect();
   const call = watch(client.call("terminal.get", { id: "x" }));
-  await settle();
+  await runUntilIdle();
   expect(call.outcome).toEqual({ code: "not_found", admitted: "no" });
 });
 
 test("a call without a key fails with interrupted and is never repeated", async () => {
-  const { gateway, client, settle } = bench();
-  gateway.answer = () => undefined;
+  const { gateway, client, runUntilIdle } = makeHarness();
+  gateway.respond = () => undefined;
   client.connect();
-  await settle();
+  await runUntilIdle();
   const call = watch(client.call("exec", { command: "rm x" }));
-  await settle();
+  await runUntilIdle();
   gateway.socket.cut();
-  await settle(1_000);
+  await runUntilIdle(1_000);
   expect(call.outcome).toEqual({ code: "interrupted", admitted: "unknown" });
   expect(gateway.calls).toHaveLength(1);
 });
 
 test("a call with a key is repeated unchanged until it has an outcome", async () => {
-  const { gateway, client, settle } = bench();
-  gateway.answer = () => undefined;
+  const { gateway, client, runUntilIdle } = makeHarness();
+  gateway.respond = () => undefined;
   client.connect();
-  await settle();
+  await runUntilIdle();
   const call = watch(client.call("exec", { command: "rm x" }, { key: "k" }));
-  await settle();
+  await runUntilIdle();
   for (let cut = 0; cut < 3; cut++) {
     gateway.socket.cut();
-    await settle(2_000);
+    await runUntilIdle(2_000);
   }
-  gateway.answer = () => ({ value: "done" });
+  gateway.respond = () => ({ value: "done" });
   gateway.socket.cut();
-  await settle(5_000);
+  await runUntilIdle(5_000);
   expect(call.outcome).toEqual({ value: "done" });
   expect(gateway.calls.length).toBeGreaterThanOrEqual(5);
   const [first, ...repeats] = gateway.calls;
@@ -74,51 +74,51 @@ test("a call with a key is repeated unchanged until it has an outcome", async ()
 });
 
 test("a call with a key survives a sandbox that is unavailable for a while", async () => {
-  const { gateway, client, settle } = bench();
+  const { gateway, client, runUntilIdle } = makeHarness();
   const error = { code: "unavailable", message: "", retryable: true, admitted: "no" };
-  gateway.answer = () => ({ error });
+  gateway.respond = () => ({ error });
   client.connect();
   const call = watch(client.call("terminal.create", { id: "main" }, { key: "k" }));
-  await settle(300);
+  await runUntilIdle(300);
   expect(call.outcome).toBe("pending");
-  gateway.answer = () => ({ value: 1 });
-  await settle(15_000);
+  gateway.respond = () => ({ value: 1 });
+  await runUntilIdle(15_000);
   expect(call.outcome).toEqual({ value: 1 });
 });
 
 test("a timeout includes the wait for a connection, and the server receives the remaining time", async () => {
-  const { gateway, client, settle } = bench();
-  gateway.answer = () => undefined;
+  const { gateway, client, runUntilIdle } = makeHarness();
+  gateway.respond = () => undefined;
   const call = watch(client.call("exec", { command: "true" }, { timeout: 5, key: "k" }));
-  await settle(2_000);
+  await runUntilIdle(2_000);
   client.connect();
-  await settle(100);
+  await runUntilIdle(100);
   expect(gateway.calls[0]?.timeout).toBeLessThanOrEqual(3);
-  await settle(5_000);
+  await runUntilIdle(5_000);
   expect(call.outcome).toEqual({ code: "deadline_exceeded", admitted: "unknown" });
 });
 
 test("closing the client fails every pending call", async () => {
-  const { client, settle } = bench();
+  const { client, runUntilIdle } = makeHarness();
   const call = watch(client.call("runtime.info", {}, { key: "k" }));
   client.close();
-  await settle();
+  await runUntilIdle();
   expect(call.outcome).toEqual({ code: "cancelled", admitted: "no" });
   const late = watch(client.call("runtime.info"));
-  await settle();
+  await runUntilIdle();
   expect(late.outcome).toEqual({ code: "cancelled", admitted: "no" });
 });
 
 test("after a retry of a failed connection, calls wait again", async () => {
-  const { gateway, client, settle } = bench();
+  const { gateway, client, runUntilIdle } = makeHarness();
   client.connect();
-  await settle();
+  await runUntilIdle();
   gateway.socket.cut(1008);
   const early = watch(client.call("runtime.info"));
-  await settle();
+  await runUntilIdle();
   expect(early.outcome).toMatchObject({ code: "unavailable" });
   client.retryNow();
   const late = watch(client.call("runtime.info"));
-  await settle();
+  await runUntilIdle();
   expect(late.outcome).toEqual({ value: {} });
 });

@@ -1,26 +1,26 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { bench } from "../fakes/bench";
+import { makeHarness } from "../fakes/harness";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test("welcome and state are those of the current connection", async () => {
-  const { client, settle } = bench();
+  const { client, runUntilIdle } = makeHarness();
   expect([client.state.phase, client.welcome]).toEqual(["idle", undefined]);
   client.connect();
-  await settle();
+  await runUntilIdle();
   expect([client.state.phase, client.welcome?.role]).toEqual(["live", "owner"]);
 });
 
 test("the round-trip time is known after the first pong", async () => {
-  const { client, settle } = bench();
+  const { client, runUntilIdle } = makeHarness();
   client.connect();
-  await settle(2_000);
+  await runUntilIdle(2_000);
   expect(client.roundTrip).toBeGreaterThanOrEqual(0);
 });
 
 test("the method's name determines the types of the parameters and of the result", () => {
-  const { client } = bench();
+  const { client } = makeHarness();
   // Only checked by the compiler: a directive without an error in the next line is an error itself.
   const typed = () => [
     client.call("terminal.get", { id: "x" }).then(({ pid }): number | null | undefined => pid),
@@ -43,11 +43,11 @@ test("the method's name determines the types of the parameters and of the result
 });
 
 test("open returns undefined while there is no connection, and a channel on the next one", async () => {
-  const { client, gateway, settle } = bench();
+  const { client, gateway, runUntilIdle } = makeHarness();
   const handlers = { result: () => {}, error: () => {} };
   expect(client.open("x", {}, handlers)).toBeUndefined();
   client.connect();
-  await settle();
+  await runUntilIdle();
   expect(client.open("x", {}, handlers)).toBeDefined();
   gateway.socket.cut();
   expect(client.open("x", {}, handlers)).toBeUndefined();

@@ -10,8 +10,8 @@ test("the first retry is immediate, then the upper bound doubles", () => {
 test("the jitter is full: a delay may be any value up to the upper bound", () => {
   const backoff = new Backoff(() => 0.5);
   expect(Array.from({ length: 4 }, () => backoff.next())).toEqual([50, 100, 200, 400]);
-  const lucky = new Backoff(() => 0);
-  expect([lucky.next(), lucky.next(), lucky.next()]).toEqual([50, 50, 50]);
+  const smallest = new Backoff(() => 0);
+  expect([smallest.next(), smallest.next(), smallest.next()]).toEqual([50, 50, 50]);
 });
 
 test("reset starts again with an immediate retry", () => {

@@ -26,72 +26,72 @@ function make(options: { token?: string | undefined; ticket?: () => Promise<stri
 async function up({ gateway, connection }: ReturnType<typeof make>): Promise<void> {
   connection.connect();
   await vi.advanceTimersByTimeAsync(0);
-  gateway.settle();
+  gateway.deliverAll();
 }
 
 test("it is live after welcome", async () => {
-  const made = make();
-  made.connection.connect();
+  const setup = make();
+  setup.connection.connect();
   await vi.advanceTimersByTimeAsync(0);
-  expect(made.phases()).toEqual(["connecting"]);
-  made.gateway.settle();
-  expect(made.phases()).toEqual(["connecting", "live"]);
+  expect(setup.phases()).toEqual(["connecting"]);
+  setup.gateway.deliverAll();
+  expect(setup.phases()).toEqual(["connecting", "live"]);
 });
 
 test("a lost connection is retried at once", async () => {
-  const made = make();
-  await up(made);
-  made.gateway.socket.cut();
-  expect(made.connection.state).toMatchObject({ phase: "waiting", reason: { code: "unavailable" } });
+  const setup = make();
+  await up(setup);
+  setup.gateway.socket.cut();
+  expect(setup.connection.state).toMatchObject({ phase: "waiting", reason: { code: "unavailable" } });
   await vi.advanceTimersByTimeAsync(50);
-  made.gateway.settle();
-  expect(made.connection.state.phase).toBe("live");
-  expect(made.gateway.sockets).toHaveLength(2);
+  setup.gateway.deliverAll();
+  expect(setup.connection.state.phase).toBe("live");
+  expect(setup.gateway.sockets).toHaveLength(2);
 });
 
 test("a gateway that fails right after welcome is retried less and less often", async () => {
-  const made = make();
-  await up(made);
+  const setup = make();
+  await up(setup);
   const waits: number[] = [];
   for (let i = 0; i < 5; i++) {
-    made.gateway.socket.cut();
-    const { state } = made.connection;
+    setup.gateway.socket.cut();
+    const { state } = setup.connection;
     if (state.phase !== "waiting") throw new Error(state.phase);
     waits.push(state.retryAt - Date.now());
     await vi.advanceTimersByTimeAsync(state.retryAt - Date.now());
-    made.gateway.settle();
+    setup.gateway.deliverAll();
   }
   expect(waits).toEqual([50, 200, 400, 800, 1_600]);
 });
 
 test("a resume hint retries without waiting for the backoff", async () => {
-  const made = make();
-  await up(made);
-  made.gateway.socket.cut();
-  made.connection.resumeHint();
+  const setup = make();
+  await up(setup);
+  setup.gateway.socket.cut();
+  setup.connection.resumeHint();
   await vi.advanceTimersByTimeAsync(0);
-  made.gateway.settle();
-  expect(made.connection.state.phase).toBe("live");
+  setup.gateway.deliverAll();
+  expect(setup.connection.state.phase).toBe("live");
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(made.gateway.sockets).toHaveLength(2);
+  expect(setup.gateway.sockets).toHaveLength(2);
 });
 
 test("a resume hint detects a dead connection soon", async () => {
-  const made = make();
-  await up(made);
-  made.connection.resumeHint();
+  const setup = make();
+  await up(setup);
+  setup.connection.resumeHint();
   await vi.advanceTimersByTimeAsync(3_000);
-  expect(made.connection.state.phase).toBe("waiting");
+  expect(setup.connection.state.phase).toBe("waiting");
 });
 
 test("without a token it is signed out, and with one it connects", async () => {
-  const made = make({ token: undefined });
-  made.connection.connect();
-  expect(made.connection.state).toEqual({ phase: "signed-out" });
-  made.connection.signIn("secret");
+  const setup = make({ token: undefined });
+  setup.connection.connect();
+  expect(setup.connection.state).toEqual({ phase: "signed-out" });
+  setup.connection.signIn("secret");
   await vi.advanceTimersByTimeAsync(0);
-  made.gateway.settle();
-  expect(made.connection.state.phase).toBe("live");
+  setup.gateway.deliverAll();
+  expect(setup.connection.state.phase).toBe("live");
 });
 
 test("a rejected token signs out, whether the ticket request or the socket reports it", async () => {
@@ -116,72 +116,72 @@ test("a rejected token signs out, whether the ticket request or the socket repor
 });
 
 test.each([1007, 1008, 1009, 4403])("after close code %i it retries only on request", async code => {
-  const made = make();
-  await up(made);
-  made.gateway.socket.cut(code);
-  expect(made.connection.state.phase).toBe("failed");
+  const setup = make();
+  await up(setup);
+  setup.gateway.socket.cut(code);
+  expect(setup.connection.state.phase).toBe("failed");
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(made.gateway.sockets).toHaveLength(1);
-  made.connection.retryNow();
+  expect(setup.gateway.sockets).toHaveLength(1);
+  setup.connection.retryNow();
   await vi.advanceTimersByTimeAsync(0);
-  made.gateway.settle();
-  expect(made.connection.state.phase).toBe("live");
+  setup.gateway.deliverAll();
+  expect(setup.connection.state.phase).toBe("live");
 });
 
 test("an error message before the close is the reason", async () => {
-  const made = make();
-  await up(made);
+  const setup = make();
+  await up(setup);
   const error = { type: "error", code: "credit_exceeded", message: "m", retryable: false, admitted: "no" };
-  made.gateway.socket.toClient.push(JSON.stringify(error));
-  made.gateway.settle();
-  made.gateway.socket.cut(1008);
-  expect(made.connection.state).toMatchObject({ phase: "failed", reason: { code: "credit_exceeded" } });
+  setup.gateway.socket.toClient.push(JSON.stringify(error));
+  setup.gateway.deliverAll();
+  setup.gateway.socket.cut(1008);
+  expect(setup.connection.state).toMatchObject({ phase: "failed", reason: { code: "credit_exceeded" } });
 });
 
 test("goaway sets the minimum delay, plus jitter", async () => {
-  const made = make();
-  await up(made);
-  made.gateway.socket.toClient.push('{"type":"goaway","reason":"restart","retry_after":2}');
-  made.gateway.settle();
-  made.gateway.socket.cut(1012);
+  const setup = make();
+  await up(setup);
+  setup.gateway.socket.toClient.push('{"type":"goaway","reason":"restart","retry_after":2}');
+  setup.gateway.deliverAll();
+  setup.gateway.socket.cut(1012);
   await vi.advanceTimersByTimeAsync(2_249);
-  expect(made.gateway.sockets).toHaveLength(1);
+  expect(setup.gateway.sockets).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
-  expect(made.gateway.sockets).toHaveLength(2);
+  expect(setup.gateway.sockets).toHaveLength(2);
 });
 
 test("close code 4429 delays the retry", async () => {
-  const made = make();
-  await up(made);
-  made.gateway.socket.cut(4429);
+  const setup = make();
+  await up(setup);
+  setup.gateway.socket.cut(4429);
   await vi.advanceTimersByTimeAsync(1_999);
-  expect(made.gateway.sockets).toHaveLength(1);
+  expect(setup.gateway.sockets).toHaveLength(1);
 });
 
 test("a gateway that never answers is retried after a time-out", async () => {
-  const made = make({ ticket: () => new Promise(() => {}) });
-  made.connection.connect();
+  const setup = make({ ticket: () => new Promise(() => {}) });
+  setup.connection.connect();
   await vi.advanceTimersByTimeAsync(CONNECT_TIMEOUT);
-  expect(made.connection.state.phase).toBe("waiting");
+  expect(setup.connection.state.phase).toBe("waiting");
 });
 
 test("a protocol violation closes the connection and stops", async () => {
-  const made = make();
-  await up(made);
-  made.gateway.socket.toClient.push("{}");
-  made.gateway.settle();
-  expect(made.connection.state).toMatchObject({ phase: "failed", reason: { code: "invalid_message" } });
-  expect(made.gateway.socket.closeCode).toBe(3_008);
+  const setup = make();
+  await up(setup);
+  setup.gateway.socket.toClient.push("{}");
+  setup.gateway.deliverAll();
+  expect(setup.connection.state).toMatchObject({ phase: "failed", reason: { code: "invalid_message" } });
+  expect(setup.gateway.socket.closeCode).toBe(3_008);
 });
 
 test("after close it does nothing", async () => {
-  const made = make();
-  await up(made);
-  made.connection.close();
-  made.connection.retryNow();
-  made.connection.resumeHint();
+  const setup = make();
+  await up(setup);
+  setup.connection.close();
+  setup.connection.retryNow();
+  setup.connection.resumeHint();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(made.connection.state.phase).toBe("closed");
-  expect(made.gateway.sockets).toHaveLength(1);
+  expect(setup.connection.state.phase).toBe("closed");
+  expect(setup.gateway.sockets).toHaveLength(1);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -4,7 +4,7 @@ import { requestTicket } from "../../src/connection/tickets";
 afterEach(() => void vi.unstubAllGlobals());
 
 const base = new URL("https://gateway.test/hawse/");
-const buy = () => requestTicket(base, "secret", new AbortController().signal);
+const request = () => requestTicket(base, "secret", new AbortController().signal);
 
 function gatewayResponds(status: number, body: unknown): ReturnType<typeof vi.fn> {
   const fetch = vi.fn(async () => new Response(JSON.stringify(body), { status }));
@@ -14,7 +14,7 @@ function gatewayResponds(status: number, body: unknown): ReturnType<typeof vi.fn
 
 test("the token is sent in a header, to a URL below the gateway's path", async () => {
   const fetch = gatewayResponds(201, { ticket: "t", expires_in: 30 });
-  expect(await buy()).toBe("t");
+  expect(await request()).toBe("t");
   const [url, init] = fetch.mock.calls[0] as unknown as [URL, RequestInit];
   expect(url.href).toBe("https://gateway.test/hawse/v1/tickets");
   expect(init).toMatchObject({ method: "POST", headers: { Authorization: "Bearer secret" } });
@@ -28,12 +28,12 @@ test.each([
   [404, null, "internal", false],
 ])("status %i is the error %s", async (status, body, code, retryable) => {
   gatewayResponds(status, body ?? {});
-  await expect(buy()).rejects.toMatchObject({ code, retryable });
+  await expect(request()).rejects.toMatchObject({ code, retryable });
 });
 
 test("an unreachable gateway is retryable", async () => {
   vi.stubGlobal("fetch", async () => {
     throw new TypeError("Failed to fetch");
   });
-  await expect(buy()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+  await expect(request()).rejects.toMatchObject({ code: "unavailable", retryable: true });
 });

@@ -42,7 +42,7 @@ function make(ticket: () => Promise<string> = async () => "a ticket") {
     },
     { up: () => ups++, event: event => events.push(event), roundTrip: () => {}, down: end => ends.push(end) },
   );
-  const say = (message: object) => {
+  const receive = (message: object) => {
     socket.toClient.push(JSON.stringify(message));
     socket.deliver("toClient");
   };
@@ -50,18 +50,18 @@ function make(ticket: () => Promise<string> = async () => "a ticket") {
     await vi.advanceTimersByTimeAsync(0);
     socket.open({ receive: () => {}, closed: () => {} });
   };
-  return { socket, transport, opened, ends, events, say, open, ups: () => ups };
+  return { socket, transport, opened, ends, events, receive, open, ups: () => ups };
 }
 
 test("it connects with the ticket, sends hello, and is up at welcome", async () => {
-  const made = make();
-  await made.open();
-  expect(made.opened).toEqual([["wss://gateway.test/sub/v1/connect?ticket=a+ticket", SUBPROTOCOL]]);
-  expect(made.socket.binaryType).toBe("arraybuffer");
-  expect(JSON.parse(String(made.socket.toServer[0]))).toMatchObject({ type: "hello", client: "test" });
-  expect(made.ups()).toBe(0);
-  made.say(WELCOME);
-  expect(made.ups()).toBe(1);
+  const setup = make();
+  await setup.open();
+  expect(setup.opened).toEqual([["wss://gateway.test/sub/v1/connect?ticket=a+ticket", SUBPROTOCOL]]);
+  expect(setup.socket.binaryType).toBe("arraybuffer");
+  expect(JSON.parse(String(setup.socket.toServer[0]))).toMatchObject({ type: "hello", client: "test" });
+  expect(setup.ups()).toBe(0);
+  setup.receive(WELCOME);
+  expect(setup.ups()).toBe(1);
 });
 
 test.each([
@@ -71,50 +71,50 @@ test.each([
   [1008, "stop"],
   [4403, "stop"],
 ])("close code %i means: %s", async (code, action) => {
-  const made = make();
-  await made.open();
-  made.socket.cut(code);
-  expect(made.ends).toEqual([expect.objectContaining({ action })]);
+  const setup = make();
+  await setup.open();
+  setup.socket.cut(code);
+  expect(setup.ends).toEqual([expect.objectContaining({ action })]);
 });
 
 test("a failed ticket ends it without a socket", async () => {
-  const made = make(async () => {
+  const setup = make(async () => {
     throw new HawseError("unauthenticated", "wrong token");
   });
   await vi.advanceTimersByTimeAsync(0);
-  expect([made.opened, made.ends[0]?.action]).toEqual([[], "sign-in"]);
+  expect([setup.opened, setup.ends[0]?.action]).toEqual([[], "sign-in"]);
 });
 
 test("a protocol violation closes the socket and stops", async () => {
-  const made = make();
-  await made.open();
-  made.say({ type: "result", ch: 1, value: 1 });
-  expect(made.socket.closeCode).toBe(3008);
-  expect(made.ends).toEqual([expect.objectContaining({ action: "stop" })]);
+  const setup = make();
+  await setup.open();
+  setup.receive({ type: "result", ch: 1, value: 1 });
+  expect(setup.socket.closeCode).toBe(3008);
+  expect(setup.ends).toEqual([expect.objectContaining({ action: "stop" })]);
 });
 
 test("goaway and the fatal error are part of the end", async () => {
-  const made = make();
-  await made.open();
-  made.say(WELCOME);
-  made.say({ type: "goaway", reason: "restart", retry_after: 2 });
-  made.say({ type: "error", code: "backlog", message: "slow", retryable: true, admitted: "no" });
-  made.socket.cut(1011);
-  expect(made.ends[0]).toMatchObject({ action: "retry", notBefore: 2_000, error: { code: "backlog" } });
+  const setup = make();
+  await setup.open();
+  setup.receive(WELCOME);
+  setup.receive({ type: "goaway", reason: "restart", retry_after: 2 });
+  setup.receive({ type: "error", code: "backlog", message: "slow", retryable: true, admitted: "no" });
+  setup.socket.cut(1011);
+  expect(setup.ends[0]).toMatchObject({ action: "retry", notBefore: 2_000, error: { code: "backlog" } });
 });
 
 test("without welcome it ends after the connect time-out, once", async () => {
-  const made = make();
-  await made.open();
+  const setup = make();
+  await setup.open();
   await vi.advanceTimersByTimeAsync(CONNECT_TIMEOUT);
-  made.transport.drop(new HawseError("cancelled", "again"));
-  expect(made.ends).toEqual([expect.objectContaining({ action: "retry" })]);
-  expect(made.socket.readyState).toBe(3);
+  setup.transport.drop(new HawseError("cancelled", "again"));
+  expect(setup.ends).toEqual([expect.objectContaining({ action: "retry" })]);
+  expect(setup.socket.readyState).toBe(3);
 });
 
 test("dropped before the ticket arrives, it opens no socket", async () => {
-  const made = make();
-  made.transport.drop(new HawseError("cancelled", "closed"), "stop");
+  const setup = make();
+  setup.transport.drop(new HawseError("cancelled", "closed"), "stop");
   await vi.advanceTimersByTimeAsync(0);
-  expect(made.opened).toEqual([]);
+  expect(setup.opened).toEqual([]);
 });

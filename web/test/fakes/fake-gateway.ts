@@ -1,5 +1,5 @@
-// A gateway and its runtime in memory. It validates the client as strictly as docs/wire.md allows. Violations are
-// collected in `faults`, which a test expects to stay empty.
+// A gateway and its runtime in memory. It validates the client as strictly as docs/wire.md allows. What the client does
+// wrong is collected in `violations`, which a test expects to stay empty.
 
 import { decodeFrame, encodeFrame } from "../../src/wire/frames";
 import { DEFAULT_LIMITS } from "../../src/wire/messages";
@@ -25,13 +25,13 @@ interface Attachment {
 export class FakeGateway {
   readonly limits: Limits = { ...DEFAULT_LIMITS };
   readonly terminals = new Map<string, FakeTerminal>();
-  readonly faults: string[] = [];
+  readonly violations: string[] = [];
   readonly calls: Call[] = [];
   readonly sockets: FakeSocket[] = [];
   /** Returns the outcome of a call other than terminal.attach; undefined leaves it pending. */
-  answer: (call: Call) => { value: unknown } | { error: object } | undefined = () => ({ value: {} });
+  respond: (call: Call) => { value: unknown } | { error: object } | undefined = () => ({ value: {} });
   /** Maximum bytes of output in one frame. */
-  slice = 65_536;
+  maxFrame = 65_536;
   #sessions = new Set<Session>();
 
   terminal(id: string): FakeTerminal {
@@ -65,7 +65,7 @@ export class FakeGateway {
   }
 
   /** Delivers messages until none is left. */
-  settle(): void {
+  deliverAll(): void {
     for (let moved = 1; moved > 0; ) {
       this.pump();
       moved = this.socket.deliver("toServer");
@@ -118,11 +118,12 @@ class Session {
         break;
       }
       case "call":
-        if (message.ch <= this.#lastChannel) this.#gateway.faults.push(`channel ${message.ch} is not higher`);
+        if (message.ch <= this.#lastChannel)
+          this.#gateway.violations.push(`channel ${message.ch} is not higher`);
         this.#lastChannel = message.ch;
         this.#gateway.calls.push(message);
         if (message.method === "terminal.attach") this.#attach(message);
-        else this.#answer(message);
+        else this.#respond(message);
         break;
       case "ping":
         this.#send({ type: "pong", t: message.t });
@@ -131,7 +132,7 @@ class Session {
         const attachment = this.#attachments.get(message.ch);
         if (attachment) attachment.window += message.bytes;
         if (attachment && attachment.window > this.#window)
-          this.#gateway.faults.push("credit granted exceeds the bytes used");
+          this.#gateway.violations.push("credit granted exceeds the bytes used");
         break;
       }
       case "cancel":
@@ -139,11 +140,11 @@ class Session {
     }
   }
 
-  #answer(call: Call): void {
-    const answer = this.#gateway.answer(call);
-    if (!answer) return;
-    if ("value" in answer) this.#send({ type: "result", ch: call.ch, ...answer });
-    else this.#send({ type: "error", ch: call.ch, ...answer.error });
+  #respond(call: Call): void {
+    const outcome = this.#gateway.respond(call);
+    if (!outcome) return;
+    if ("value" in outcome) this.#send({ type: "result", ch: call.ch, ...outcome });
+    else this.#send({ type: "error", ch: call.ch, ...outcome.error });
   }
 
   #attach(call: Call): void {
@@ -197,8 +198,8 @@ class Session {
     const attachment = this.#attachments.get(ch);
     if (!attachment) return;
     attachment.inputWindow -= payload.length;
-    if (attachment.inputWindow < 0) this.#gateway.faults.push("input exceeds the credit");
-    if (attachment.input === undefined) this.#gateway.faults.push("input without an id");
+    if (attachment.inputWindow < 0) this.#gateway.violations.push("input exceeds the credit");
+    if (attachment.input === undefined) this.#gateway.violations.push("input without an id");
     const applied = attachment.terminal.apply(attachment.input ?? "", offset, payload);
     if (applied === undefined) {
       this.#attachments.delete(ch);
@@ -214,7 +215,7 @@ class Session {
     while (attachment.window > 0) {
       const next = queue[0] ?? this.#nextOutput(attachment);
       if (!next) break;
-      const length = Math.min(next.bytes.length, attachment.window, this.#gateway.slice);
+      const length = Math.min(next.bytes.length, attachment.window, this.#gateway.maxFrame);
       this.#frame(attachment, next.kind, next.offset, next.bytes.subarray(0, length));
       if (next.kind === 1) attachment.cursor += length;
       else if (length === next.bytes.length) queue.shift();
@@ -243,7 +244,7 @@ class Session {
     return {
       kind: 1,
       offset: cursor,
-      bytes: terminal.slice(cursor, Math.min(stop, cursor + this.#gateway.slice)),
+      bytes: terminal.output(cursor, Math.min(stop, cursor + this.#gateway.maxFrame)),
     };
   }
 

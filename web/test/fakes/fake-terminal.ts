@@ -33,7 +33,7 @@ export class FakeTerminal {
     this.#journal.push(...bytes);
   }
 
-  slice(from: number, to?: number): Uint8Array {
+  output(from: number, to?: number): Uint8Array {
     return Uint8Array.from(this.#journal.slice(from, to));
   }
 

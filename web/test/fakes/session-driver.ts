@@ -36,7 +36,7 @@ class Driver {
   readonly #session: Session;
   readonly #connection: Connection;
   /** The vector's channel numbers → the connection's, which are consecutive. */
-  readonly #numbers = new Map<number, number>();
+  readonly #channels = new Map<number, number>();
 
   constructor(session: Session) {
     this.#session = session;
@@ -54,7 +54,7 @@ class Driver {
       else if (!step.late) this.#client(step);
     }
     for (const [ch, expected] of Object.entries(this.#session.after ?? {})) {
-      const ledger = this.#connection.ledger(this.#ours(Number(ch)));
+      const ledger = this.#connection.ledger(this.#channelOf(Number(ch)));
       expect(ledger?.state ?? "closed").toBe(expected.state);
       if (expected.client_window !== undefined) expect(ledger?.outgoing).toBe(expected.client_window);
       if (expected.server_window !== undefined) expect(ledger?.incoming).toBe(expected.server_window);
@@ -77,11 +77,11 @@ class Driver {
       expect(this.#rejects(step)).toBe(true);
       return;
     }
-    this.#act(step);
+    this.#send(step);
     expect(this.#connection.dataToSend()).toHaveLength(1);
     if (step.answer?.type !== "error") return;
     this.#connection.receive(
-      JSON.stringify({ message: "", ...step.answer, ch: this.#ours(Number(step.answer.ch)) }),
+      JSON.stringify({ message: "", ...step.answer, ch: this.#channelOf(Number(step.answer.ch)) }),
     );
   }
 
@@ -94,16 +94,16 @@ class Driver {
     if (this.#session.welcomed === false && message.type === "ping") return true;
     this.#connection.dataToSend();
     try {
-      this.#act(step);
+      this.#send(step);
     } catch (problem) {
       expect(problem).toBeInstanceOf(MisuseError);
     }
     return this.#connection.dataToSend().length === 0;
   }
 
-  #act({ text, frame }: Step): void {
+  #send({ text, frame }: Step): void {
     if (frame) {
-      this.#connection.input(this.#ours(frame.ch), Number(frame.offset), new Uint8Array(frame.length));
+      this.#connection.input(this.#channelOf(frame.ch), Number(frame.offset), new Uint8Array(frame.length));
       return;
     }
     const message: ClientMessage = JSON.parse(text ?? "");
@@ -111,14 +111,14 @@ class Driver {
       case "hello":
         break;
       case "call":
-        this.#numbers.set(message.ch, this.#connection.call(message.method));
+        this.#channels.set(message.ch, this.#connection.call(message.method));
         break;
       case "credit":
-        this.#connection.grant(this.#ours(message.ch), message.bytes);
+        this.#connection.grant(this.#channelOf(message.ch), message.bytes);
         break;
       case "end":
       case "cancel":
-        this.#connection[message.type](this.#ours(message.ch));
+        this.#connection[message.type](this.#channelOf(message.ch));
         break;
       case "ping":
         this.#connection.ping(message.t);
@@ -133,13 +133,13 @@ class Driver {
     if (frame) {
       const payload = new Uint8Array(frame.length);
       const { kind, offset } = frame;
-      return encodeFrame({ kind, ch: this.#ours(frame.ch), offset: Number(offset), payload });
+      return encodeFrame({ kind, ch: this.#channelOf(frame.ch), offset: Number(offset), payload });
     }
     // Only the number changes; every other character is kept.
-    return (text ?? "").replace(/"ch":\s*(\d+)/, (_, ch) => `"ch":${this.#ours(Number(ch))}`);
+    return (text ?? "").replace(/"ch":\s*(\d+)/, (_, ch) => `"ch":${this.#channelOf(Number(ch))}`);
   }
 
-  #ours(ch: number): number {
-    return this.#numbers.get(ch) ?? ch;
+  #channelOf(ch: number): number {
+    return this.#channels.get(ch) ?? ch;
   }
 }

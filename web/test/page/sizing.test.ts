@@ -32,25 +32,25 @@ function make() {
   const sizing = new Sizing({} as never, terminal as never, layout as never, attached as never, size =>
     proposed.push(size),
   );
-  const settle = () => vi.advanceTimersByTime(SETTLE);
-  return { sizing, layout, proposed, state, onResize, resize: () => resized(), settle };
+  const waitForProposal = () => vi.advanceTimersByTime(SETTLE);
+  return { sizing, layout, proposed, state, onResize, resize: () => resized(), waitForProposal };
 }
 
 test("a new layout is applied at once and proposed once", () => {
-  const { layout, proposed, resize, settle } = make();
+  const { layout, proposed, resize, waitForProposal } = make();
   resize();
   resize();
-  settle();
+  waitForProposal();
   resize();
-  settle();
+  waitForProposal();
   expect([layout.adapted, proposed]).toEqual([3, [{ cols: 100, rows: 30 }]]);
 });
 
 test("after another attach the size is proposed again", () => {
-  const { proposed, state, settle } = make();
+  const { proposed, state, waitForProposal } = make();
   for (const phase of ["live", "attaching", "live"]) {
     state.emit({ phase });
-    settle();
+    waitForProposal();
   }
   expect(proposed).toHaveLength(2);
 });

@@ -16,7 +16,7 @@ test("window.hawse has the documented fields", () => {
   const client = { state: { phase: "live" }, roundTrip: 3 };
   exposeTestHandle({ cols: 80, rows: 24 } as never, client as never, channel as never);
   expect(window.hawse?.state()).toEqual({
-    line: "live",
+    connection: "live",
     terminal: "live",
     rtt: 3,
     offset: 5,

@@ -7,7 +7,7 @@ import type { RecordingInfo } from "../../src/wire/methods";
 const encoder = new TextEncoder();
 
 /** A line every second, `0 ` to `99 `, and a keyframe every ten seconds whose screen summarises the lines before it. */
-class Tape implements RecordingSource {
+class FakeRecording implements RecordingSource {
   readonly files: Record<Part, Uint8Array>;
   readonly reads: string[] = [];
   broken: HawseError | undefined;
@@ -42,11 +42,11 @@ class Tape implements RecordingSource {
   }
 }
 
-class Paper implements Stage {
+class FakeStage implements Stage {
   text = "";
   size = "";
   /** Called before each write completes. */
-  busy = () => {};
+  beforeDone = () => {};
   reset(): void {
     this.text = "";
   }
@@ -55,7 +55,7 @@ class Paper implements Stage {
   }
   write(data: string | Uint8Array, done: () => void): void {
     this.text += typeof data === "string" ? data : new TextDecoder().decode(data);
-    this.busy();
+    this.beforeDone();
     queueMicrotask(done);
   }
 }
@@ -76,7 +76,7 @@ class FakeClock implements Clock {
   async pass(seconds: number): Promise<void> {
     const end = this.time + seconds * 1000;
     for (;;) {
-      await settle();
+      await runMicrotasks();
       const due = this.#due;
       if (!due || due.at > end) break;
       this.#due = undefined;
@@ -87,28 +87,28 @@ class FakeClock implements Clock {
   }
 }
 
-async function settle(): Promise<void> {
+async function runMicrotasks(): Promise<void> {
   for (let turn = 0; turn < 200; turn++) await Promise.resolve();
 }
 
-const tape = () => new Tape();
-let source = tape();
-let paper = new Paper();
+const makeSource = () => new FakeRecording();
+let source = makeSource();
+let stage = new FakeStage();
 let clock = new FakeClock();
-let player = new Player(source, paper, clock);
+let player = new Player(source, stage, clock);
 
 beforeEach(async () => {
-  source = tape();
-  paper = new Paper();
+  source = makeSource();
+  stage = new FakeStage();
   clock = new FakeClock();
-  player = new Player(source, paper, clock);
+  player = new Player(source, stage, clock);
   await player.load();
-  await settle();
+  await runMicrotasks();
 });
 
 describe("a player", () => {
   it("shows the beginning first and has the markers", () => {
-    expect([player.phase, paper.text, paper.size]).toEqual(["paused", "0 ", "80x24"]);
+    expect([player.phase, stage.text, stage.size]).toEqual(["paused", "0 ", "80x24"]);
     expect(player.markers).toEqual([{ t: 42, label: "here" }]);
     expect(player.duration).toBe(129);
   });
@@ -116,34 +116,34 @@ describe("a player", () => {
   it("plays in real time, at the chosen speed", async () => {
     player.play();
     await clock.pass(3.5);
-    expect(paper.text).toBe("0 1 2 3 ");
+    expect(stage.text).toBe("0 1 2 3 ");
     player.setSpeed(4);
     await clock.pass(1);
-    expect(paper.text).toBe("0 1 2 3 4 5 6 7 ");
+    expect(stage.text).toBe("0 1 2 3 4 5 6 7 ");
     player.pause();
     await clock.pass(10);
     expect(Math.abs(player.time - 7.5)).toBeLessThan(0.25); // a tick, at that speed
-    expect(paper.text).toBe("0 1 2 3 4 5 6 7 ");
+    expect(stage.text).toBe("0 1 2 3 4 5 6 7 ");
   });
 
   it("seeks from the nearest keyframe and reads only from there", async () => {
     source.reads.length = 0;
     player.seek(55.5);
-    await settle();
-    expect([paper.text, paper.size, player.time]).toEqual(["<50>50 51 52 53 54 55 ", "100x30", 55.5]);
+    await runMicrotasks();
+    expect([stage.text, stage.size, player.time]).toEqual(["<50>50 51 52 53 54 55 ", "100x30", 55.5]);
     expect(source.reads.length).toBeLessThan(5);
     player.seek(57);
-    await settle();
-    expect(paper.text).toBe("<50>50 51 52 53 54 55 56 57 ");
+    await runMicrotasks();
+    expect(stage.text).toBe("<50>50 51 52 53 54 55 56 57 ");
     player.seek(3);
-    await settle();
-    expect([paper.text, paper.size]).toEqual(["0 1 2 3 ", "80x24"]);
+    await runMicrotasks();
+    expect([stage.text, stage.size]).toEqual(["0 1 2 3 ", "80x24"]);
   });
 
   it("seeks to the last of several targets", async () => {
     for (const time of [90, 10, 75.5, 20, 33]) player.seek(time);
-    await settle();
-    expect([paper.text, player.time, player.settled]).toEqual(["<30>30 31 32 33 ", 33, true]);
+    await runMicrotasks();
+    expect([stage.text, player.time, player.settled]).toEqual(["<30>30 31 32 33 ", 33, true]);
   });
 
   it("keeps playing after a seek", async () => {
@@ -151,7 +151,7 @@ describe("a player", () => {
     await clock.pass(1.2);
     player.seek(80);
     await clock.pass(2.1);
-    expect(paper.text).toBe("<80>80 81 82 ");
+    expect(stage.text).toBe("<80>80 81 82 ");
     expect(player.phase).toBe("playing");
   });
 
@@ -160,35 +160,35 @@ describe("a player", () => {
     player.seek(98.5);
     player.play();
     await clock.pass(0.7);
-    expect(paper.size).toBe("90x20");
+    expect(stage.size).toBe("90x20");
     await clock.pass(2);
-    expect(paper.text).toContain("late");
+    expect(stage.text).toContain("late");
     await clock.pass(0.2);
     expect([player.phase, player.time]).toEqual(["ended", 129]);
     player.play();
     await clock.pass(1.1);
-    expect(paper.text).toBe("0 1 ");
+    expect(stage.text).toBe("0 1 ");
   });
 
   it("skips to a keyframe when there is more output than can be shown in time", async () => {
-    paper.busy = () => {
+    stage.beforeDone = () => {
       if (clock.time < 4_000) clock.time += 300;
     };
     player.setSpeed(16);
     player.play();
     await clock.pass(4.1);
-    expect(paper.text).toMatch(/^<[56]0>.* 6\d $/);
+    expect(stage.text).toMatch(/^<[56]0>.* 6\d $/);
     expect(Math.abs(player.time - 4.1 * 16)).toBeLessThan(10); // two writes, at that speed
     player.pause();
-    const shown = paper.text;
+    const shown = stage.text;
     await clock.pass(10);
-    expect(paper.text).toBe(shown);
+    expect(stage.text).toBe(shown);
   });
 
   it("reports an error", async () => {
     source.broken = new HawseError("not_found", "deleted");
     player.seek(70);
-    await settle();
+    await runMicrotasks();
     expect([player.phase, player.error?.code]).toEqual(["failed", "not_found"]);
   });
 });

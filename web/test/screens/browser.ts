@@ -13,8 +13,8 @@ interface Entry {
   cuts: { at: number; snapshot: string }[];
 }
 
-/** Unlike the headless build it must be opened before it draws. */
-class Opened extends Terminal {
+/** Unlike the headless build, this one has to be opened before it draws. */
+class OpenedTerminal extends Terminal {
   constructor(options: ConstructorParameters<typeof Terminal>[0]) {
     super(options);
     const host = document.createElement("div");
@@ -23,11 +23,11 @@ class Opened extends Terminal {
   }
 }
 
-/** All bytes in base64. */
+/** `entry` contains all bytes in base64. */
 export function replayHere(entry: Entry): Promise<Outcome> {
   const bytes = (base64: string) => Uint8Array.from(atob(base64), char => char.charCodeAt(0));
   const cuts = entry.cuts.map(({ at, snapshot }) => ({ at, snapshot: bytes(snapshot) }));
-  const make = Opened as unknown as Make & Headless;
+  const make = OpenedTerminal as unknown as Make & Headless;
   return replay(make, { ...entry, recording: bytes(entry.recording), cuts });
 }
 

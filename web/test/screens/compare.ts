@@ -2,7 +2,7 @@
 // that affects how the next byte is processed.
 
 import type { Terminal } from "@xterm/headless";
-import { type Buffer, type Cell, type Core, type EventState, inside, type Line } from "./inside";
+import { type Buffer, type Cell, type Core, type EventState, internalsOf, type Line } from "./internals";
 
 /** Kind of difference → an example, as "where: actual, expected". */
 export type Differences = Map<string, { count: number; example: string }>;
@@ -19,10 +19,10 @@ const SEEN_ON_BLANKS = 0x04000000 | 0x10000000 | 0x80000000;
 const OVERLINE = 0x40000000;
 
 export function compare(
-  is: Terminal,
-  should: Terminal,
-  stateIs: EventState,
-  stateShould: EventState,
+  actual: Terminal,
+  expected: Terminal,
+  actualState: EventState,
+  expectedState: EventState,
 ): Differences {
   const found: Differences = new Map();
   const note = (kind: string, where: string, left: unknown, right: unknown) => {
@@ -37,7 +37,7 @@ export function compare(
   const same = (kind: string, left: unknown, right: unknown, where = "") => {
     if (JSON.stringify(left) !== JSON.stringify(right)) note(kind, where, left, right);
   };
-  const [a, b] = [inside(is), inside(should)];
+  const [a, b] = [internalsOf(actual), internalsOf(expected)];
   same("buffer", a.buffers.active === a.buffers.alt, b.buffers.active === b.buffers.alt);
   compareBuffers("normal", a, b, a.buffers.normal, b.buffers.normal);
   if (b.buffers.active === b.buffers.alt) compareBuffers("alternate", a, b, a.buffers.alt, b.buffers.alt);
@@ -45,9 +45,9 @@ export function compare(
   same("pen", pen(a, a._inputHandler._curAttrData), pen(b, b._inputHandler._curAttrData));
   same("charset", charsets(a, b), charsets(b, b));
   same("parser", a._inputHandler._parser.currentState, b._inputHandler._parser.currentState);
-  same("title", stateIs.title, stateShould.title);
-  same("cwd", stateIs.cwd, stateShould.cwd);
-  same("palette", sorted(stateIs.colours), sorted(stateShould.colours));
+  same("title", actualState.title, expectedState.title);
+  same("cwd", actualState.cwd, expectedState.cwd);
+  same("palette", sorted(actualState.colours), sorted(expectedState.colours));
   return found;
 
   function compareBuffers(name: string, a: Core, b: Core, left: Buffer, right: Buffer) {
@@ -88,9 +88,10 @@ export function compare(
   }
 
   function compareCells(of: string, where: string, left: Cell, right: Cell) {
-    const [text, wanted] = [left.getChars(), right.getChars()];
-    const blank = wanted === "" || wanted === " ";
-    if (text !== wanted) note(blank && text.trim() === "" ? `${of}hole` : `${of}text`, where, text, wanted);
+    const [text, expectedText] = [left.getChars(), right.getChars()];
+    const blank = expectedText === "" || expectedText === " ";
+    if (text !== expectedText)
+      note(blank && text.trim() === "" ? `${of}hole` : `${of}text`, where, text, expectedText);
     if (left.getWidth() !== right.getWidth()) note(`${of}width`, where, left.getWidth(), right.getWidth());
     compareColours(`${of}`, "background", where, left.bg & COLOUR, right.bg & COLOUR);
     if ((right.fg | left.fg) & 0x10000000) same(`${of}underline`, underline(left), underline(right), where);
@@ -117,7 +118,7 @@ export function compare(
   }
 }
 
-/** Column 0 does not count: a back tab ends there anyway. */
+/** Column 0 is ignored: a back tab always stops there. */
 function tabs(buffer: Buffer): string[] {
   return Object.keys(buffer.tabs).filter(column => buffer.tabs[Number(column)] && column !== "0");
 }
@@ -138,7 +139,7 @@ function charsets(core: Core, other: Core): unknown {
   return [glevel, charsetName(charset, other), [0, 1, 2, 3].map(g => charsetName(_charsets[g], other))];
 }
 
-/** A charset is a table; two are the same if their entries are. */
+/** A charset is a table; two charsets are equal if their entries are. */
 function charsetName(charset: object | undefined, _core: Core): string {
   return charset && Object.keys(charset).length > 0 ? JSON.stringify(charset) : "ASCII";
 }
@@ -147,7 +148,7 @@ function saved(core: Core, buffer: Buffer): unknown {
   return [buffer.savedX, Math.max(0, buffer.savedY - buffer.ybase), pen(core, buffer.savedCurAttrData, true)];
 }
 
-/** How the next character would look. What is saved has no underline style of its own. */
+/** The attributes of the next character. xterm.js does not save the underline style with the cursor, so `plain` omits it. */
 function pen(core: Core, cell: Cell, plain = false): unknown {
   const colour = (value: number) =>
     (value & MODE) === P256 && (value & 0xff) < 16 ? P16 | (value & 0xff) : value & COLOUR;
@@ -157,9 +158,9 @@ function pen(core: Core, cell: Cell, plain = false): unknown {
 
 function underline(cell: Cell): unknown {
   if (!(cell.fg & 0x10000000)) return undefined;
-  // Without extended attributes what is there is left from another cell: it is a plain line in the text's colour.
+  // Without extended attributes, `extended` is that of another cell: a single underline in the colour of the text.
   const { underlineStyle, underlineColor } = cell.extended;
-  // All bits set is what SGR 59 leaves: no colour of its own.
+  // SGR 59 (default underline colour) sets all bits.
   const colour = underlineColor & COLOUR;
   return cell.bg & HAS_EXTENDED && underlineStyle
     ? [underlineStyle, colour & MODE && colour !== COLOUR ? colour : 0]

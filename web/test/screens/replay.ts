@@ -6,7 +6,7 @@ import type { Terminal as BrowserTerminal } from "@xterm/xterm";
 import { useWidths } from "../../src/page/widths";
 import { correctXterm } from "../../src/terminal/xterm-fixes";
 import { compare, type Differences } from "./compare";
-import { listen } from "./inside";
+import { listen } from "./internals";
 
 export type Make = new (options: ITerminalOptions & ITerminalInitOnlyOptions) => Terminal;
 

@@ -15,8 +15,8 @@ function make() {
     consume: () => {},
   };
   const source = {
-    open: (_: string, __: object, given: ChannelHandlers) => {
-      handlers = given;
+    open: (_: string, __: object, channelHandlers: ChannelHandlers) => {
+      handlers = channelHandlers;
       return channel;
     },
     onUp: () => ({ dispose: () => {} }),

@@ -1,7 +1,7 @@
 // Random connection losses: no byte is lost or duplicated in either direction.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { bench } from "../fakes/bench";
+import { makeHarness } from "../fakes/harness";
 import { below, randomBytes, seeded } from "../fakes/random";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -10,9 +10,9 @@ afterEach(() => void vi.useRealTimers());
 for (let seed = 1; seed <= 40; seed++) {
   test(`no byte is lost or duplicated in either direction over random connection losses (seed ${seed})`, async () => {
     const random = seeded(seed);
-    const { gateway, client, sink, channel, settle } = bench({ random, window: 4_096 });
+    const { gateway, client, sink, channel, runUntilIdle } = makeHarness({ random, window: 4_096 });
     gateway.limits.input_window = 1_024;
-    gateway.slice = 700;
+    gateway.maxFrame = 700;
     const terminal = gateway.terminal("main");
     const typed: number[] = [];
     client.connect();
@@ -34,11 +34,11 @@ for (let seed = 1; seed <= 40; seed++) {
         gateway.socket?.deliver(random() < 0.5 ? "toServer" : "toClient", below(random, 6));
       }
     }
-    await settle(20_000);
+    await runUntilIdle(20_000);
 
-    expect(gateway.faults).toEqual([]);
+    expect(gateway.violations).toEqual([]);
     expect(channel.state).toEqual({ phase: "live" });
-    expect(Buffer.from(sink.bytes).equals(terminal.slice(0))).toBe(true);
+    expect(Buffer.from(sink.bytes).equals(terminal.output(0))).toBe(true);
     expect(Buffer.from(terminal.typed).equals(Buffer.from(typed))).toBe(true);
     expect(channel.offset).toBe(terminal.end);
     expect(channel.input.applied).toBe(typed.length);
@@ -50,8 +50,8 @@ for (let seed = 1; seed <= 40; seed++) {
 for (let seed = 1; seed <= 10; seed++) {
   test(`output that the journal no longer contains is replaced by a snapshot, never skipped (seed ${seed})`, async () => {
     const random = seeded(seed);
-    const { gateway, client, sink, channel, settle } = bench({ random, window: 4_096 });
-    gateway.slice = 300;
+    const { gateway, client, sink, channel, runUntilIdle } = makeHarness({ random, window: 4_096 });
+    gateway.maxFrame = 300;
     const terminal = gateway.terminal("main");
     client.connect();
     channel.attach();
@@ -70,13 +70,13 @@ for (let seed = 1; seed <= 10; seed++) {
         gateway.socket?.deliver(random() < 0.3 ? "toServer" : "toClient", below(random, 5));
       }
     }
-    await settle(20_000);
+    await runUntilIdle(20_000);
 
-    expect(gateway.faults).toEqual([]);
+    expect(gateway.violations).toEqual([]);
     const shown = Buffer.from(sink.bytes);
     const from = Number(/^<screen at (\d+)>/.exec(shown.toString("latin1"))?.[1] ?? 0);
     const screen = from > 0 ? terminal.snapshot(from).length : 0;
-    expect(shown.subarray(screen).equals(terminal.slice(from))).toBe(true);
+    expect(shown.subarray(screen).equals(terminal.output(from))).toBe(true);
     client.close();
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { OutputCursor } from "../../src/terminal/output-cursor";
 import type { TerminalOpened } from "../../src/wire/methods";
 import type { Frame, Kind } from "../../src/wire/protocol";
-import { FakeSink } from "../fakes/bench";
+import { FakeSink } from "../fakes/harness";
 
 function opened(change: Partial<TerminalOpened>): TerminalOpened {
   const start = { start_at: "start", from: 0, screen: 0, input_offset: 0, cols: 80, rows: 24 } as const;
@@ -17,25 +17,25 @@ function make(first: Partial<TerminalOpened> = {}) {
   const sink = new FakeSink();
   const cursor = new OutputCursor(sink);
   expect(cursor.opened(opened(first))).toBe(true);
-  let given = 0;
+  let parsedFrames = 0;
   return {
     sink,
     cursor,
-    output: (offset: number, text: string) => cursor.output(frame(1, offset, text), () => given++),
-    screen: (offset: number, text: string) => cursor.screen(frame(3, offset, text), () => given++),
+    output: (offset: number, text: string) => cursor.output(frame(1, offset, text), () => parsedFrames++),
+    screen: (offset: number, text: string) => cursor.screen(frame(3, offset, text), () => parsedFrames++),
     shown: () => new TextDecoder().decode(Uint8Array.from(sink.bytes)),
-    given: () => given,
+    parsedFrames: () => parsedFrames,
   };
 }
 
 test("known bytes are dropped, whole frames or parts, and their credit is returned", () => {
-  const { cursor, output, shown, given, sink } = make();
+  const { cursor, output, shown, parsedFrames, sink } = make();
   expect(output(0, "abc")).toBe(true);
   expect(output(0, "abc")).toBe(true);
-  expect(given()).toBe(1);
+  expect(parsedFrames()).toBe(1);
   expect(output(1, "bcd")).toBe(true);
   sink.parse();
-  expect([shown(), cursor.offset, given()]).toEqual(["abcd", 4, 3]);
+  expect([shown(), cursor.offset, parsedFrames()]).toEqual(["abcd", 4, 3]);
 });
 
 test("a gap is rejected and changes nothing", () => {

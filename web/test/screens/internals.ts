@@ -50,7 +50,7 @@ export interface Core {
   };
 }
 
-export function inside(terminal: Terminal): Core {
+export function internalsOf(terminal: Terminal): Core {
   return (terminal as unknown as { _core: Core })._core;
 }
 
@@ -70,9 +70,9 @@ export function listen(terminal: Terminal): EventState {
     eventState.cwd = cwd;
     return true;
   });
-  inside(terminal)._inputHandler.onColor(requests => {
+  internalsOf(terminal)._inputHandler.onColor(requests => {
     for (const { type, index, color } of requests) {
-      // 1 sets a colour, 2 gives back its default; 0 only asks.
+      // 1 sets a colour, 2 restores its default, 0 queries it.
       if (type === 1) eventState.colours[String(index)] = String(color);
       if (type === 2) {
         if (index === undefined) eventState.colours = {};

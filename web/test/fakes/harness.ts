@@ -46,20 +46,20 @@ export class FakeSink implements TerminalSink {
   }
 }
 
-export interface Bench {
+export interface Harness {
   gateway: FakeGateway;
   client: HawseClient;
   sink: FakeSink;
   channel: TerminalChannel;
   /** Runs the network, the emulator and the due timers until nothing is left to do. */
-  settle(milliseconds?: number): Promise<void>;
+  runUntilIdle(milliseconds?: number): Promise<void>;
 }
 
 /** Milliseconds of the test's clock between two rounds of the network. */
 const TICK = 50;
 
 /** Needs fake timers. */
-export function bench(options: { random?: () => number; window?: number } = {}): Bench {
+export function makeHarness(options: { random?: () => number; window?: number } = {}): Harness {
   const gateway = new FakeGateway();
   const client = new HawseClient({
     base: "http://gateway.test/",
@@ -75,9 +75,9 @@ export function bench(options: { random?: () => number; window?: number } = {}):
     client,
     sink,
     channel,
-    settle: async (milliseconds = 0) => {
+    runUntilIdle: async (milliseconds = 0) => {
       for (let passed = -3 * TICK; passed < milliseconds; passed += TICK) {
-        if (gateway.sockets.length > 0) gateway.settle();
+        if (gateway.sockets.length > 0) gateway.deliverAll();
         sink.parse();
         await vi.advanceTimersByTimeAsync(passed < 0 ? 0 : TICK);
       }

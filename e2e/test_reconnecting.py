@@ -105,7 +105,7 @@ async def test_a_gateway_killed_under_a_flood_and_typing_loses_nothing(open_page
     offset = (await view.state())["offset"]
     await view.until("offset => window.hawse.state().offset > offset + 1000000", offset)
     await stack.kill()
-    await view.until("() => window.hawse.state().line !== 'live'")
+    await view.until("() => window.hawse.state().connection !== 'live'")
     await stack.start()
     await view.until_live()
     await view.until("offset => window.hawse.state().offset > offset + 3000000", offset)
@@ -123,27 +123,27 @@ async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_conn
     open_page: Open, stack: Stack
 ) -> None:
     async with CuttingProxy(stack.port) as proxy:
-        stayed = await open_page()
-        left = await open_page(port=proxy.port)
-        await stayed.run("clear; seq 100000000 | sed 's/$/ \u6f22 flood/'")
-        await left.until_text("flood")
+        connected = await open_page()
+        disconnected = await open_page(port=proxy.port)
+        await connected.run("clear; seq 100000000 | sed 's/$/ \u6f22 flood/'")
+        await disconnected.until_text("flood")
         proxy.refuse()
-        offset = (await stayed.state())["offset"]
-        await left.page.get_by_text("Reconnecting").first.wait_for()
+        offset = (await connected.state())["offset"]
+        await disconnected.page.get_by_text("Reconnecting").first.wait_for()
         await asyncio.get_running_loop().run_in_executor(None, _ten_seconds)
-        await stayed.until("offset => window.hawse.state().offset > offset + 9000000", offset)  # beyond the journal
+        await connected.until("offset => window.hawse.state().offset > offset + 9000000", offset)  # beyond the journal
         proxy.resume()
-        await left.until_live()
+        await disconnected.until_live()
         # Not by Ctrl-C, which discards pending output.
-        await stayed.page.evaluate(
+        await connected.page.evaluate(
             """() => window.hawse.client.call(
               "terminal.signal", { id: "main", signal: "TERM" }, { sandbox: "local" })"""
         )
-        await stayed.run("echo the en''d")
-        for view in (stayed, left):
+        await connected.run("echo the en''d")
+        for view in (connected, disconnected):
             await view.until_text("the end")
             await view.settled()
-        one, other = await stayed.cells(), await left.cells()
+        one, other = await connected.cells(), await disconnected.cells()
         assert one == other
 
 
