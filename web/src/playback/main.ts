@@ -103,7 +103,11 @@ try {
   const title = info?.title || `${info?.terminal} @ ${address.sandbox}`;
   setText(byId("title"), title);
   document.title = `${title} · recording · hawse`;
-  const facts = [new Date((info?.started ?? 0) * 1000).toLocaleString(), formatSize(info?.size ?? 0)];
+  const started = new Date((info?.started ?? 0) * 1000);
+  const facts = [
+    started.toLocaleString([], { dateStyle: "short", timeStyle: "short" }),
+    formatSize(info?.size ?? 0),
+  ];
   if (info?.truncated) facts.push("incomplete");
   setText(byId("kind"), facts.join(" · "));
   byId<HTMLButtonElement>("download").disabled = false;
