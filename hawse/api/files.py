@@ -314,6 +314,17 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     parents: bool | None = None
 
 
+@method("file.cancel")
+class FileCancel(Params[Nothing], kw_only=True):
+    """Give up an upload. One that has received all its input, has ended or never existed is not an error.
+
+    Args:
+        key: The idempotency key of the `file.write` call.
+    """
+
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+
+
 @method("file.stat", safe=True, raises=PATH_ERRORS)
 class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
     """Describe a file or directory.

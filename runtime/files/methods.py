@@ -119,6 +119,11 @@ class FileMethods:
     def _write(self, call: RuntimeCall, params: api.FileWrite) -> None:
         self._uploads.serve(call, self._place(params), params)
 
+    @handles(api.FileCancel)
+    async def _cancel(self, params: api.FileCancel) -> Nothing:
+        self._uploads.cancel(params.key)
+        return Nothing()
+
 
 def look(place: RootedPath, follow: bool) -> tuple[os.stat_result, str | None]:
     """Return the state of a file, and the target of a symlink. It opens with O_PATH only: a FIFO is not affected."""

@@ -50,6 +50,12 @@ class Uploads:
         identity = (params.path, params.root, params.mode, params.parents)
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 
+    def cancel(self, key: str) -> None:
+        """Abandon the upload of the call with `key`, unless it has received all its input."""
+        for upload in list(self._uploads):
+            if upload.key == key and not upload.ended:
+                upload.abandon()
+
     def close(self) -> None:
         for upload in list(self._uploads):
             upload.abandon()
@@ -111,6 +117,16 @@ class Upload:
         self._closed = False  # there is a result, and nothing more to do
         self._result: FileTransferResult | HawseError | None = None
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The idempotency key of its call."""
+        return self._outcome.key
+
+    @property
+    def ended(self) -> bool:
+        """Whether all of its input has been received."""
+        return self._ended
 
     def attach(self, call: RuntimeCall) -> None:
         """Serve `call` from now on. A call that is still attached ends with `interrupted`.

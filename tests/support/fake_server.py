@@ -116,6 +116,7 @@ class World:
         self.outcomes: dict[str, Any] = {}  # of keyed plain calls
         self.files: dict[str, bytes] = {"/numbers": b"".join(b"%d\n" % n for n in range(200_000))}
         self.version = "v1"
+        self.cancelled: list[str] = []  # keys of uploads that were given up
         self.runs: list[str] = []  # what was really run
         self.fail: dict[str, list[HawseError]] = {}  # what the next calls of a method get
         self.token: str | None = None
@@ -319,6 +320,9 @@ class Session:
                 self._read(call.ch, params)
             case "file.write":
                 self._write_file(call, params)
+            case "file.cancel":
+                world.cancelled.append(params["key"])
+                self.connection.send_result(call.ch, {})
             case "file.stat":
                 data = world.files[params["path"]]
                 stat = {"path": params["path"], "type": "file", "size": len(data), "mode": 0o644, "mtime": 1.5}

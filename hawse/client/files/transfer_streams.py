@@ -4,7 +4,7 @@ from types import TracebackType
 
 import msgspec
 
-from hawse.api.files import FileOpened, FileRead, FileTransferResult, FileWrite, FileWriteOpened
+from hawse.api.files import FileCancel, FileOpened, FileRead, FileTransferResult, FileWrite, FileWriteOpened
 from hawse.api.recordings import RecordingRead
 from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
@@ -161,4 +161,7 @@ class FileWriter:
                 await self._call.input_stream.end()
                 self._result = await self._calls.outcome(self._call)
         finally:
+            unfinished = self._call.sent and not self._call.settled
             self._calls.abandon(self._call)
+            if unfinished:  # without this the upload would wait for a repeat of the call
+                self._calls.post(ClientCall(FileCancel(key=self._call.key or ""), sandbox=self._call.sandbox))

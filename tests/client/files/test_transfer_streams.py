@@ -1,5 +1,7 @@
 """Files: the channels without a socket, then handles against a server."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import BufferedChunk
 from hawse.client.files.transfer_streams import ReadCall, WriteCall
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryConnection
+from tests.support.client import MemoryConnection, eventually
 from tests.support.fake_server import FakeServer
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
@@ -134,6 +136,26 @@ async def test_an_error_in_the_block_leaves_the_old_file(hw: hawse.Client, serve
     await hw.call("echo")
     assert len(server.world.files["/numbers"]) > 1000
     assert server.world.runs == []
+    assert server.world.cancelled == [*server.world.keyed]
+
+
+async def test_a_cancelled_write_gives_the_upload_up(hw: hawse.Client, server: FakeServer) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"half"
+        await asyncio.Event().wait()
+
+    writing = asyncio.create_task(hw.sandbox().files.write("/numbers", endless()))
+    await eventually(lambda: any(upload.typed for upload in server.world.keyed.values()))
+    writing.cancel()
+    await eventually(lambda: server.world.cancelled == [*server.world.keyed])
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+
+
+async def test_a_complete_upload_is_not_given_up(hw: hawse.Client, server: FakeServer) -> None:
+    await hw.sandbox().files.write("/new", b"x")
+    await hw.call("echo")
+    assert server.world.cancelled == []
 
 
 async def test_a_refused_upload_says_why(hw: hawse.Client, server: FakeServer) -> None:

@@ -49,6 +49,19 @@ async def test_a_write_replaces_at_once_and_keeps_the_mode(client: Client, serve
     assert temporaries(served) == []
 
 
+async def test_a_cancelled_upload_is_released_at_once(client: Client, served: Served) -> None:
+    call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
+    await call.type(DATA)
+    await eventually(lambda: temporaries(served))
+    await client.ask("file.cancel", {"key": "k"})
+    await eventually(lambda: not temporaries(served))
+    with pytest.raises(HawseError, match="cancelled"):
+        await call.result()
+    await client.ask("file.cancel", {"key": "k"})
+    await client.ask("file.cancel", {"key": "never"})
+    assert not (served.workspace / "f").exists()
+
+
 async def test_a_mode_is_set_and_folders_are_made(client: Client, served: Served) -> None:
     await write(client, b"x", path="a/b/c", mode=0o600)
     assert stat.S_IMODE((served.workspace / "a/b/c").stat().st_mode) == 0o600

@@ -142,6 +142,12 @@ export interface FileArchiveResult {
   skipped: number;
 }
 
+/** Give up an upload. One that has received all its input, has ended or never existed is not an error. */
+export interface FileCancel {
+  /** The idempotency key of the `file.write` call. */
+  key: string;
+}
+
 /** Set the permission bits of a file or directory. */
 export interface FileChmod {
   /** The file or directory. A relative path begins in `root`, or else in the workspace. */
@@ -2346,6 +2352,11 @@ export interface Methods {
     params: FileArchive;
     result: FileArchiveResult;
     events: { opened: FileArchiveOpened };
+  };
+  "file.cancel": {
+    params: FileCancel;
+    result: Nothing;
+    events: Record<string, never>;
   };
   "file.chmod": {
     params: FileChmod;
