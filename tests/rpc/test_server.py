@@ -96,8 +96,8 @@ async def test_a_wrong_token_is_refused_with_unauthenticated(tmp_path: Path, tok
     async with Served(tmp_path, token="s3cret") as served:
         client = await served.client(token=token)
         await client.until(lambda: client.lost)
-        assert client.last_word is not None
-        assert client.last_word.code == "unauthenticated"
+        assert client.final_error is not None
+        assert client.final_error.code == "unauthenticated"
         assert client.welcome is None
 
 
@@ -111,8 +111,8 @@ async def test_a_link_beyond_the_limit_is_refused_and_the_others_stay(served: Se
     async with served.client() as first, served.client() as second:
         third = await served.client()
         await third.until(lambda: third.lost)
-        assert third.last_word is not None
-        assert third.last_word.code == "limit_exceeded"
+        assert third.final_error is not None
+        assert third.final_error.code == "limit_exceeded"
         await first.info()
         await second.cut()
         await eventually(lambda: len(served.runtime.server.links) == 1)

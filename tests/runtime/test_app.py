@@ -18,8 +18,9 @@ import pytest
 
 from hawse.api import METHODS
 from hawse.wire import HawseError
-from tests.support.runtime import Client, Served, alive, children, eventually
+from tests.support.runtime import Client, Served, alive, children
 from tests.support.stack import free_port
+from tests.support.waiting import lines
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -173,7 +174,7 @@ async def test_the_processes_of_a_killed_runtime_are_ended_by_the_next(folder: P
         async with await Client().connect(folder / "s") as client:
             script = "trap '' TERM HUP; echo $$ > pid; while :; do sleep 60; done"
             await client.ask("process.start", command=script)
-            await eventually(lambda: (folder / "w/pid").exists() and (folder / "w/pid").read_text().endswith("\n"))
+            await lines(folder / "w/pid")
             first.process.kill()
             await first.ends()
     left = int((folder / "w/pid").read_text())

@@ -1,10 +1,10 @@
-"""What the runtime's tests share: a runtime on a real Unix socket, and a client that writes down all it is sent.
+"""Shared by the tests of the runtime: a runtime on a Unix socket, and a client that records everything it receives.
 
     async with Served(tmp_path) as served, served.client() as client:
         shell = await client.terminal(argv=["sh"])
         await shell.until(lambda: b"$" in shell.output)
 
-Nothing sleeps: `until` waits for what comes, `eventually` looks again at what does not tell (a process, /proc).
+`until` waits for messages; `tests.support.waiting` waits for processes and files; `eventually` polls, for the rest.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message
 from runtime.app import Runtime, running
 from runtime.settings import RuntimeLimits, RuntimeSettings
 from tests.support.typed import mistake
+from tests.support.waiting import TIMEOUT, Changes
 
 WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
-PATIENCE = 20.0  # seconds after which a test that waits has failed
 OURS = ("/", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify")  # what a descriptor of the runtime points to
-CUT = HawseError("interrupted", "the line was cut")
+CUT = HawseError("interrupted", "the connection was lost")
 
 
-class Told(NamedTuple):
-    """An event, as it stood among the frames. `at`: the end of the output that came before it."""
+class ReceivedEvent(NamedTuple):
+    """An event and its position: `at` is the end of the output that came before it."""
 
     name: str
     value: Any
@@ -39,13 +39,13 @@ class Told(NamedTuple):
 
 
 class Channel:
-    """One open call: what came on it, and what is sent on it."""
+    """One open call: what was received on it, and ways to send on it."""
 
     def __init__(self, client: "Client", ch: int, method: str, *, generous: bool, input_id: str | None) -> None:
         self.ch = ch
         self.method = method
         self.input_id = input_id
-        self.events: list[Told] = []
+        self.events: list[ReceivedEvent] = []
         self.output = bytearray()
         self.stderr = bytearray()
         self.screen = bytearray()  # the latest snapshot
@@ -59,10 +59,10 @@ class Channel:
         self.closed = False
         self.generous = generous  # grants what it has taken
         self._client = client
-        self._changed = asyncio.Event()
+        self._changes = Changes()
         self._ends: dict[Kind, int] = {}
 
-    # ---- what it says
+    # ---- sending
 
     def send(self, data: bytes, offset: int | None = None) -> None:
         """Send input as far as the window allows at once; `type` waits for more."""
@@ -94,24 +94,22 @@ class Channel:
         self._client.connection.cancel(self.ch)
         self._client.link.flush()
 
-    # ---- what it waits for
+    # ---- waiting
 
     async def until(self, done: Callable[[], Any]) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while not done():
-                self._changed.clear()
-                await self._changed.wait()
+        """Wait until `done()`, which depends on what was received."""
+        await self._changes.until(done)
 
     async def event(self, name: str, count: int = 1) -> Any:
         """The value of the `count`th event of that name."""
 
-        def told() -> list[Any]:
+        def values() -> list[Any]:
             return [event.value for event in self.events if event.name == name]
 
-        await self.until(lambda: len(told()) >= count or self.closed)
-        if len(told()) < count:
+        await self.until(lambda: len(values()) >= count or self.closed)
+        if len(values()) < count:
             raise self.error or AssertionError(f"no {name} (event {count}); there were {self.events}")
-        return told()[count - 1]
+        return values()[count - 1]
 
     async def seen(self, text: bytes) -> None:
         await self.until(lambda: text in self.output or self.closed)
@@ -130,7 +128,7 @@ class Channel:
         assert self.error is not None, f"it gave {self.value!r}"
         return self.error
 
-    # ---- what came
+    # ---- receiving
 
     def received(self, event: Message | Data) -> None:
         match event:
@@ -144,11 +142,11 @@ class Channel:
                 self._close(error=event.to_exception())
             case _:
                 self.granted += getattr(event, "bytes", 0)
-        self._changed.set()
+        self._changes.notify()
 
     def cut_off(self) -> None:
         self._close(error=self.error or CUT)
-        self._changed.set()
+        self._changes.notify()
 
     def _typed(self, event: str | None, raw: msgspec.Raw) -> Any:
         value = msgspec.json.decode(raw)
@@ -168,7 +166,7 @@ class Channel:
             self._client.connection.grant(self.ch, len(payload))
 
     def _event(self, name: str, value: Any, size: int) -> None:
-        self.events.append(Told(name, value, self.position))
+        self.events.append(ReceivedEvent(name, value, self.position))
         if name == "opened" and isinstance(value.get("from"), int):
             self._ends = {Kind.OUTPUT: value["from"], Kind.SCREEN: 0}
         if name == "opened" and isinstance(value.get("from"), dict):
@@ -199,22 +197,22 @@ class Client:
         self._shares = shares
         self.link = StreamLink(self.connection, self)
         self.channels: dict[int, Channel] = {}
-        self.last_word: HawseError | None = None  # an `error` without a channel
+        self.final_error: HawseError | None = None  # an `error` without a channel
         self.welcome: Welcome | None = None
         self.lost = False
-        self.mistakes: list[str] = []  # what was said and is not as hawse.api declares it
-        self._changed = asyncio.Event()
+        self.mistakes: list[str] = []  # values that do not have the type that hawse.api declares
+        self._changes = Changes()
 
     async def connect(self, path: Path, *, token: str | None = None) -> Self:
         self.connection.send_hello("test", token, shares=self._shares)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while not await self._dial(path):  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
         await self.until(lambda: self.welcome is not None or self.lost)
         return self
 
     async def _dial(self, path: Path) -> bool:
-        """Whether somebody listens there: a runtime that has just been started may not yet."""
+        """Whether a server listens there: a runtime that has just been started may not listen yet."""
         try:
             await asyncio.get_running_loop().create_unix_connection(lambda: self.link, str(path))
         except (FileNotFoundError, ConnectionRefusedError):
@@ -228,16 +226,14 @@ class Client:
         await self.cut()
 
     async def cut(self) -> None:
-        """The line breaks."""
+        """Lose the connection."""
         self.link.abort()
         await self.until(lambda: self.lost)
         assert not self.mistakes
 
     async def until(self, done: Callable[[], Any]) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while not done():
-                self._changed.clear()
-                await self._changed.wait()
+        """Wait until `done()`, which depends on what was received."""
+        await self._changes.until(done)
 
     # ---- calls
 
@@ -289,17 +285,17 @@ class Client:
         if ch is not None:
             self.channels[ch].received(event)
         elif isinstance(event, Error):
-            self.last_word = event.to_exception()
+            self.final_error = event.to_exception()
         elif isinstance(event, Welcome):
             self.welcome = event
-        self._changed.set()
+        self._changes.notify()
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
         self.lost = True
         for channel in self.channels.values():
             if not channel.closed:
                 channel.cut_off()
-        self._changed.set()
+        self._changes.notify()
 
 
 class Served:
@@ -334,7 +330,7 @@ class Served:
 
     async def __aexit__(self, *_: object) -> None:
         self._stop.set()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             await self._task
         self.socket.unlink()
         self.socket.parent.rmdir()
@@ -384,8 +380,8 @@ def alive(pid: int) -> bool:
 
 
 async def eventually(done: Callable[[], Any]) -> None:
-    """Look again until `done()`: for what nobody tells us, such as another process's end."""
-    async with asyncio.timeout(PATIENCE):
+    """Poll until `done()`: for state without an event, such as the tasks and descriptors of a process, or /proc."""
+    async with asyncio.timeout(TIMEOUT):
         while not done():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 

@@ -20,6 +20,7 @@ from hawse.api.gateway import Isolation, SandboxInfo
 from hawse.wire import HawseError
 from tests.support.gateway import eventually
 from tests.support.sockets import pid_behind
+from tests.support.waiting import lines
 
 LISTENER = """
 import os, socket, sys, time
@@ -96,7 +97,7 @@ async def test_a_runtime_has_its_own_session_no_folder_of_ours_and_none_of_our_s
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
     path = await start(make())
     log = path.parent.parent / "runtime.log"
-    await eventually(log.read_text)
+    await lines(log)
     assert log.read_text().strip() == "True / []"
 
 
@@ -105,7 +106,7 @@ async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: State
     paths.make()
     paths.log.write_bytes(b"x" * (local.LOG_MAX + 1))
     await make().ensure("local")
-    await eventually(paths.log.read_text)
+    await lines(paths.log)
     assert paths.log.stat().st_size < 100
 
 

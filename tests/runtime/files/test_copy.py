@@ -16,8 +16,9 @@ from runtime.files import copy as copying
 from runtime.files.copy import copy
 from runtime.files.quota import Quota
 from runtime.files.rooted_path import RootedPath
-from tests.support.runtime import Client, Served, eventually, no_fd_leaked
+from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
+from tests.support.waiting import in_directory
 
 
 @pytest.fixture
@@ -98,10 +99,10 @@ async def test_a_cancelled_copy_stops_and_removes_its_temporary_file(
     monkeypatch.setattr(copying._Copier, "_block", lambda *_: next(endless))  # as from a file that grows for ever
     (served.workspace / "f").write_bytes(b"x")
     call = client.call("file.copy", {"path": "f", "to": "g"})
-    await eventually(lambda: len(os.listdir(served.workspace)) == 2)
+    await in_directory(served.workspace, lambda: len(os.listdir(served.workspace)) == 2)
     call.cancel()
     assert (await call.refusal()).code == "cancelled"
-    await eventually(lambda: os.listdir(served.workspace) == ["f"])
+    await in_directory(served.workspace, lambda: os.listdir(served.workspace) == ["f"])
 
 
 def test_a_file_without_a_size_is_copied_with_its_content(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime.files import write as uploads
 from tests.support.runtime import Client, Served, eventually
+from tests.support.waiting import exists
 
 DATA = b"".join(b"%07d\n" % n for n in range(100_000))
 
@@ -207,7 +208,7 @@ async def test_an_ended_upload_is_finished_although_its_connection_is_lost(serve
         await call.type(DATA)
         call.end()
         await client.info()
-    await eventually((served.workspace / "f").exists)
+    await exists(served.workspace / "f")
     assert (served.workspace / "f").read_bytes() == DATA
 
 

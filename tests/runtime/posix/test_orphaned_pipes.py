@@ -9,11 +9,12 @@ from runtime.journal.journal import LEAST_CAPACITY, JournalLimits
 from runtime.posix.orphaned_pipes import OrphanedPipes
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.sessions import execute
+from tests.support.waiting import exists
 
 LATER = "(until [ -e go ]; do sleep 0.01; done; echo later; echo late >&2; touch lived) & echo now"
 
 
-async def test_it_lives_on_when_its_command_has_ended(client: Client, served: Served) -> None:
+async def test_a_background_child_lives_on_after_its_command(client: Client, served: Served) -> None:
     await client.ask("session.create", id="s")
     for start in ("exec", "process", "session"):
         if start == "exec":
@@ -26,7 +27,7 @@ async def test_it_lives_on_when_its_command_has_ended(client: Client, served: Se
         await call.result()
         assert call.output == b"now\n"
         (served.workspace / "go").touch()
-        await eventually((served.workspace / "lived").exists)
+        await exists(served.workspace / "lived")
         for name in ("go", "lived"):
             (served.workspace / name).unlink()
     await eventually(lambda: not len(served.runtime.orphaned_pipes))
@@ -66,7 +67,7 @@ async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
         os.close(write)
 
 
-async def test_a_command_without_room_for_its_output_leaves_nothing(client: Client, served: Served) -> None:
+async def test_a_command_without_memory_for_its_output_leaks_no_descriptor(client: Client, served: Served) -> None:
     await client.ask("session.create", id="s")
     served.runtime.journals.limits = JournalLimits(total=LEAST_CAPACITY)
     with no_fd_leaked():

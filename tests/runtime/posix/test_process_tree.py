@@ -14,9 +14,10 @@ from runtime.core.thread_pool import ThreadPools
 from runtime.posix import process_tree
 from runtime.posix.process_table import PROCESS_MARK, Member, ProcessReader, ProcessTable
 from runtime.posix.process_tree import ProcessTrees, kill
-from tests.support.runtime import alive, eventually
+from tests.support.runtime import alive
+from tests.support.waiting import exists, gone, lines
 
-# Starts a grandchild in a session of its own, which ignores TERM, and says both pids.
+# Starts a grandchild in a session of its own, which ignores TERM, and writes both pids.
 FAMILY = """
 setsid sh -c 'trap "" TERM; echo $$ > {folder}/away; while :; do sleep 60; done' &
 sh -c 'echo $$ > {folder}/near; exec sleep 60' &
@@ -29,7 +30,7 @@ def shell(script: str, env: dict[str, str] | None = None) -> int:
 
 
 def reaped(pid: int) -> bool:
-    """Take the end of our child, once; after that its pid is not asked for again."""
+    """Take the end of our child, once; after that its pid is not used again."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:
@@ -47,17 +48,13 @@ class Family:
         self._folder = folder
 
     async def grown(self) -> set[int]:
-        await eventually(lambda: all(self._file(name).strip() for name in ("away", "near")))
-        return {self.pid, int(self._file("away")), int(self._file("near"))}
+        away, near = await lines(self._folder / "away", self._folder / "near")
+        return {self.pid, int(away), int(near)}
 
     def reap(self) -> bool:
         if not self.reaped.is_set() and os.waitpid(self.pid, os.WNOHANG)[0]:
             self.reaped.set()
         return self.reaped.is_set()
-
-    def _file(self, name: str) -> str:
-        path = self._folder / name
-        return path.read_text() if path.exists() else ""
 
 
 @pytest.fixture
@@ -66,7 +63,8 @@ async def family(tmp_path: Path) -> AsyncIterator[Family]:
     yield family
     if not family.reap():
         kill(members(family.pid), signal.SIGKILL)
-        await eventually(family.reap)
+        await gone(family.pid)
+        family.reap()
 
 
 async def test_members_are_the_session_and_all_descendants(family: Family) -> None:
@@ -75,7 +73,7 @@ async def test_members_are_the_session_and_all_descendants(family: Family) -> No
     assert os.getpid() not in {member.pid for member in members(family.pid)}
 
 
-async def test_an_end_reaches_those_who_left_the_session_and_ignore_term(family: Family, trees: ProcessTrees) -> None:
+async def test_end_reaches_processes_that_left_the_session_and_ignore_term(family: Family, trees: ProcessTrees) -> None:
     pids = await family.grown()
     await asyncio.wait_for(trees.end(family.pid, signal.SIGTERM, 0.05, family.reap), 10)
     assert family.reap()
@@ -85,13 +83,13 @@ async def test_an_end_reaches_those_who_left_the_session_and_ignore_term(family:
 async def test_a_stopped_program_acts_on_term(tmp_path: Path, trees: ProcessTrees) -> None:
     script = f"trap 'echo got > {tmp_path}/got; exit' TERM; echo > {tmp_path}/ready; while :; do sleep 0.01; done"
     pid = shell(script)
-    await eventually((tmp_path / "ready").exists)
+    await exists(tmp_path / "ready")
     os.kill(pid, signal.SIGSTOP)
     await trees.end(pid, signal.SIGTERM, 10, lambda: reaped(pid))
     assert (tmp_path / "got").read_text() == "got\n"
 
 
-async def test_what_cannot_be_killed_is_an_error_and_not_waited_for_for_ever(
+async def test_a_process_that_cannot_be_killed_raises_permission_denied_after_a_timeout(
     family: Family, pools: ThreadPools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await family.grown()
@@ -112,13 +110,14 @@ def test_a_later_process_of_the_same_pid_is_not_touched() -> None:
     kill([member], signal.SIGKILL)
 
 
-async def test_a_daemon_whose_parents_are_gone_is_known_by_its_mark(tmp_path: Path, trees: ProcessTrees) -> None:
-    """It left the session, and was orphaned before anybody looked."""
+async def test_a_daemon_whose_parents_have_ended_is_found_by_its_mark(tmp_path: Path, trees: ProcessTrees) -> None:
+    """It left the session, and was orphaned before the process table was read."""
     daemon_script = f'trap "" TERM; echo 1 > {tmp_path}/up; while :; do sleep 60; done'
     script = f"setsid sh -c '({daemon_script}) & echo $! > {tmp_path}/pid' &"
     leader = shell(f"{script} wait", {PROCESS_MARK: "i1"})
-    await eventually((tmp_path / "up").exists)
-    await eventually(lambda: reaped(leader))
+    await exists(tmp_path / "up")
+    await gone(leader)
+    assert reaped(leader)
     daemon = int((tmp_path / "pid").read_text())
     assert alive(daemon)
     assert members(leader, f"{PROCESS_MARK}=i2", reaped=True) == set()
@@ -130,17 +129,18 @@ async def test_a_daemon_whose_parents_are_gone_is_known_by_its_mark(tmp_path: Pa
 
 async def test_an_unmarked_member_of_the_session_is_found_after_its_leader(tmp_path: Path, trees: ProcessTrees) -> None:
     leader = shell(f"(env -i sleep 60 & echo $! > {tmp_path}/pid)")
-    await eventually(lambda: reaped(leader))
+    await gone(leader)
+    assert reaped(leader)
     left = int((tmp_path / "pid").read_text())
     assert alive(left)
     await trees.end(leader, signal.SIGTERM, 5, lambda: True, mark=f"{PROCESS_MARK}=i3")
     assert not alive(left)
 
 
-async def test_what_a_program_starts_to_clean_up_is_given_its_time(tmp_path: Path, trees: ProcessTrees) -> None:
+async def test_a_program_may_start_a_child_to_clean_up(tmp_path: Path, trees: ProcessTrees) -> None:
     cleanup = f"sleep 0.2; echo clean > {tmp_path}/clean"
     pid = shell(f"trap 'sh -c \"{cleanup}\"; exit' TERM; echo > {tmp_path}/ready; while :; do sleep 0.01; done")
-    await eventually((tmp_path / "ready").exists)
+    await exists(tmp_path / "ready")
     await trees.end(pid, signal.SIGTERM, 10, lambda: reaped(pid))
     assert (tmp_path / "clean").read_text() == "clean\n"
 

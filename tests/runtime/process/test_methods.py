@@ -7,7 +7,8 @@ import pytest
 
 from runtime.core.registry import Retention
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import Client, Served, alive, eventually
+from tests.support.runtime import Client, Served, alive
+from tests.support.waiting import lines
 
 
 async def test_a_process_is_described_from_its_start_to_its_end(client: Client, served: Served) -> None:
@@ -70,7 +71,7 @@ async def test_a_kill_answers_when_no_process_of_the_tree_is_left(client: Client
     )
     started = await client.ask("process.start", id="p", command=script)
     files = [tmp_path / name for name in ("away", "near")]
-    await eventually(lambda: all(file.exists() and file.read_text() for file in files))
+    await lines(*files)
     assert await client.ask("process.kill", id="p", grace=0.05) == {
         "exit": {"code": None, "signal": "SIGTERM", "timed_out": False, "oom": None}
     }

@@ -18,6 +18,7 @@ from runtime.posix.process_tree import ProcessTrees
 from runtime.process.process import Process, ProcessContext, ProcessLimits, ProcessOptions
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive, eventually
+from tests.support.waiting import gone, lines
 
 BYTES = """
 import os
@@ -107,7 +108,7 @@ async def test_a_timeout_keeps_the_output_and_kills_the_whole_tree(client: Clien
     }
     assert run.output == b"printed\n"
     pids = [int((tmp_path / name).read_text()) for name in ("away", "near")]
-    await eventually(lambda: not any(map(alive, pids)))
+    await gone(*pids)
 
 
 async def test_a_timeout_gives_a_program_time_to_clean_up(client: Client) -> None:
@@ -143,7 +144,7 @@ async def test_a_kill_reaches_the_processes_that_an_ended_leader_left_running(cl
     script = f"""sh -c "$A" & setsid sh -c "$B" & env -i sh -c '{bare}' & while ! [ -s {tmp_path}/bare ]; do :; done"""
     await client.ask("process.start", id="p", command=script, env={"A": stubborn, "B": daemon})
     files = [tmp_path / name for name in ("near", "away", "bare")]
-    await eventually(lambda: all(file.exists() and file.read_text().strip() for file in files))
+    await lines(*files)
     assert (await client.call("process.attach", {"id": "p"}).result())["exit"]["code"] == 0
     pids = [int(file.read_text()) for file in files]
     assert all(map(alive, pids))
@@ -157,7 +158,7 @@ async def test_a_runtime_that_ends_leaves_no_process_running(tmp_path: Path) -> 
         await run.result()
         pid = int(run.output)
         assert alive(pid)
-    await eventually(lambda: not alive(pid))
+    await gone(pid)
 
 
 async def test_only_a_sigkill_that_the_runtime_did_not_send_may_count_as_out_of_memory(

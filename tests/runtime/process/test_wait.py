@@ -9,8 +9,9 @@ import pytest
 from runtime.journal.journal import JournalLimits
 from runtime.process import wait as process_wait
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import PATIENCE, Channel, Client, Served, eventually
+from tests.support.runtime import Channel, Client, Served, eventually
 from tests.support.stack import free_port
+from tests.support.waiting import TIMEOUT
 
 SERVER = """
 import http.server, sys
@@ -160,7 +161,7 @@ async def test_a_wait_that_is_cancelled_or_disconnected_leaves_no_task_and_no_re
         assert {(await call.refusal()).code for call in calls[::2]} == {"cancelled"}
     async with served.client() as client:
         await eventually(lambda: idle(served))
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while (await client.info())["tasks"] > before:
                 pass
 

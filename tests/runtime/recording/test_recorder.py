@@ -15,6 +15,7 @@ from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
 from runtime.recording.recorder import Recorder
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.terminal import Terminal, TerminalOptions
+from tests.support import terminals
 from tests.support.runtime import eventually
 
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
@@ -118,7 +119,7 @@ async def test_it_begins_with_the_screen_that_is_there() -> None:
         SnapshotCache(),
         on_exit=print,
     )
-    await eventually(lambda: terminal.journal.end == 2)
+    await terminals.until(terminal, lambda: terminal.journal.end == 2)
     terminal.resize(50, 6)
     paper = Paper()
     disk = ThreadPool("disk", 1)
@@ -130,7 +131,7 @@ async def test_it_begins_with_the_screen_that_is_there() -> None:
     assert b"hi" in paper.said()
     assert [entry.code for entry in paper.entries] == ["h", "o"]
     terminal.signal(9)
-    await eventually(lambda: terminal.exit is not None)
+    await terminals.exited(terminal)
     terminal.retire()
 
 
@@ -147,7 +148,7 @@ async def test_a_slow_disk_paces_the_program_and_nothing_is_lost() -> None:
     paper = Paper()
     paper.hold.clear()
     async with Recorded("seq 300000", paper, capacity=1 << 20) as recorded:
-        await eventually(lambda: recorded.terminal.backpressure.paused)
+        await terminals.until(recorded.terminal, lambda: recorded.terminal.backpressure.paused)
         paper.hold.set()
         await recorded.task
         assert paper.said() == "".join(f"{i}\r\n" for i in range(1, 300001)).encode()
@@ -188,7 +189,7 @@ async def test_a_file_that_takes_no_more_ends_the_recording_and_not_the_terminal
         assert recorded.recorder.reason == reason
         assert recorded.paper.last is not None
         recorded.terminal.write(b"\n")
-        await eventually(lambda: recorded.terminal.journal.end > 1_000_000)
+        await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end > 1_000_000)
 
 
 async def test_moments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,10 +200,10 @@ async def test_moments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Recorded("while read a; do echo $a; done", paper) as recorded:
         for number in range(100):
             recorded.terminal.write(b"%d\n" % number)
-            await eventually(lambda number=number: recorded.terminal.journal.end > 4 * number)  # type: ignore[misc]
+            await terminals.until(recorded.terminal, lambda number=number: recorded.terminal.journal.end > 4 * number)  # type: ignore[misc]
         assert len(recorded.recorder._notes) <= 8
         all_of_it = sum(2 * len(b"%d\r\n" % number) for number in range(100))  # echoed, and printed
-        await eventually(lambda: recorded.terminal.journal.end == all_of_it)
+        await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end == all_of_it)
         paper.hold.set()
         recorded.terminal.signal(9)
         await recorded.task

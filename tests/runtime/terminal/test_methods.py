@@ -8,7 +8,8 @@ import pytest
 
 from runtime.core.registry import Retention
 from tests.support.principals import VIEWER
-from tests.support.runtime import Client, Served, alive, children, eventually
+from tests.support.runtime import Client, Served, alive, children
+from tests.support.waiting import exists, lines
 
 
 async def test_a_terminal_is_described(client: Client, served: Served) -> None:
@@ -49,7 +50,7 @@ async def test_an_exit_is_told_with_the_last_bytes_and_the_next_create_is_a_live
     instances = set()
     for round_ in range(40):
         shell = await client.terminal(f"echo last words {round_}; exit {round_}")
-        assert await shell.event("exit") == {"code": round_, "signal": None}
+        assert await shell.event("exit") == {"code": round_, "signal": None, "timed_out": False, "oom": None}
         result = await shell.result()
         assert result["exit"]["code"] == round_
         assert shell.output == b"last words %d\r\n" % round_
@@ -130,7 +131,7 @@ async def test_a_kill_ends_all_that_runs_in_it(client: Client, tmp_path: Path) -
     )
     shell = await client.terminal(script)
     files = [tmp_path / name for name in ("away", "near")]
-    await eventually(lambda: all(file.exists() and file.read_text() for file in files))
+    await lines(*files)
     result = await client.ask("terminal.kill", id="t", grace=0.05)
     assert result["exit"]["signal"] == "SIGKILL"
     assert not any(alive(int(file.read_text())) for file in files)
@@ -142,7 +143,7 @@ async def test_a_kill_reaches_a_daemon_also_when_the_shell_has_gone(client: Clie
     daemon = f"trap '' HUP TERM; echo up > {tmp_path}/up; while :; do sleep 60; done"
     shell = await client.terminal(f'setsid sh -c \'(exec sh -c "$0") & echo $! > {tmp_path}/pid\' "{daemon}"; exit 3')
     assert (await shell.result())["exit"]["code"] == 3
-    await eventually((tmp_path / "up").exists)
+    await exists(tmp_path / "up")
     pid = int((tmp_path / "pid").read_text())
     assert alive(pid)
     assert (await client.ask("terminal.kill", id="t", grace=0))["exit"]["code"] == 3

@@ -16,6 +16,7 @@ from runtime.screen import size_history as marks
 from runtime.screen.size_history import SizeMark
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.terminal import Terminal, TerminalOptions
+from tests.support import terminals
 from tests.support.runtime import children, eventually, no_fd_leaked
 
 Start = Callable[..., Terminal]
@@ -40,7 +41,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     for left in started:
         if left.exit is None:
             os.kill(left.pid, signal.SIGKILL)
-        await eventually(lambda: left.exit is not None)  # noqa: B023
+        await terminals.exited(left)
         left.retire()
     assert not children()
 
@@ -52,7 +53,7 @@ def output(terminal: Terminal) -> bytes:
 async def test_the_last_bytes_are_there_when_it_has_ended(start: Start) -> None:
     for _ in range(30):
         ends = start("sh", "-c", "seq 1000; exit 7")
-        await eventually(lambda: ends.exit is not None)  # noqa: B023
+        await terminals.exited(ends)
         assert ends.exit is not None
         assert ends.exit.code == 7
         assert output(ends) == b"".join(b"%d\r\n" % n for n in range(1, 1001))
@@ -61,11 +62,11 @@ async def test_the_last_bytes_are_there_when_it_has_ended(start: Start) -> None:
 async def test_what_is_typed_is_written_whole(start: Start) -> None:
     data = b"".join(b"%07d\n" % n for n in range(131_072))
     cat = start("sh", "-c", "stty raw -echo; echo ready; exec head -c 1048576", capacity=2 << 20)
-    await eventually(lambda: b"ready" in output(cat))
+    await terminals.until(cat, lambda: b"ready" in output(cat))
     written: list[int] = []
     for at in range(0, len(data), 100_000):
         cat.write(memoryview(data)[at : at + 100_000], written.append)
-    await eventually(lambda: cat.exit is not None)
+    await terminals.exited(cat)
     assert sum(written) == len(data)
     assert output(cat).removeprefix(b"ready\n").removeprefix(b"ready\r\n") == data
 
@@ -74,12 +75,12 @@ async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
     shell = start("sh", "-c", "read x; echo 0123456789; read x; stty size; read x")
     shell.resize(100, 30)
     shell.write(b"\n")
-    await eventually(lambda: b"9" in output(shell))
+    await terminals.until(shell, lambda: b"9" in output(shell))
     at = shell.journal.end
     shell.resize(90, 20)
     shell.resize(90, 20)
     shell.write(b"\n")
-    await eventually(lambda: b"20 90" in output(shell))
+    await terminals.until(shell, lambda: b"20 90" in output(shell))
     assert shell.size == (90, 20)
     assert shell.sizes.get(0) == SizeMark(0, 80, 24)
     assert shell.sizes.get(1) == SizeMark(0, 100, 30)
@@ -108,9 +109,9 @@ async def test_sizes_are_remembered_in_a_bounded_number(start: Start, monkeypatc
 
 async def test_a_signal_reaches_the_foreground_group(start: Start) -> None:
     shell = start("sh", "-c", "set -m; sh -c 'echo ready; exec sleep 60'; echo after $?")
-    await eventually(lambda: b"ready" in output(shell))
+    await terminals.until(shell, lambda: b"ready" in output(shell))
     shell.signal(signal.SIGTERM)
-    await eventually(lambda: shell.exit is not None)
+    await terminals.exited(shell)
     assert b"after 143" in output(shell), "the shell itself is in another group"
 
 
@@ -130,9 +131,9 @@ async def test_a_signal_to_a_terminal_without_a_foreground_group_never_reaches_u
     before = signal.signal(signal.SIGUSR1, lambda number, _: ours.append(number))
     try:
         program = start(sys.executable, "-c", GIVES_UP)
-        await eventually(lambda: b"gave up" in output(program))
+        await terminals.until(program, lambda: b"gave up" in output(program))
         program.signal(signal.SIGUSR1)
-        await eventually(lambda: program.exit is not None)
+        await terminals.exited(program)
         assert program.exit is not None
         assert program.exit.code == 9
         assert ours == []
@@ -156,7 +157,7 @@ async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -
     closes.resize(50, 50)
     closes.write(b"x\n")
     closes.signal(signal.SIGUSR1)
-    await eventually(lambda: closes.exit is not None)
+    await terminals.exited(closes)
     assert closes.exit is not None
     assert closes.exit.code == 9
     assert output(closes) == b"bye"
@@ -164,7 +165,7 @@ async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -
 
 async def test_with_nobody_attached_the_screen_answers_queries(start: Start) -> None:
     asks = start("sh", "-c", "stty raw -echo; printf 'ab\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c")
-    await eventually(lambda: asks.exit is not None)
+    await terminals.exited(asks)
     assert b"033   [   1   ;   3   R" in output(asks)
 
 
@@ -186,6 +187,6 @@ async def test_a_child_that_cannot_be_watched_leaves_nothing(start: Start, monke
 
 async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
     shell = start("true")
-    await eventually(lambda: shell.exit is not None)
+    await terminals.exited(shell)
     shell.retire()
     assert shell._tracker._screen._emulator._t is None

@@ -18,7 +18,9 @@ from runtime.screen.snapshot_cache import CachedSnapshot
 from runtime.settings import RuntimeLimits
 from runtime.terminal.congestion_window import CongestionWindow
 from runtime.terminal.viewer import RESEED_ROWS
+from tests.support import terminals
 from tests.support.runtime import Channel, Client, Served, eventually
+from tests.support.waiting import in_directory
 
 LINES = 300_000
 FLOOD = b"".join(b"%08d\r\n" % n for n in range(LINES))
@@ -68,7 +70,7 @@ async def test_where_the_journal_no_longer_reaches_a_snapshot_is_painted(
 ) -> None:
     served.runtime.journals.limits = JournalLimits(each=1 << 20)
     await flood(client)
-    await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
+    await terminals.exited(served.runtime.terminals.get("t"))
     viewer = client.attach("t", since=since)
     opened = await viewer.event("opened")
     assert opened["start_at"] == "snapshot"
@@ -200,7 +202,7 @@ async def test_input_is_applied_once_across_reattaches_with_the_same_id(served: 
         terminal = served.runtime.terminals.get("t")
         await eventually(lambda: not terminal.viewers)  # noqa: B023
         applied = terminal.inputs.applied("keys")
-    await eventually(lambda: (served.workspace / "got").stat().st_size >= len(data))
+    await in_directory(served.workspace, lambda: (served.workspace / "got").stat().st_size >= len(data))
     assert (served.workspace / "got").read_bytes() == data
 
 
@@ -296,7 +298,7 @@ async def test_with_one_slow_viewer_the_program_waits_for_it(client: Client, ser
     await flood(client)
     slow = client.attach("t", generous=False)
     terminal = served.runtime.terminals.get("t")
-    await eventually(lambda: terminal.backpressure.paused)
+    await terminals.until(terminal, lambda: terminal.backpressure.paused)
     held = terminal.journal.end
     assert held <= (1 << 20) + FlowLimits().room + (512 << 10)
     await client.info()
@@ -312,7 +314,7 @@ async def test_a_read_only_viewer_never_slows_the_program_down(client: Client, s
     await flood(client)
     client.attach("t", generous=False, read_only=True)
     terminal = served.runtime.terminals.get("t")
-    await eventually(lambda: terminal.exit is not None)
+    await terminals.exited(terminal)
 
 
 @pytest.mark.parametrize("limits", [BRIEF])
@@ -320,12 +322,12 @@ async def test_a_viewer_that_stalls_is_not_waited_for(client: Client, served: Se
     await flood(client)
     client.attach("t", generous=False)
     terminal = served.runtime.terminals.get("t")
-    await eventually(lambda: terminal.exit is not None)
+    await terminals.exited(terminal)
 
 
 async def test_with_nobody_attached_a_program_never_blocks(client: Client, served: Served) -> None:
     await flood(client)
-    await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
+    await terminals.exited(served.runtime.terminals.get("t"))
     assert (await client.ask("terminal.get", id="t"))["offset"] == len(FLOOD)
 
 
@@ -333,7 +335,7 @@ async def test_a_viewer_that_grants_nothing_blocks_nobody(client: Client, served
     async with served.client(window=0) as mute:
         await flood(client)
         unopened = mute.attach("t", generous=False)
-        await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
+        await terminals.exited(served.runtime.terminals.get("t"))
         assert unopened.events == []
         unopened.generous = True
         unopened.grant(1)
@@ -361,7 +363,7 @@ async def test_after_an_interrupt_the_newest_rows_are_enough(client: Client) -> 
 async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(client: Client, served: Served) -> None:
     await flood(client)
     laggard = client.attach("t", generous=False)
-    await eventually(lambda: served.runtime.terminals.get("t").exit is not None)
+    await terminals.exited(served.runtime.terminals.get("t"))
     laggard.generous = True
     laggard.grant(1 << 20)
     await laggard.result()
@@ -460,7 +462,7 @@ async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_c
         watching = fast.attach("t")
         terminal = served.runtime.terminals.get("t")
         await recording.until(lambda: len(recording.output) > 500_000)
-        await eventually(lambda: terminal.backpressure.paused)
+        await terminals.until(terminal, lambda: terminal.backpressure.paused)
         await recorder.cut()
         await eventually(lambda: len(terminal.viewers) == 1)
         taken = bytes(recording.output)
@@ -486,7 +488,7 @@ async def test_a_lossless_viewer_whose_window_is_closed_keeps_its_place_from_the
         await mute.info()
         shell.send(b"\n")
         terminal = served.runtime.terminals.get("t")
-        await eventually(lambda: terminal.backpressure.paused and terminal.journal.end > 1 << 19)
+        await terminals.until(terminal, lambda: terminal.backpressure.paused and terminal.journal.end > 1 << 19)
         assert terminal.journal.start == 0
         recording.generous = True
         recording.grant(1 << 20)

@@ -1,0 +1,35 @@
+"""Waiting for the output or the end of a `Terminal` that a test holds."""
+
+from collections.abc import Callable
+
+from runtime.terminal.terminal import Terminal
+from tests.support.waiting import Changes
+
+
+class _Follower:
+    """A `Subscriber` that reads nothing, so that it does not influence how fast output is read."""
+
+    cursor: int | None = None
+    lossless = False
+    follows = True
+
+    def __init__(self) -> None:
+        self.changes = Changes()
+
+    def wake(self) -> None:
+        self.changes.notify()
+
+
+async def until(terminal: Terminal, condition: Callable[[], object]) -> None:
+    """Wait until `condition`, which depends on the terminal's output, size or exit, returns something true."""
+    follower = _Follower()
+    terminal.subscribe(follower)
+    try:
+        await follower.changes.until(condition)
+    finally:
+        terminal.unsubscribe(follower)
+
+
+async def exited(terminal: Terminal) -> None:
+    """Wait until the program has ended and its output is complete."""
+    await until(terminal, lambda: terminal.exit is not None)

@@ -1,0 +1,105 @@
+"""Waiting in tests for an event: a change of an object, the end of a process, a file. Nothing here polls.
+
+Each wait ends with TimeoutError after TIMEOUT seconds.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from runtime.watch import inotify
+from runtime.watch.inotify import Inotify
+
+TIMEOUT = 20.0  # seconds after which a test that waits has failed
+_ANY_CHANGE = (
+    inotify.CREATE
+    | inotify.MODIFY
+    | inotify.ATTRIB
+    | inotify.DELETE
+    | inotify.MOVED_FROM
+    | inotify.MOVED_TO
+    | inotify.DELETE_SELF
+)
+
+
+class Changes:
+    """Lets tests wait for a condition of an object, which calls `notify` after each of its changes."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def notify(self) -> None:
+        """Check the condition of each wait again. Only from the thread of the event loop."""
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until `condition` returns something true."""
+        async with asyncio.timeout(TIMEOUT):
+            while not condition():
+                future = asyncio.get_running_loop().create_future()
+                self._waiting.add(future)
+                try:
+                    await future
+                finally:
+                    self._waiting.discard(future)
+
+
+async def readable(fd: int) -> None:
+    """Wait until `fd` can be read, or is at its end. No other reader of `fd` may be registered."""
+    loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(fd, wake)
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            await ready
+    finally:
+        loop.remove_reader(fd)
+
+
+async def gone(*pids: int) -> None:
+    """Wait until each of these processes has ended. It may be a zombie then, if its parent does not reap it."""
+    for pid in pids:
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            await readable(fd)
+        finally:
+            os.close(fd)
+
+
+async def in_directory(directory: Path, condition: Callable[[], object]) -> None:
+    """Wait until `condition`, which depends on the entries of `directory` and their contents, returns something true.
+
+    Raises:
+        FileNotFoundError: `directory` does not exist.
+    """
+    changes = Inotify()
+    try:
+        changes.add(os.fsencode(directory), _ANY_CHANGE)
+        while not condition():
+            await readable(changes.fd)
+            changes.read()
+    finally:
+        changes.close()
+
+
+async def exists(path: Path) -> None:
+    """Wait until there is a file at `path`, whose directory exists."""
+    await in_directory(path.parent, path.exists)
+
+
+async def lines(*paths: Path) -> list[str]:
+    """Wait until each file holds at least one whole line; return their texts. Their directories exist."""
+    for path in paths:
+        await in_directory(path.parent, lambda: path.exists() and path.read_text().endswith("\n"))  # noqa: B023
+    return [path.read_text() for path in paths]
