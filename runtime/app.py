@@ -78,12 +78,14 @@ class Runtime:
         self.processes = ProcessMethods(launcher, execs, spill, pools.search, limits.processes)
         self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
         root = str(settings.root) if settings.root else None
-        self.files = FileMethods(environment, pools.disk, tasks, idempotency, root=root, quota=settings.quota)
+        self.files = FileMethods(
+            environment, pools.disk, tasks, idempotency, root=root, quota=settings.quota, limits=limits.uploads
+        )
         self.recordings = RecordingMethods(
             settings.recordings or workspace / ".hawse" / "recordings", self.terminals, tasks, pools.disk
         )
         self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
-        self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency)
+        self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency, limits.git)
         dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
         self.automation = AutomationMethods(self.terminals, pools.search)
         ports = PortMethods(self.id, tasks, pools.proc)

@@ -7,6 +7,8 @@ from hawse.rpc.dispatcher import STOP_DELAY
 from hawse.rpc.idempotency import IdempotencyLimits
 from hawse.rpc.server import ServerLimits
 from runtime.core.registry import Retention
+from runtime.files.write import UploadLimits
+from runtime.git.runner import GitLimits
 from runtime.journal.journal import JournalLimits
 from runtime.journal.spill import SpillLimits
 from runtime.process.process import ProcessLimits
@@ -22,6 +24,8 @@ class RuntimeLimits:
     spill: SpillLimits = field(default_factory=SpillLimits)  # output of processes on disk
     processes: Retention = field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))  # ended processes
     programs: ProcessLimits = field(default_factory=ProcessLimits)  # running processes and commands of `exec`
+    uploads: UploadLimits = field(default_factory=UploadLimits)
+    git: GitLimits = field(default_factory=GitLimits)
     sessions: SessionLimits = field(default_factory=SessionLimits)
     watches: WatchLimits = field(default_factory=WatchLimits)
     idempotency: IdempotencyLimits = field(default_factory=IdempotencyLimits)  # outcomes of keyed calls

@@ -26,10 +26,10 @@ def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> F
         raise HawseError("invalid_params", str(error)) from None
 
 
-def failed(trouble: WalkError) -> StreamEvent:
+def failed(failure: WalkError) -> StreamEvent:
     """Return the event that reports an entry which could not be read."""
     return StreamEvent(
-        "failed", FileFailure(path=to_text(trouble.path), code=trouble.error.code, message=trouble.error.message)
+        "failed", FileFailure(path=to_text(failure.path), code=failure.error.code, message=failure.error.message)
     )
 
 

@@ -19,7 +19,7 @@ from runtime.files.read import read
 from runtime.files.rooted_path import PathResolver, RootedPath
 from runtime.files.search import search
 from runtime.files.stat import fields, type_of, version_of
-from runtime.files.write import Uploads
+from runtime.files.write import UploadContext, UploadLimits, Uploads
 from runtime.posix.environment import Environment
 from runtime.rpc.generator_stream import GeneratorStream, Work
 
@@ -36,6 +36,7 @@ class FileMethods:
         *,
         root: str | None = None,
         quota: int | None = None,
+        limits: UploadLimits,
     ) -> None:
         """Create the methods.
 
@@ -46,12 +47,14 @@ class FileMethods:
             idempotency: The outcomes of keyed uploads.
             root: The directory to which all calls are confined; None: anywhere.
             quota: Bytes that may be in the root, or in the workspace; None: no limit.
+            limits: The bounds of uploads.
         """
         self._resolver = PathResolver(environment, root)
         self._disk = disk
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
-        self._uploads = Uploads(disk, tasks, idempotency, self._quota)
+        context = UploadContext(disk=disk, tasks=tasks, quota=self._quota, limits=limits)
+        self._uploads = Uploads(context, idempotency)
 
     def close(self) -> None:
         self._uploads.close()

@@ -99,8 +99,7 @@ def _search_file(path: str, open_: Callable[[int], int], regexp: Any, *, fatal: 
     except (OSError, HawseError) as error:
         if fatal:
             raise
-        trouble = error if isinstance(error, HawseError) else from_oserror(error)
-        yield WalkError(tuple(path.split("/")), trouble)
+        yield WalkError(tuple(path.split("/")), error if isinstance(error, HawseError) else from_oserror(error))
         return
     try:
         for line in lines_with(regexp, fd):

@@ -125,9 +125,9 @@ def walk(
             found = _look(names, level.fd, skip) if enters(names) else None
             yield found
             if isinstance(found, WalkEntry) and found.is_directory and (depth is None or len(names) < depth):
-                trouble = _enter(levels, found, limit)
-                if trouble is not None:
-                    yield trouble
+                failure = _enter(levels, found, limit)
+                if failure is not None:
+                    yield failure
     finally:
         for level in levels:
             level.close()

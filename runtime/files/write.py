@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
 from hawse.rpc import IdempotencyTable, Outcome, typed
@@ -18,32 +19,52 @@ from runtime.files.stat import version_of
 
 log = logging.getLogger(__name__)
 
-RESUME_TIMEOUT = 30.0  # seconds that an upload with a key waits for its sender: clients reconnect within 10
-UPLOADS_LIMIT = 256  # uploads at a time: each holds a temporary file and two descriptors
-QUEUE_LIMIT = 1 << 20  # bytes that wait for the disk and with which an upload can still be resumed: 4 input windows
+
+@dataclass(frozen=True, kw_only=True)
+class UploadLimits:
+    """The bounds of uploads."""
+
+    running: int = 256  # uploads at a time: each holds a temporary file and two descriptors
+    resume_timeout: float = 30.0  # seconds that one with a key waits for its sender: clients reconnect within 10
+    queue: int = 1 << 20  # bytes that wait for the disk and with which one can still be resumed: 4 input windows
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadContext:
+    """The objects that all uploads of a runtime share."""
+
+    disk: ThreadPool  # the threads in which files are written
+    tasks: Tasks  # owns the work
+    quota: Quota  # counts the bytes that are written
+    limits: UploadLimits
 
 
 class Uploads:
     """The uploads in progress."""
 
-    def __init__(self, disk: ThreadPool, tasks: Tasks, idempotency: IdempotencyTable, quota: Quota) -> None:
-        self._disk = disk
-        self._tasks = tasks
+    def __init__(self, context: UploadContext, idempotency: IdempotencyTable) -> None:
+        """Create the table. `idempotency`: the outcomes of uploads with a key."""
+        self._context = context
+        self._limits = context.limits
         self._idempotency = idempotency
-        self._quota = quota
         self._uploads: dict[Upload, None] = {}
 
     def serve(self, call: RuntimeCall, place: RootedPath, params: FileWrite) -> None:
         """Serve `call` with a new upload, or with the one that an earlier call with its key has begun.
 
+        Args:
+            call: The call.
+            place: The file to write.
+            params: The parameters of the call.
+
         Raises:
-            HawseError: `limit_exceeded` if UPLOADS_LIMIT senders are connected, or if too much of the resumed upload
-                still waits for the disk; the error of an earlier call with this key.
+            HawseError: `limit_exceeded` if too many senders are connected, or if too much of the resumed upload still
+                waits for the disk; the error of an earlier call with this key.
         """
 
         def start(outcome: Outcome) -> Upload:
             self._make_room()
-            upload = Upload(place, params, self._disk, self._tasks, self._quota, self._finished, outcome)
+            upload = Upload(place, params, self._context, self._finished, outcome)
             self._uploads[upload] = None
             return upload
 
@@ -62,11 +83,12 @@ class Uploads:
 
     def _make_room(self) -> None:
         """Abandon the upload that has waited longest for its sender, if there are as many as there may be."""
-        if sum(not upload.abandoned for upload in self._uploads) < UPLOADS_LIMIT:
+        limit = self._limits.running
+        if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
         waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
-        if not waiting or len(self._uploads) >= 2 * UPLOADS_LIMIT:  # the disk does not keep up with closing them
-            raise HawseError("limit_exceeded", f"{UPLOADS_LIMIT} uploads are in progress")
+        if not waiting or len(self._uploads) >= 2 * limit:  # the disk does not keep up with closing them
+            raise HawseError("limit_exceeded", f"upload limit reached: {limit} are in progress")
         min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 
     def _finished(self, upload: "Upload") -> None:
@@ -80,9 +102,7 @@ class Upload:
         self,
         place: RootedPath,
         params: FileWrite,
-        disk: ThreadPool,
-        tasks: Tasks,
-        quota: Quota,
+        context: UploadContext,
         on_finished: Callable[["Upload"], None],
         outcome: Outcome,
     ) -> None:
@@ -91,9 +111,7 @@ class Upload:
         Args:
             place: The file to write.
             params: The parameters of the call.
-            disk: The threads in which the file is written.
-            tasks: Owns the work.
-            quota: Counts the bytes that are written.
+            context: The objects that it shares with the other uploads.
             on_finished: Is called once, when nothing of the upload is left to do.
             outcome: The outcome of the call's key, which the upload completes.
         """
@@ -103,14 +121,15 @@ class Upload:
         self._call: RuntimeCall | None = None
         self._params = params
         self._place = place
-        self._disk = disk
-        self._tasks = tasks
-        self._quota = quota
+        self._disk = context.disk
+        self._tasks = context.tasks
+        self._quota = context.quota
+        self._limits = context.limits
         self._on_finished = on_finished
         self._file: AtomicReplacement | None = None
         self._received = 0  # bytes received: the offset of the next one
         self._queue: list[tuple[RuntimeCall, bytes]] = []  # not yet on disk, and the call that sent it
-        self._queued = 0  # bytes in `_queue`; at most QUEUE_LIMIT and one input window
+        self._queued = 0  # bytes in `_queue`; at most `limits.queue` and one input window
         self._ended = False
         self._opened = False  # the call has got its `opened` event
         self._busy = False
@@ -132,10 +151,11 @@ class Upload:
         """Serve `call` from now on. A call that is still attached ends with `interrupted`.
 
         Raises:
-            HawseError: `limit_exceeded` if more than QUEUE_LIMIT bytes still wait for the disk.
+            HawseError: `limit_exceeded` if more than `limits.queue` bytes still wait for the disk.
         """
-        if self._queued > QUEUE_LIMIT:
-            raise HawseError("limit_exceeded", f"more than {QUEUE_LIMIT} bytes of the upload wait for the disk")
+        limit = self._limits.queue
+        if self._queued > limit:
+            raise HawseError("limit_exceeded", f"more than {limit} bytes of the upload wait for the disk")
         if self._call is not None:
             self._call.error(HawseError("interrupted", "the upload is continued by another call", admitted="yes"))
         self._stop_timer()
@@ -173,7 +193,11 @@ class Upload:
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         if offset > self._received:
-            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._received})
+            raise HawseError(
+                "input_gap",
+                f"input starts at {offset}, beyond the {self._received} bytes that were received",
+                details={"applied": self._received},
+            )
         new = bytes(payload[self._received - offset :])
         if self._call is None:
             return
@@ -199,7 +223,7 @@ class Upload:
         if self._outcome.key is None:
             self.abandon()
         else:
-            self._timer = loop.call_later(RESUME_TIMEOUT, self.abandon)
+            self._timer = loop.call_later(self._limits.resume_timeout, self.abandon)
 
     # ---- the disk
 

@@ -1,4 +1,4 @@
-"""Check git's arguments: a name must not be an option, a URL must not run a program or contain a secret."""
+"""Validate the arguments of git: a name must not be an option, a URL must not run a program or contain a secret."""
 
 import re
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from hawse.api.git import GitCredentials
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
 
-SCHEMES = ("http", "https", "ssh", "git", "file")  # `ext::` and its like run programs
+SCHEMES = ("http", "https", "ssh", "git", "file")  # others, such as `ext::`, run programs
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _SCP = re.compile(r"(?:[A-Za-z0-9_.][A-Za-z0-9_.+-]*@)?[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*:(?!:)(?!//)[^\s]+")
-# git-check-ref-format(1), and no option.
+# Names that git-check-ref-format(1) forbids, and names that look like an option.
 _NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^@$|^[-+/.]|^HEAD$")
 
 
@@ -25,19 +25,19 @@ class CloneSource(NamedTuple):
 
 
 def source(url: str, credentials: GitCredentials | None) -> CloneSource:
-    """Check the URL of a clone. Raises `invalid_params`."""
+    """Validate the URL of a clone. Raises `invalid_params`."""
     if _CONTROL.search(url) or url.startswith("-"):
-        raise _invalid("a URL begins with a scheme, and has no control characters", "$.url")
+        raise _invalid("the URL must not start with `-` or contain control characters", "$.url")
     scheme, separator, rest = url.partition("://")
     if not separator:
         if re.match(r"[A-Za-z0-9+.-]+::", url) or not (url.startswith("/") or _SCP.fullmatch(url)):
-            raise _invalid("neither a URL, nor host:path, nor an absolute path", "$.url")
+            raise _invalid("`url` must be a URL, host:path or an absolute path", "$.url")
         _no_web(credentials)
         return CloneSource(url, None)
     if scheme not in SCHEMES:
-        raise _invalid(f"the scheme of a URL is one of {', '.join(SCHEMES)}", "$.url")
+        raise _invalid(f"the scheme {scheme!r} is not one of {', '.join(SCHEMES)}", "$.url")
     if rest.startswith("-") or (scheme != "file" and not rest.strip("/")):
-        raise _invalid("a URL without a host", "$.url")
+        raise _invalid("the URL has no valid host", "$.url")
     if scheme not in ("http", "https"):
         _no_web(credentials)
         return CloneSource(url, None)
@@ -45,16 +45,16 @@ def source(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
-    """What stands before the `@` would be kept in the repository's config, so it is taken out."""
+    """Return the URL without the user and password, which git would store in the repository's config."""
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password
         _ = parts.port
     except ValueError as error:
-        raise _invalid(f"not a URL: {error}", "$.url") from None
+        raise _invalid(f"the URL is not valid: {error}", "$.url") from None
     host = parts.netloc.rpartition("@")[2]
     if not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
-        raise _invalid("a URL without a host", "$.url")
+        raise _invalid("the URL has no valid host", "$.url")
     if user is not None and credentials is None:
         credentials = GitCredentials(username=unquote(user), password=unquote(password or ""))
     return CloneSource(urlunsplit(parts._replace(netloc=host)), checked(credentials))
@@ -65,13 +65,14 @@ def scope(url: str) -> str:
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2]
     if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
-        raise _invalid("credentials are for http and https", "$.credentials")
+        raise _invalid("credentials require an http or https URL", "$.credentials")
     return f"{scheme}://{host}"
 
 
 def checked(credentials: GitCredentials | None) -> GitCredentials | None:
+    """Return valid credentials. Raises `invalid_params` if they contain a control character."""
     if credentials is not None and _CONTROL.search(credentials.username + credentials.password):
-        raise _invalid("a control character in credentials", "$.credentials")
+        raise _invalid("the credentials contain a control character", "$.credentials")
     return credentials
 
 
@@ -79,32 +80,33 @@ def directory_of(url: str) -> str:
     """Return the default name of a clone, the last part of the URL. Raises `invalid_params` if there is none."""
     name = re.split(r"[/:]", url.rstrip("/").removesuffix("/.git"))[-1].removesuffix(".git")
     if name in ("", ".", "..") or name.startswith("-"):
-        raise _invalid("the URL gives no name: say `path`", "$.path")
+        raise _invalid("the URL does not end with a name: `path` is required", "$.path")
     return name
 
 
 def branch(name: str, field: str) -> str:
-    """A branch's name. Raises `invalid_params`."""
+    """Validate the name of a branch. `field`: its path in the parameters. Raises `invalid_params`."""
     if _NOT_IN_NAMES.search(name):
-        raise _invalid(f"{name!r} is no name for a branch", field)
+        raise _invalid(f"{name!r} is not a valid name of a branch", field)
     return name
 
 
 def remote(name: str) -> str:
+    """Validate the name of a remote. Raises `invalid_params`."""
     if not _REMOTE.fullmatch(name):
-        raise _invalid(f"{name!r} is no name of a remote", "$.remote")
+        raise _invalid(f"{name!r} is not a valid name of a remote", "$.remote")
     return name
 
 
 def revision(text: str, field: str) -> str:
-    """Check the name of a commit, which must not look like an option."""
+    """Validate the name of a commit, which must not look like an option. Raises `invalid_params`."""
     if text.startswith("-") or _CONTROL.search(text):
-        raise _invalid(f"{text!r} is no revision", field)
+        raise _invalid(f"{text!r} is not a valid revision", field)
     return text
 
 
 def paths(texts: list[str] | None) -> list[str]:
-    """What stands after `--`."""
+    """Return the arguments `--` and the paths. Raises `invalid_params`."""
     try:
         found = [from_text(text) for text in texts or ()]
     except ValueError as error:
@@ -113,7 +115,7 @@ def paths(texts: list[str] | None) -> list[str]:
 
 
 def redacted(text: str, credentials: GitCredentials | None) -> str:
-    """Without what stands before an `@` in a URL, and without the credentials wherever they stand."""
+    """Return the text without the user and password of URLs, and with `***` in place of the credentials."""
     text = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'\"]*@", r"\1", text)
     if credentials is not None:
         secret = credentials.password or credentials.username
@@ -124,7 +126,7 @@ def redacted(text: str, credentials: GitCredentials | None) -> str:
 
 def _no_web(credentials: GitCredentials | None) -> None:
     if credentials is not None:
-        raise _invalid("credentials are for http and https", "$.credentials")
+        raise _invalid("credentials require an http or https URL", "$.credentials")
 
 
 def _invalid(message: str, field: str) -> HawseError:

@@ -21,8 +21,6 @@ from runtime.rpc.output_stream import OutputOnlyStream
 
 log = logging.getLogger(__name__)
 
-RESUME_TIMEOUT = 60.0  # seconds that a clone with a key goes on without a call: its client may repeat the call
-
 
 class CloneTask:
     """One clone, and the calls that wait for it. Its `run` has to be started as a task, once."""
@@ -57,7 +55,7 @@ class CloneTask:
         self._outcome = outcome
         self._git = git
         self._disk = disk
-        self._words = _words(params, source)
+        self._arguments = _arguments(params, source)
         self._access = None
         if source.credentials is not None:
             self._access = Access(scope(source.url), source.credentials)
@@ -97,7 +95,8 @@ class CloneTask:
         if self._outcome.key is None:
             start(self.cancel())
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(RESUME_TIMEOUT, lambda: start(self.cancel()))
+            timeout = self._git.limits.resume_timeout
+            self._timer = asyncio.get_running_loop().call_later(timeout, lambda: start(self.cancel()))
 
     def attached(self, reader: "CloneReader") -> None:
         self.readers[reader] = None
@@ -112,7 +111,7 @@ class CloneTask:
         try:
             progress = ProgressReader(self._receive_progress)
             await self._git.run(
-                *self._words,
+                *self._arguments,
                 name,
                 cwd=work,
                 access=self._access,
@@ -175,15 +174,15 @@ class CloneReader(OutputOnlyStream):
         self._task.detached(self, self._start)
 
 
-def _words(params: GitClone, source: CloneSource) -> list[str]:
-    words = ["clone", "--progress"]
+def _arguments(params: GitClone, source: CloneSource) -> list[str]:
+    arguments = ["clone", "--progress"]
     if params.depth is not None:
-        words.append(f"--depth={params.depth}")
+        arguments.append(f"--depth={params.depth}")
     if params.branch is not None:
-        words.append(f"--branch={branch(params.branch, '$.branch')}")
+        arguments.append(f"--branch={branch(params.branch, '$.branch')}")
     if params.filter is not None:
-        words.append(f"--filter={params.filter}")
-    return [*words, "--", source.url]
+        arguments.append(f"--filter={params.filter}")
+    return [*arguments, "--", source.url]
 
 
 def _prepare(target: str, parent: str, work: str) -> list[str]:

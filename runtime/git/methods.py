@@ -15,7 +15,7 @@ from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
 from runtime.git.clone import CloneReader, CloneTask
 from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, pushed, status
-from runtime.git.runner import Access, Git, GitResult
+from runtime.git.runner import Access, Git, GitLimits, GitResult
 from runtime.posix.environment import Environment
 from runtime.posix.process_tree import ProcessTrees
 
@@ -32,11 +32,22 @@ class GitMethods:
         disk: ThreadPool,
         tasks: Tasks,
         idempotency: IdempotencyTable,
+        limits: GitLimits,
     ) -> None:
+        """Create the methods.
+
+        Args:
+            environment: The variables and directories that programs start with.
+            trees: Ends process trees.
+            disk: The threads in which files are accessed.
+            tasks: Owns the work.
+            idempotency: The outcomes of clones with a key.
+            limits: The bounds of git commands and clones.
+        """
         self._environment = environment
         self._tasks = tasks
         self._idempotency = idempotency
-        self._git = Git(environment, trees)
+        self._git = Git(environment, trees, limits)
         self._disk = disk
         self._clones: dict[str, CloneTask] = {}  # running clones, by key
 
@@ -78,22 +89,22 @@ class GitMethods:
 
     @handles(api.GitStatus)
     async def _status(self, params: api.GitStatus) -> api.GitStatusResult:
-        words = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all"]
+        arguments = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all"]
         if params.ignored:
-            words.append("--ignored")
-        return status((await self._run(params, *words)).stdout)
+            arguments.append("--ignored")
+        return status((await self._run(params, *arguments)).stdout)
 
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
         await self._head(await self._where(params))  # outside of a repository, `git diff` would compare any files
-        words = ["diff", "--no-ext-diff", "--no-textconv"]
+        arguments = ["diff", "--no-ext-diff", "--no-textconv"]
         if params.staged:
-            words.append("--cached")
+            arguments.append("--cached")
         if params.target is not None and params.base is None:
             raise HawseError("invalid_params", "`target` without `base`", details={"path": "$.target"})
         named = [("$.base", params.base), ("$.target", params.target)]
-        words += ["--end-of-options", *(revision(text, field) for field, text in named if text is not None)]
-        ran = await self._run(params, *words, *paths(params.paths), limit=params.limit)
+        arguments += ["--end-of-options", *(revision(text, field) for field, text in named if text is not None)]
+        ran = await self._run(params, *arguments, *paths(params.paths), limit=params.limit)
         return _patch(ran)
 
     @handles(api.GitLog)
@@ -101,10 +112,10 @@ class GitMethods:
         where = await self._where(params)
         if params.ref is None and (await self._head(where)).commit is None:
             return api.GitLogResult(commits=[])
-        words = ["log", "-z", "--encoding=UTF-8", f"--format=tformat:{LOG_FORMAT}"]
-        words += [f"--max-count={params.limit}", f"--skip={params.skip}", "--end-of-options"]
+        arguments = ["log", "-z", "--encoding=UTF-8", f"--format=tformat:{LOG_FORMAT}"]
+        arguments += [f"--max-count={params.limit}", f"--skip={params.skip}", "--end-of-options"]
         ref = revision(params.ref, "$.ref") if params.ref is not None else "HEAD"
-        ran = await self._run(params, *words, ref, *paths(params.paths))
+        ran = await self._run(params, *arguments, ref, *paths(params.paths))
         commits, truncated = log(ran.stdout)
         return api.GitLogResult(commits=commits, truncated=truncated or ran.truncated)
 
@@ -124,11 +135,11 @@ class GitMethods:
 
     @handles(api.GitCommit)
     async def _commit(self, params: api.GitCommit) -> api.GitHead:
-        words = ["commit", "--quiet", "--file=-"]
+        arguments = ["commit", "--quiet", "--file=-"]
         if params.all:
-            words.append("--all")
+            arguments.append("--all")
         if params.allow_empty:
-            words.append("--allow-empty")
+            arguments.append("--allow-empty")
         author = params.author
         env = {}
         if author is not None:
@@ -136,7 +147,7 @@ class GitMethods:
                 raise HawseError("invalid_params", "`<`, `>` or a control in a name", details={"path": "$.author"})
             who = {"NAME": author.name, "EMAIL": author.email}
             env = {f"GIT_{role}_{what}": text for role in ("AUTHOR", "COMMITTER") for what, text in who.items()}
-        await self._run(params, *words, stdin=params.message.encode(), env=env)
+        await self._run(params, *arguments, stdin=params.message.encode(), env=env)
         return await self._head(await self._where(params))
 
     @handles(api.GitBranch)
@@ -155,51 +166,51 @@ class GitMethods:
 
     @handles(api.GitCheckout)
     async def _checkout(self, params: api.GitCheckout) -> api.GitHead:
-        words = ["checkout", "--quiet"]
+        arguments = ["checkout", "--quiet"]
         ref = None if params.ref is None else revision(params.ref, "$.ref")
         if params.paths is not None:
-            words += [*([] if ref is None else [ref]), *paths(params.paths)]
+            arguments += [*([] if ref is None else [ref]), *paths(params.paths)]
         elif ref is None:
             raise HawseError("invalid_params", "give `ref` or `paths`", details={"path": "$.ref"})
         elif params.create:
             start = [] if params.start is None else [revision(params.start, "$.start")]
-            words += ["-b", branch(ref, "$.ref"), *start, "--"]
+            arguments += ["-b", branch(ref, "$.ref"), *start, "--"]
         else:
-            words += [ref, "--"]
-        await self._run(params, *words)
+            arguments += [ref, "--"]
+        await self._run(params, *arguments)
         return await self._head(await self._where(params))
 
     # ---- the network
 
     @handles(api.GitPull)
     async def _pull(self, params: api.GitPull) -> api.GitHead:
-        words = ["pull", "--quiet", "--no-edit"]
+        arguments = ["pull", "--quiet", "--no-edit"]
         if params.rebase and params.ff_only:
             raise HawseError("invalid_params", "either `rebase` or `ff_only`", details={"path": "$.rebase"})
-        words += ["--rebase"] if params.rebase else ["--no-rebase", "--ff-only" if params.ff_only else "--ff"]
+        arguments += ["--rebase"] if params.rebase else ["--no-rebase", "--ff-only" if params.ff_only else "--ff"]
         if params.branch is not None or params.remote is not None:
-            words += ["--", remote(params.remote or "origin")]
-            words += [] if params.branch is None else [branch(params.branch, "$.branch")]
+            arguments += ["--", remote(params.remote or "origin")]
+            arguments += [] if params.branch is None else [branch(params.branch, "$.branch")]
         access = await self._access(params, remote(params.remote or "origin"), params.credentials)
-        await self._run(params, *words, access=access, timeout=params.timeout)
+        await self._run(params, *arguments, access=access, timeout=params.timeout)
         return await self._head(await self._where(params))
 
     @handles(api.GitPush)
     async def _push(self, params: api.GitPush) -> api.GitPushResult:
-        words = ["push", "--porcelain"]
+        arguments = ["push", "--porcelain"]
         if params.force:
-            words.append("--force-with-lease")
+            arguments.append("--force-with-lease")
         if params.set_upstream:
-            words.append("--set-upstream")
+            arguments.append("--set-upstream")
         name = branch(params.branch, "$.branch") if params.branch is not None else "HEAD"
         access = await self._access(params, remote(params.remote), params.credentials, "--push")
-        ran = await self._run(params, *words, "--", params.remote, name, access=access, timeout=params.timeout)
+        ran = await self._run(params, *arguments, "--", params.remote, name, access=access, timeout=params.timeout)
         return api.GitPushResult(refs=pushed(ran.stdout))
 
     async def _access(
         self, params: api.GitRepository, name: str, credentials: api.GitCredentials | None, *options: str
     ) -> Access | None:
-        """For whom the credentials are: for where that remote is, and nobody else."""
+        """Return credentials that only the host of the remote `name` may get; None if there are none."""
         if checked(credentials) is None:
             return None
         assert credentials is not None
@@ -208,13 +219,15 @@ class GitMethods:
 
     # ---- inside
 
-    async def _run(self, params: api.GitRepository, *words: str, **more: Any) -> GitResult:
-        return await self._git.run(*words, cwd=await self._where(params), **more)
+    async def _run(self, params: api.GitRepository, *arguments: str, **more: Any) -> GitResult:
+        return await self._git.run(*arguments, cwd=await self._where(params), **more)
 
     async def _where(self, params: api.GitRepository) -> str:
         where = self._environment.path(params.path)
         if not await self._disk.run(os.path.isdir, where):
-            raise HawseError("not_found", f"no directory {to_text(where)}", details={"reason": "not_a_repository"})
+            raise HawseError(
+                "not_found", f"directory {to_text(where)} does not exist", details={"reason": "not_a_repository"}
+            )
         return where
 
 

@@ -1,4 +1,4 @@
-"""Parse the output of git that is made for programs. Pure."""
+"""Parse the machine-readable output of git. Pure."""
 
 import os
 import re
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from hawse.api.git import GitBranchInfo, GitCommitInfo, GitProgress, GitPushedRef, GitStatusEntry, GitStatusResult
 from hawse.api.paths import to_text
 
-ENTRIES = 10_000  # of a status
-TEXT_BYTES = 512 << 10  # of names, or of messages, in one answer: as JSON it has to fit into a control message
-MESSAGE_BYTES = 64 << 10  # of one commit's message
+ENTRIES = 10_000  # entries of a status that are returned
+TEXT_BYTES = 512 << 10  # bytes of names, or of messages, in one result: as JSON it has to fit into a control message
+MESSAGE_BYTES = 64 << 10  # bytes of the message of one commit
 LINE_LIMIT = 4096  # bytes of a line of progress
 
 LOG_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
@@ -24,7 +24,7 @@ _BRANCH_FIELDS = 5
 
 
 class ProgressReader:
-    """Lines of stderr that are overwritten (CR) or ended (LF); tells those that are progress."""
+    """Parses stderr of git, whose lines end with CR or LF, and calls `on_progress` for each line that is progress."""
 
     def __init__(self, on_progress: Callable[[GitProgress], None]) -> None:
         self._on_progress = on_progress
@@ -40,17 +40,17 @@ class ProgressReader:
 
 
 def status(data: bytes) -> GitStatusResult:
-    """`git status --porcelain=v2 --branch -z`. What was cut off at its end is not told, and it is `truncated`."""
+    """Parse `git status --porcelain=v2 --branch -z`. If output is cut off, the last entry is left out: `truncated`."""
     state = GitStatusResult()
     fields = data.split(b"\0")
-    state.truncated = fields.pop() != b""  # what follows the last NUL
+    state.truncated = fields.pop() != b""  # output after the last NUL
     size = 0
-    words = iter(fields)
-    for word in words:
-        if word.startswith(b"# "):
-            _header(state, word[2:].decode(errors="replace"))
+    remaining = iter(fields)
+    for field in remaining:
+        if field.startswith(b"# "):
+            _header(state, field[2:].decode(errors="replace"))
             continue
-        entry = _entry(word, words)
+        entry = _entry(field, remaining)
         size += len(entry.path) + len(entry.origin or "")
         if len(state.entries) == ENTRIES or size > TEXT_BYTES:
             state.truncated = True
@@ -60,12 +60,12 @@ def status(data: bytes) -> GitStatusResult:
 
 
 def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
-    """`git log -z --format=tformat:LOG_FORMAT`: the commits, and whether some were left out."""
-    words = data.split(b"\0")
+    """Parse `git log -z --format=tformat:LOG_FORMAT`. Return the commits, and whether some were left out."""
+    values = data.split(b"\0")
     commits: list[GitCommitInfo] = []
     size = 0
-    for at in range(0, len(words) - _LOG_FIELDS, _LOG_FIELDS):
-        fields = [word.decode(errors="replace") for word in words[at : at + _LOG_FIELDS]]
+    for at in range(0, len(values) - _LOG_FIELDS, _LOG_FIELDS):
+        fields = [value.decode(errors="replace") for value in values[at : at + _LOG_FIELDS]]
         fields[-1] = fields[-1][:MESSAGE_BYTES]
         size += sum(map(len, fields))
         if size > TEXT_BYTES and commits:
@@ -75,12 +75,14 @@ def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
 
 
 def branches(data: bytes) -> tuple[list[GitBranchInfo], bool]:
-    """`git for-each-ref --format=BRANCH_FORMAT refs/heads refs/remotes`, and whether some were left out."""
+    """Parse `git for-each-ref --format=BRANCH_FORMAT`. Return the branches, and whether some were left out."""
     found: list[GitBranchInfo] = []
     size = 0
     for line in data.split(b"\n"):
         fields = line.split(b"\0")
-        if len(fields) != _BRANCH_FIELDS or fields[4]:  # origin/HEAD is another name of a branch
+        if (
+            len(fields) != _BRANCH_FIELDS or fields[4]
+        ):  # a symbolic ref such as origin/HEAD names a branch that is listed anyway
             continue
         ref, commit, upstream, head, _ = (_name(field) for field in fields)
         size += len(ref) + len(upstream)
@@ -95,7 +97,7 @@ def branches(data: bytes) -> tuple[list[GitBranchInfo], bool]:
 
 
 def pushed(data: bytes) -> list[GitPushedRef]:
-    """`git push --porcelain`."""
+    """Parse `git push --porcelain`."""
     refs = []
     for line in data.decode(errors="replace").splitlines():
         fields = line.split("\t")
@@ -129,15 +131,15 @@ def _header(state: GitStatusResult, text: str) -> None:
         state.ahead, state.behind = int(ahead), -int(behind)
 
 
-# How many fields stand before the path, by the kind of the entry.
+# The number of fields before the path, by the kind of the entry.
 _BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}
 
 
-def _entry(word: bytes, following: Iterator[bytes]) -> GitStatusEntry:
-    kind = word[:1]
+def _entry(record: bytes, following: Iterator[bytes]) -> GitStatusEntry:
+    kind = record[:1]
     if kind in (b"?", b"!"):
-        return GitStatusEntry(path=_name(word[2:]), index=kind.decode(), worktree=kind.decode())
-    *fields, path = word.split(b" ", _BEFORE_PATH[kind])
+        return GitStatusEntry(path=_name(record[2:]), index=kind.decode(), worktree=kind.decode())
+    *fields, path = record.split(b" ", _BEFORE_PATH[kind])
     letters = fields[1].decode()
     origin = _name(next(following, b"")) if kind == b"2" else None
     return GitStatusEntry(path=_name(path), index=letters[0], worktree=letters[1], origin=origin)

@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hawse.api.git import GitCredentials
@@ -20,7 +21,6 @@ from runtime.posix.fd_streams import FdReader, FdWriter
 from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
-RUNNING_LIMIT = 64  # git commands at a time
 LOCAL_TIMEOUT = 120.0  # seconds for commands that use no network
 OUTPUT_LIMIT = 8 << 20  # bytes of stdout that are kept
 STDERR_LIMIT = 64 << 10  # bytes at the end of stderr that are kept
@@ -48,7 +48,7 @@ _CONFIG = (
     ("gc.auto", "0"),  # it would continue in the background
     ("maintenance.auto", "false"),
     ("http.lowSpeedLimit", "1"),  # bytes in a second, for
-    ("http.lowSpeedTime", "60"),  # so many seconds: nothing comes any more
+    ("http.lowSpeedTime", "60"),  # this number of seconds: then the transfer fails
     ("protocol.ext.allow", "never"),
     ("advice.detachedHead", "false"),
     ("log.showSignature", "false"),
@@ -56,8 +56,16 @@ _CONFIG = (
 _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
+@dataclass(frozen=True, kw_only=True)
+class GitLimits:
+    """The bounds of git commands."""
+
+    running: int = 64  # commands at a time
+    resume_timeout: float = 60.0  # seconds that a clone with a key goes on without a call, which may be repeated
+
+
 class GitResult(NamedTuple):
-    """The result of a git command. `truncated`: it printed more than the limit, and was ended for that."""
+    """The result of a git command. `truncated`: it printed more than the limit, and was ended because of that."""
 
     code: int | None
     stdout: bytes
@@ -66,7 +74,7 @@ class GitResult(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Credentials, and the scheme, host and port for which they are."""
+    """Credentials, and the scheme, host and port to which they may be sent."""
 
     scope: str
     credentials: GitCredentials
@@ -104,7 +112,21 @@ class Running:
         on_stderr: Callable[[bytes], None],
         enough: asyncio.Event,
     ) -> None:
-        """`enough` is set when it has ended."""
+        """Start git.
+
+        Args:
+            argv: The program and its arguments.
+            env: Its whole environment.
+            cwd: Its directory.
+            stdin: What it reads from stdin; None: stdin is /dev/null.
+            extra: A descriptor that it gets as EXTRA_FD; None: it gets none.
+            on_stdout: Is called with each part of stdout.
+            on_stderr: Is called with each part of stderr.
+            enough: Is set when it has ended.
+
+        Raises:
+            HawseError: `spawn_failed`, `limit_exceeded`.
+        """
         self.exit: Exit | None = None
         self.stopped: HawseError | None = None  # the reason for which it was ended from outside
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
@@ -139,8 +161,16 @@ class Running:
 class Git:
     """Runs git commands, and ends them when the runtime ends."""
 
-    def __init__(self, environment: Environment, trees: ProcessTrees) -> None:
+    def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:
+        """Create the runner.
+
+        Args:
+            environment: The variables that programs start with.
+            trees: Ends process trees.
+            limits: The bounds of git commands.
+        """
         self.environment = environment
+        self.limits = limits
         self._trees = trees
         self._running: dict[Running, None] = {}
         self._closed = False
@@ -156,7 +186,7 @@ class Git:
 
     async def run(
         self,
-        *words: str,
+        *arguments: str,
         cwd: str,
         access: Access | None = None,
         stdin: bytes | None = None,
@@ -167,13 +197,26 @@ class Git:
         on_start: Callable[[Running], None] | None = None,
         accept: tuple[int, ...] = (0,),
     ) -> GitResult:
-        """Run git to its end in `cwd`. More than `limit` bytes of stdout end it, too.
+        """Run git to its end.
 
-        Raises `spawn_failed` if there is no git, `deadline_exceeded`, `cancelled`, and what its failure means: an exit
-        code that is not one of `accept`.
+        Args:
+            arguments: The arguments of git.
+            cwd: Its directory.
+            access: Credentials that it may use for one host.
+            stdin: What it reads from stdin; None: stdin is /dev/null.
+            env: Variables that are added to its environment.
+            timeout: Seconds after which its process tree is ended.
+            limit: Bytes of stdout that are kept. It is ended when it prints more.
+            on_stderr: Is called with each part of stderr.
+            on_start: Is called when it has been started.
+            accept: The exit codes that are not a failure.
+
+        Raises:
+            HawseError: `spawn_failed` if git is not installed, `deadline_exceeded`, `cancelled`, `limit_exceeded`, and
+                for another exit code what `failure` returns.
         """
-        if self._closed or len(self._running) >= RUNNING_LIMIT:
-            raise HawseError("limit_exceeded", f"limit reached: {RUNNING_LIMIT} git commands are running")
+        if self._closed or len(self._running) >= self.limits.running:
+            raise HawseError("limit_exceeded", f"limit reached: {self.limits.running} git commands are running")
         secret = None if access is None else _memory(access.credentials)
         enough = asyncio.Event()
         output, errors = GitOutput(limit, enough.set), bytearray()
@@ -186,7 +229,7 @@ class Git:
 
         try:
             running = Running(
-                _argv(words, access),
+                _argv(arguments, access),
                 env=self._env(cwd, env),
                 cwd=cwd,
                 stdin=stdin,
@@ -216,8 +259,8 @@ class Git:
             raise running.stopped
         code = running.exit.code if running.exit is not None else None
         if code not in accept and not output.full:
-            said = (bytes(output.data[-STDERR_LIMIT:]) + b"\n" + errors).decode(errors="replace")
-            raise failure(redacted(said, access and access.credentials), code)
+            printed = (bytes(output.data[-STDERR_LIMIT:]) + b"\n" + errors).decode(errors="replace")
+            raise failure(redacted(printed, access and access.credentials), code)
         return GitResult(code, bytes(output.data), bytes(errors), output.full)
 
     def _env(self, cwd: str, more: Mapping[str, str] | None) -> dict[str, str]:
@@ -226,15 +269,16 @@ class Git:
         return {**inherited, **_ENV, **(more or {})}
 
 
-def _argv(words: Sequence[str], access: Access | None) -> list[str]:
+def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
     config = list(_CONFIG)
-    if access is not None:  # only our helper: another one might store them
+    if access is not None:  # only our helper: a helper of the user might store the credentials
         config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
-    return ["git", "--no-pager", *(word for name, value in config for word in ("-c", f"{name}={value}")), *words]
+    options = [option for name, value in config for option in ("-c", f"{name}={value}")]
+    return ["git", "--no-pager", *options, *arguments]
 
 
 def _memory(credentials: GitCredentials) -> int:
-    """A descriptor from which `credential.helper` reads, any number of times (git-credential(1))."""
+    """Return a descriptor from which `credential.helper` can read any number of times (git-credential(1))."""
     fd = os.memfd_create("git", os.MFD_CLOEXEC)
     try:
         os.write(fd, f"username={credentials.username}\npassword={credentials.password}\n".encode())

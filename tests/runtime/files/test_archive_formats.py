@@ -1,4 +1,4 @@
-"""Archives that other programs read: every name and size, and a zip that says what it cannot say."""
+"""Archives that other programs read: every name and size, and typed errors for the limits of zip."""
 
 import io
 import os
@@ -34,7 +34,7 @@ def test_a_tar_holds_names_of_any_bytes_and_any_length(tmp_path: Path) -> None:
 def test_a_zip_holds_files_directories_and_symlinks(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x" * 600)
     (tmp_path / "link").symlink_to("f")
-    os.utime(tmp_path / "f", (0, 0))  # before what a zip can tell
+    os.utime(tmp_path / "f", (0, 0))  # before the first date that a zip can hold
     zip_ = ZipWriter()
     assert zip_.begin(os.fsdecode(b"\xff.txt"), (tmp_path / "f").stat(), None)
     zip_.content(b"x" * 600)
@@ -52,7 +52,7 @@ def test_a_zip_holds_files_directories_and_symlinks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mtime", "year"), [(-(2**40), 1980), (2**33, 2107), (2**55, 2107)])
-def test_a_zip_tells_a_date_as_far_as_it_can(tmp_path: Path, mtime: int, year: int) -> None:
+def test_a_date_outside_the_range_of_zip_is_clamped(tmp_path: Path, mtime: int, year: int) -> None:
     zip_ = ZipWriter()
     os.utime(tmp_path, (0, mtime))
     zip_.begin("d", tmp_path.stat(), None)

@@ -111,7 +111,9 @@ def test_a_place_that_is_taken_is_not_taken_again(tmp_path: Path, way: Any) -> N
     os.close(fd)
 
 
-def test_a_file_system_that_cannot_say_no_gets_it_by_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_atomic_no_replace_gets_two_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Old:
         def renameat2(self, *_: object) -> int:
             ctypes.set_errno(errno.EINVAL)

@@ -1,4 +1,4 @@
-"""Listings: what `os.walk` sees, of any size, with any names, and what cannot be looked at told by the entry."""
+"""Listings: the same entries as `os.walk`, of any size, with any names; an error is reported for its entry."""
 
 import os
 import tracemalloc
@@ -19,9 +19,9 @@ from tests.support.trees import plant, seen, trees
 async def entries(client: Client, **params: Any) -> dict[str, Any]:
     call = client.call("file.list", params)
     result = await call.result()
-    told = [entry for event in call.events if event.name == "entries" for entry in event.value["entries"]]
-    assert result["entries"] == len(told)
-    return {entry["path"]: entry for entry in told}
+    listed = [entry for event in call.events if event.name == "entries" for entry in event.value["entries"]]
+    assert result["entries"] == len(listed)
+    return {entry["path"]: entry for entry in listed}
 
 
 async def test_a_directory_is_listed_with_all_that_is_known(client: Client, served: Served) -> None:
@@ -42,7 +42,7 @@ async def test_every_tree_with_every_name_is_listed(tmp_path_factory: pytest.Tem
     async with Served(folder) as served, served.client() as client:
         plant(served.workspace / "t", tree)
         found = await entries(client, path="t", recursive=True)
-        for path, entry in found.items():  # a path that was told can be asked for
+        for path, entry in found.items():  # a listed path can be used as a parameter
             again = await client.ask("file.stat", path=f"t/{path}", follow=False)
             assert again["mode"] == entry["mode"]
         assert len(found) == len(seen(served.workspace / "t"))

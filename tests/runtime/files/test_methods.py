@@ -1,4 +1,4 @@
-"""The methods: what they say of what there is, and typed errors for what cannot be done."""
+"""The methods `file.*`: their results, and typed errors."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The boundary: what stays beneath a root opens, what leaves it does not, whoever moves things meanwhile."""
+"""The boundary of a root: paths inside it open, paths that leave it do not, also while directories are moved."""
 
 import os
 import threading

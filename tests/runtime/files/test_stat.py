@@ -29,5 +29,5 @@ def test_a_version_changes_with_the_content(tmp_path: Path) -> None:
 
 
 def test_the_names_of_an_entry_are_escaped_for_the_protocol(tmp_path: Path) -> None:
-    told = entry(os.fsdecode(b"\xff"), tmp_path.lstat(), os.fsdecode(b"\xfe"))
-    assert (told.path, told.target, told.type) == ("\0ff", "\0fe", "directory")
+    described = entry(os.fsdecode(b"\xff"), tmp_path.lstat(), os.fsdecode(b"\xfe"))
+    assert (described.path, described.target, described.type) == ("\0ff", "\0fe", "directory")

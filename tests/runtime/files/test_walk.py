@@ -61,8 +61,8 @@ def test_entries_that_are_not_entered_are_passed_over(tmp_path: Path) -> None:
 def test_the_error_for_a_tree_that_is_too_deep_has_its_path(tmp_path: Path) -> None:
     os.makedirs(tmp_path / "/".join("d" * (DEPTH_LIMIT + 2)))
     with no_fd_leaked():
-        troubles = [item for item in walked(tmp_path) if isinstance(item, WalkError)]
-    assert [(len(trouble.names), trouble.error.code) for trouble in troubles] == [(DEPTH_LIMIT + 1, "too_large")]
+        errors = [item for item in walked(tmp_path) if isinstance(item, WalkError)]
+    assert [(len(error.names), error.error.code) for error in errors] == [(DEPTH_LIMIT + 1, "too_large")]
 
 
 def test_a_directory_that_became_a_symlink_is_not_entered(tmp_path: Path) -> None:

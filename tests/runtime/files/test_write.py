@@ -11,6 +11,8 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.files import write as uploads
+from runtime.files.write import UploadLimits
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
 from tests.support.waiting import exists
 
@@ -161,10 +163,10 @@ async def test_a_resumed_upload_gets_no_credit_for_bytes_that_an_earlier_call_se
     assert (served.workspace / "f").read_bytes() == DATA[:200_003]
 
 
+@pytest.mark.parametrize("limits", [RuntimeLimits(uploads=UploadLimits(queue=1000))])
 async def test_an_upload_with_too_much_waiting_for_the_disk_is_not_resumed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "QUEUE_LIMIT", 1000)
     disk_works = threading.Event()
     monkeypatch.setattr(uploads.Upload, "_write", lambda self, parts: disk_works.wait(20))
     params = {"path": "f", "input": "i"}
@@ -190,8 +192,8 @@ async def test_a_repeat_takes_the_upload_from_a_call_that_is_still_open(client: 
     assert (served.workspace / "f").read_bytes() == b"abcdef"
 
 
-async def test_a_keyed_upload_that_is_not_resumed_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "RESUME_TIMEOUT", 0.05)
+@pytest.mark.parametrize("limits", [RuntimeLimits(uploads=UploadLimits(resume_timeout=0.05))])
+async def test_a_keyed_upload_that_is_not_resumed_is_dropped(served: Served) -> None:
     async with served.client() as client:
         call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
         await call.type(DATA[:100_000])
@@ -219,8 +221,8 @@ async def test_a_gap_ends_the_call(client: Client) -> None:
     assert (error.code, error.details) == ("input_gap", {"applied": 0})
 
 
-async def test_there_is_a_limit_of_uploads(served: Served, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "UPLOADS_LIMIT", 1)
+@pytest.mark.parametrize("limits", [RuntimeLimits(uploads=UploadLimits(running=1))])
+async def test_uploads_beyond_the_limit_are_refused(client: Client) -> None:
     first = client.call("file.write", {"path": "f", "input": "i"})
     await first.event("opened")
     assert (await client.refused("file.write", path="g", input="i")).code == "limit_exceeded"
@@ -238,16 +240,14 @@ async def abandon(client: Client, name: str) -> None:
     await call.refusal()
 
 
-async def test_uploads_without_a_sender_give_way_to_new_ones(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(uploads, "UPLOADS_LIMIT", 2)
+@pytest.mark.parametrize("limits", [RuntimeLimits(uploads=UploadLimits(running=2))])
+async def test_uploads_without_a_sender_are_abandoned_in_favour_of_new_ones(client: Client, served: Served) -> None:
     for name in ("a", "b"):
         await abandon(client, name)
     assert len(temporaries(served)) == 2
     for number in range(3):
         assert (await write(client, b"x", key=f"k{number}", path="g"))["bytes"] == 1
-    assert len(temporaries(served)) == 1, "only one of them had to give way"
+    assert len(temporaries(served)) == 1, "only one of them was abandoned"
     resumed = client.call("file.write", {"path": "b", "input": "i"}, key="b")
     assert (await resumed.event("opened"))["input_offset"] == 1
     resumed.end()

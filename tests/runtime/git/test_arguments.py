@@ -1,4 +1,4 @@
-"""What may stand on git's command line. That it does no harm there is seen in test_git.py."""
+"""The validation of git's arguments. test_methods.py checks that invalid ones never reach git."""
 
 import subprocess
 
@@ -24,7 +24,7 @@ from runtime.git.arguments import branch, directory_of, paths, redacted, remote,
         "/srv/x.git",
     ],
 )
-def test_a_url_that_git_takes_is_left_as_it_is(url: str) -> None:
+def test_a_valid_url_is_not_changed(url: str) -> None:
     assert source(url, None) == (url, None)
 
 
@@ -52,12 +52,12 @@ def test_a_url_that_git_takes_is_left_as_it_is(url: str) -> None:
         "",
     ],
 )
-def test_a_url_that_could_do_something_else_is_refused(url: str) -> None:
+def test_a_url_that_could_be_an_option_or_run_a_program_is_refused(url: str) -> None:
     with pytest.raises(HawseError, match="invalid_params"):
         source(url, None)
 
 
-def test_credentials_are_taken_out_of_a_url() -> None:
+def test_credentials_are_removed_from_a_url() -> None:
     url, credentials = source("https://ann:p%40ss@host:8080/x?y=z", None)
     assert url == "https://host:8080/x?y=z"
     assert credentials == GitCredentials(username="ann", password="p@ss")
@@ -66,7 +66,7 @@ def test_credentials_are_taken_out_of_a_url() -> None:
     assert source("https://ann:pass@host/x", own) == ("https://host/x", own)
 
 
-def test_credentials_are_for_the_web_and_have_no_lines() -> None:
+def test_credentials_require_an_http_url_and_contain_no_control_characters() -> None:
     for url, password in (
         ("ssh://h/x", "x"),
         ("git@h:x", "x"),
@@ -78,7 +78,7 @@ def test_credentials_are_for_the_web_and_have_no_lines() -> None:
             source(url, GitCredentials(password=password))
 
 
-def test_whom_credentials_are_for() -> None:
+def test_the_scope_of_credentials_is_scheme_host_and_port() -> None:
     assert scope("https://ann@host:1/x/y") == "https://host:1"
     for url in ("ssh://host/x", "git@host:x", "/x", "https://-x/y"):
         with pytest.raises(HawseError, match="invalid_params"):
@@ -95,7 +95,7 @@ def test_whom_credentials_are_for() -> None:
         ("https://h/b.git.git", "b.git"),
     ],
 )
-def test_a_clone_is_named_by_its_url(url: str, name: str) -> None:
+def test_the_default_name_of_a_clone_is_the_last_part_of_its_url(url: str, name: str) -> None:
     assert directory_of(url) == name
 
 
@@ -109,12 +109,12 @@ def test_a_url_that_names_no_directory_is_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["main", "feature/x-1", "é", "a.b", "v1.0@x"])
-def test_a_branch_has_a_name(name: str) -> None:
+def test_a_valid_branch_name_is_not_changed(name: str) -> None:
     assert branch(name, "$.branch") == name
 
 
 @given(st.text(alphabet="ab/.-+@{~^: \\*[\x7f\n", min_size=1, max_size=8))
-def test_what_passes_as_a_branch_is_one_for_git_too(name: str) -> None:
+def test_each_accepted_branch_name_is_valid_for_git(name: str) -> None:
     try:
         branch(name, "$.branch")
     except HawseError:
@@ -124,7 +124,7 @@ def test_what_passes_as_a_branch_is_one_for_git_too(name: str) -> None:
     assert checked.returncode == 0, name
 
 
-def test_options_are_no_revisions_and_no_remotes() -> None:
+def test_an_option_is_not_a_valid_revision_or_remote() -> None:
     assert revision("HEAD~3", "$.ref") == "HEAD~3"
     assert remote("up/stream-1") == "up/stream-1"
     for text in ("-x", "--all", "a\nb", "a\0"):
@@ -135,16 +135,16 @@ def test_options_are_no_revisions_and_no_remotes() -> None:
             remote(text)
 
 
-def test_paths_stand_behind_two_dashes_byte_for_byte() -> None:
+def test_paths_follow_two_dashes_byte_for_byte() -> None:
     assert paths(None) == ["--"]
     assert paths(["-x", "caf\0e9"]) == ["--", "-x", "caf\udce9"]
     with pytest.raises(HawseError, match="invalid_params"):
         paths(["a\0"])
 
 
-def test_secrets_are_taken_out_of_what_git_says() -> None:
-    said = "fatal: unable to access 'https://ann:secret@host/x/': p@ss or p%40ss"
-    assert redacted(said, GitCredentials(username="ann", password="p@ss")) == (
+def test_secrets_are_redacted_in_the_output_of_git() -> None:
+    output = "fatal: unable to access 'https://ann:secret@host/x/': p@ss or p%40ss"
+    assert redacted(output, GitCredentials(username="ann", password="p@ss")) == (
         "fatal: unable to access 'https://host/x/': *** or ***"
     )
     assert redacted("for 'https://token@host'", None) == "for 'https://host'"

@@ -1,4 +1,4 @@
-"""`git.clone`: progress, credentials that nobody sees, and nothing left of one that failed or was cancelled."""
+"""`git.clone`: progress, credentials that stay secret, and no files of a clone that failed or was cancelled."""
 
 import asyncio
 import os
@@ -10,7 +10,8 @@ from typing import Any
 import psutil
 import pytest
 
-from runtime.git import clone as git_clone
+from runtime.git.runner import GitLimits
+from runtime.settings import RuntimeLimits
 from tests.support.git_server import GitServer, commit, git, repository
 from tests.support.runtime import Channel, Client, Served, children, eventually, no_fd_leaked
 
@@ -38,8 +39,8 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def told_of_children() -> bytes:
-    """What everybody may read of them."""
+def public_data_of_children() -> bytes:
+    """The arguments and environments of all child processes, which other users' programs may read."""
     return b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for pid in children() for name in ("cmdline", "environ"))
 
 
@@ -51,7 +52,7 @@ def noise(size: int) -> str:
     return random.Random(size).randbytes(size).hex()
 
 
-async def test_a_clone_is_whole_and_tells_how_it_goes(client: Client, served: Served, server: GitServer) -> None:
+async def test_a_clone_is_complete_and_reports_its_progress(client: Client, served: Served, server: GitServer) -> None:
     work = server.create("project", {f"{number}/file": noise(2000) for number in range(300)})
     with no_fd_leaked():
         stream = clone(client, server.url("project"))
@@ -94,7 +95,7 @@ async def test_a_path_and_a_file_url_can_be_cloned_and_an_empty_repository_too(
 
 
 @pytest.mark.parametrize("in_url", [False, True])
-async def test_credentials_are_seen_by_the_server_and_by_nobody_else(
+async def test_only_the_server_sees_the_credentials(
     client: Client, served: Served, server: GitServer, tmp_path: Path, in_url: bool
 ) -> None:
     server.create("project", {"a": "1"})
@@ -108,7 +109,7 @@ async def test_credentials_are_seen_by_the_server_and_by_nobody_else(
     else:
         stream = clone(client, url, credentials=ACCESS)
     await asyncio.to_thread(server.stalled.wait)
-    seen = told_of_children()
+    seen = public_data_of_children()
     assert b"http-backend" in seen or b"remote-http" in seen
     assert b"s3cr" not in seen
     stream.cancel()
@@ -130,7 +131,7 @@ async def test_a_filtered_clone_asks_for_the_credentials_more_than_once(
     assert (served.workspace / "project/b").read_text() == "2"
 
 
-async def test_credentials_do_not_follow_a_redirection_to_somebody_else(
+async def test_credentials_do_not_follow_a_redirect_to_another_server(
     client: Client, server: GitServer, tmp_path: Path
 ) -> None:
     server.create("project", {"a": "1"})
@@ -142,7 +143,9 @@ async def test_credentials_do_not_follow_a_redirection_to_somebody_else(
     assert {authorization for _, authorization in server.seen} == {None}
 
 
-async def test_what_fails_says_why_and_leaves_nothing(client: Client, served: Served, server: GitServer) -> None:
+async def test_a_failed_clone_has_a_reason_and_leaves_no_files(
+    client: Client, served: Served, server: GitServer
+) -> None:
     server.create("project", {"a": "1"})
     (served.workspace / "full").mkdir()
     (served.workspace / "full/file").touch()
@@ -170,7 +173,7 @@ async def test_what_fails_says_why_and_leaves_nothing(client: Client, served: Se
     assert names(served.workspace) == before
 
 
-async def test_time_is_limited(client: Client, served: Served, server: GitServer) -> None:
+async def test_a_timeout_ends_a_clone(client: Client, served: Served, server: GitServer) -> None:
     before = children()
     server.create("project", {"a": noise(100_000)})
     server.stall = 1000
@@ -182,7 +185,7 @@ async def test_time_is_limited(client: Client, served: Served, server: GitServer
 
 @pytest.mark.parametrize("stall", [None, 0, 500, 50_000])
 @pytest.mark.parametrize("how", ["cancel", "cut"])
-async def test_a_clone_that_is_given_up_at_any_step_leaves_nothing(
+async def test_a_clone_that_is_cancelled_or_disconnected_at_any_step_leaves_no_files(
     served: Served, server: GitServer, stall: int | None, how: str
 ) -> None:
     server.create("project", {"a": noise(100_000)})
@@ -207,7 +210,7 @@ async def test_a_clone_that_is_given_up_at_any_step_leaves_nothing(
     await eventually(lambda: not [p for p in psutil.Process().children() if p.name() == "git"])
 
 
-async def test_a_clone_with_a_key_goes_on_for_whoever_comes_back(served: Served, server: GitServer) -> None:
+async def test_a_clone_with_a_key_goes_on_after_a_lost_connection(served: Served, server: GitServer) -> None:
     server.create("project", {"a": noise(100_000)})
     server.stall = 1000
     first = await served.client()
@@ -218,7 +221,7 @@ async def test_a_clone_with_a_key_goes_on_for_whoever_comes_back(served: Served,
         stream = clone(second, server.url("project"), key="k")
         server.stall = None
         server.release()
-        with pytest.raises(Exception, match="io_error"):  # the server gave up in the midst of it
+        with pytest.raises(Exception, match="io_error"):  # the server broke the transfer off
             await stream.result()
         again = clone(second, server.url("project"), key="k")
         assert (await again.refusal()).code == "io_error"
@@ -227,10 +230,8 @@ async def test_a_clone_with_a_key_goes_on_for_whoever_comes_back(served: Served,
         assert len([path for path, _ in server.seen if "info/refs" in path]) == 2
 
 
-async def test_a_clone_with_a_key_that_nobody_comes_back_for_ends(
-    served: Served, server: GitServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(git_clone, "RESUME_TIMEOUT", 0.05)
+@pytest.mark.parametrize("limits", [RuntimeLimits(git=GitLimits(resume_timeout=0.05))])
+async def test_a_clone_with_a_key_ends_if_its_call_is_not_repeated(served: Served, server: GitServer) -> None:
     server.create("project", {"a": noise(100_000)})
     server.stall = 1000
     client = await served.client()
@@ -241,7 +242,7 @@ async def test_a_clone_with_a_key_that_nobody_comes_back_for_ends(
     await eventually(lambda: names(served.workspace) == [])
 
 
-async def test_a_clone_with_a_key_is_ended_by_it(served: Served, client: Client, server: GitServer) -> None:
+async def test_a_clone_is_cancelled_by_its_key(served: Served, client: Client, server: GitServer) -> None:
     server.create("project", {"a": noise(100_000)})
     server.stall = 1000
     stream = clone(client, server.url("project"), key="k")

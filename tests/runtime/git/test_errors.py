@@ -7,7 +7,7 @@ from runtime.git.errors import STDERR_KEPT, failure
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "reason"),
+    ("output", "code", "reason"),
     [
         ("fatal: Authentication failed for 'https://h/x/'", "permission_denied", "authentication"),
         ("git@h: Permission denied (publickey).\nfatal: Could not read from", "permission_denied", "authentication"),
@@ -30,14 +30,14 @@ from runtime.git.errors import STDERR_KEPT, failure
         ("", "io_error", "git"),
     ],
 )  # fmt: skip
-def test_each_failure_has_a_code_and_a_reason(said: str, code: str, reason: str) -> None:
-    error = failure(said, 128)
+def test_each_failure_has_a_code_and_a_reason(output: str, code: str, reason: str) -> None:
+    error = failure(output, 128)
     assert (error.code, error.details["reason"], error.details["code"]) == (code, reason, 128)
     assert code in ERRORS
     assert error.message
 
 
-def test_the_message_is_what_was_fatal_and_the_rest_is_bounded() -> None:
+def test_the_message_is_the_fatal_line_and_the_output_is_bounded() -> None:
     error = failure("x" * 10_000 + "\nfatal: it is so\nPlease make sure.", 1)
     assert error.message == "fatal: it is so"
     assert len(error.details["stderr"]) == STDERR_KEPT
@@ -70,6 +70,6 @@ def test_the_message_is_the_reason_of_ssh_if_the_transport_failed(output: str, m
     assert failure(output, 128).message == message
 
 
-def test_only_the_network_may_be_better_later() -> None:
+def test_only_network_errors_are_retryable() -> None:
     assert failure("fatal: Could not resolve host: h", 128).retryable
     assert not failure("fatal: whatever", 128).retryable

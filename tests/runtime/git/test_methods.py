@@ -1,4 +1,4 @@
-"""The methods `git.*` on real repositories, compared with what git itself says."""
+"""The methods `git.*` on real repositories, compared with the output of git."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ AUTHOR = {"name": "Ann", "email": "ann@example.com"}
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What whoever runs the tests has configured is of no influence."""
+    """Hide the git configuration of the user who runs the tests."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
@@ -33,7 +33,7 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
         yield server
 
 
-async def test_the_status_says_what_differs_whatever_the_names_are(client: Client, repo: Path) -> None:
+async def test_the_status_lists_changes_with_any_names(client: Client, repo: Path) -> None:
     (repo / "a").write_text("changed\n")
     git(repo, "mv", "dir/b", "dir/ with space\n")
     os.close(os.open(os.fsencode(repo) + b"/\xff", os.O_CREAT))
@@ -52,7 +52,7 @@ async def test_the_status_says_what_differs_whatever_the_names_are(client: Clien
     assert {entry["path"]: entry["index"] for entry in state["entries"]}["\0ff"] == "A"
 
 
-async def test_from_nothing_to_a_commit(client: Client, served: Served) -> None:
+async def test_the_first_commit_of_an_empty_repository(client: Client, served: Served) -> None:
     with no_fd_leaked():
         (served.workspace / "new").mkdir()
         git(served.workspace / "new", "init", "-q", "-b", "trunk")
@@ -63,8 +63,8 @@ async def test_from_nothing_to_a_commit(client: Client, served: Served) -> None:
         await client.ask("git.add", path="new", all=True)
         message = "--amend is no option here\n\nBody: é"
         head = await client.ask("git.commit", path="new", message=message, author=AUTHOR)
-        (told,) = (await client.ask("git.log", path="new"))["commits"]
-        assert (told["commit"], told["message"], told["author"], told["committer_email"]) == (
+        (listed,) = (await client.ask("git.log", path="new"))["commits"]
+        assert (listed["commit"], listed["message"], listed["author"], listed["committer_email"]) == (
             head["commit"],
             message,
             "Ann",
@@ -104,7 +104,7 @@ async def test_differences_of_all_kinds(client: Client, repo: Path) -> None:
     assert (await client.ask("git.diff", path="repo", limit=512 << 10))["truncated"]
 
 
-async def test_branches_come_and_go(client: Client, repo: Path) -> None:
+async def test_branches_are_created_checked_out_and_deleted(client: Client, repo: Path) -> None:
     first = git(repo, "rev-parse", "HEAD").strip()
     commit(repo, {"a": "2\n"})
     made = await client.ask("git.branch", path="repo", create="old", start="HEAD~1")
@@ -161,7 +161,7 @@ async def test_branches_come_and_go(client: Client, repo: Path) -> None:
         ("git.clone", {"url": "http://host/x", "credentials": {"username": "a\nhost=b", "password": "x"}}),
     ],
 )
-async def test_what_would_be_an_option_or_a_program_never_reaches_git(
+async def test_an_option_or_a_program_as_an_argument_never_reaches_git(
     client: Client, repo: Path, method: str, params: dict[str, Any]
 ) -> None:
     place = {} if method == "git.clone" else {"path": "repo"}
@@ -169,7 +169,7 @@ async def test_what_would_be_an_option_or_a_program_never_reaches_git(
     assert "pwned" not in os.listdir("/tmp")
 
 
-async def test_where_there_is_no_repository_it_says_so(client: Client, served: Served) -> None:
+async def test_a_directory_without_a_repository_is_not_found(client: Client, served: Served) -> None:
     (served.workspace / "plain").mkdir()
     for method in ("git.status", "git.log", "git.branch", "git.diff"):
         for path in ("plain", "nowhere"):
@@ -177,7 +177,7 @@ async def test_where_there_is_no_repository_it_says_so(client: Client, served: S
             assert (error.code, error.details["reason"]) == ("not_found", "not_a_repository"), (method, path)
 
 
-async def test_without_git_it_says_so(client: Client, repo: Path, served: Served) -> None:
+async def test_without_git_the_error_is_spawn_failed(client: Client, repo: Path, served: Served) -> None:
     served.runtime.git._environment._base["PATH"] = str(served.workspace)
     assert (await client.refused("git.status", path="repo")).code == "spawn_failed"
     stream = client.call("git.clone", {"url": "http://127.0.0.1:1/x"})
@@ -185,7 +185,7 @@ async def test_without_git_it_says_so(client: Client, repo: Path, served: Served
     assert sorted(path.name for path in served.workspace.iterdir()) == ["repo"]
 
 
-async def test_pull_and_push_with_credentials_that_stay_nowhere(
+async def test_pull_and_push_do_not_store_their_credentials(
     client: Client, served: Served, server: GitServer, tmp_path: Path
 ) -> None:
     work = server.create("project", {"a": "1\n"})
@@ -217,7 +217,7 @@ async def test_pull_and_push_with_credentials_that_stay_nowhere(
     assert "secret" not in (mine / ".git/config").read_text()
 
 
-async def test_what_both_have_changed_is_a_conflict(client: Client, served: Served, server: GitServer) -> None:
+async def test_changes_on_both_sides_are_a_conflict(client: Client, served: Served, server: GitServer) -> None:
     work = server.create("project", {"a": "1\n"})
     access = {"username": "ann", "password": "secret"}
     await client.call("git.clone", {"url": server.url("project"), "credentials": access}).result()
@@ -237,7 +237,7 @@ async def test_what_both_have_changed_is_a_conflict(client: Client, served: Serv
     assert [(entry["index"], entry["worktree"]) for entry in state["entries"]] == [("U", "U")]
 
 
-async def test_credentials_are_for_the_remote_and_for_nobody_else(client: Client, repo: Path) -> None:
+async def test_credentials_are_sent_to_the_remote_only(client: Client, repo: Path) -> None:
     git(repo, "remote", "add", "origin", "/somewhere")
     error = await client.refused("git.pull", path="repo", credentials={"password": "x"})
     assert (error.code, error.details["path"]) == ("invalid_params", "$.credentials")
@@ -245,7 +245,7 @@ async def test_credentials_are_for_the_remote_and_for_nobody_else(client: Client
     assert (error.code, error.details["reason"]) == ("not_found", "remote")
 
 
-async def test_a_revision_that_is_none_and_a_remote_that_is_nowhere(client: Client, repo: Path) -> None:
+async def test_an_unknown_revision_and_an_unreachable_remote_are_typed_errors(client: Client, repo: Path) -> None:
     for method, params in (
         ("git.checkout", {"ref": "nothing"}),
         ("git.diff", {"base": "nothing"}),
@@ -255,12 +255,12 @@ async def test_a_revision_that_is_none_and_a_remote_that_is_nowhere(client: Clie
     ):
         error = await client.refused(method, path="repo", **params)
         assert (error.code, error.details["reason"]) == ("not_found", "revision"), method
-    git(repo, "remote", "add", "gone", "http://127.0.0.1:1/x.git")
-    error = await client.refused("git.pull", path="repo", remote="gone", branch="main")
+    git(repo, "remote", "add", "unreachable", "http://127.0.0.1:1/x.git")
+    error = await client.refused("git.pull", path="repo", remote="unreachable", branch="main")
     assert (error.code, error.details["reason"], error.retryable) == ("io_error", "network", True)
 
 
-async def test_a_viewer_may_nothing_of_it(client: Client, repo: Path) -> None:
+async def test_a_viewer_may_call_no_git_method(client: Client, repo: Path) -> None:
     for method in ("git.status", "git.log", "git.clone"):
         assert (await client.call(method, {"url": "http://x/y"}, principal=VIEWER).refusal()).code == "forbidden"
 

@@ -1,4 +1,4 @@
-"""What git prints, as values: also what is cut off, and what nobody expects. With real git in test_git.py."""
+"""Parsing the output of git, also output that is cut off or unexpected. test_methods.py uses a real git."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hawse.api.git import GitProgress
-from runtime.git import porcelain as git_parse
+from runtime.git import porcelain
 from runtime.git.porcelain import ProgressReader, branches, log, pushed, status
 
 LINES = (
@@ -15,7 +15,7 @@ LINES = (
 )
 
 
-def heard(*parts: bytes) -> list[GitProgress]:
+def read_progress(*parts: bytes) -> list[GitProgress]:
     found: list[GitProgress] = []
     reader = ProgressReader(found.append)
     for part in parts:
@@ -23,8 +23,8 @@ def heard(*parts: bytes) -> list[GitProgress]:
     return found
 
 
-def test_progress_is_read_from_lines_that_overwrite_each_other() -> None:
-    assert heard(LINES) == [
+def test_progress_is_parsed_from_lines_that_overwrite_each_other() -> None:
+    assert read_progress(LINES) == [
         GitProgress(phase="Counting objects", percent=50, done=1, total=2),
         GitProgress(phase="Counting objects", percent=100, done=2, total=2),
         GitProgress(phase="Receiving objects", percent=45, done=9, total=20, received=3 << 19),
@@ -33,21 +33,21 @@ def test_progress_is_read_from_lines_that_overwrite_each_other() -> None:
 
 
 @given(st.lists(st.integers(0, len(LINES)), max_size=5).map(sorted))
-def test_it_does_not_matter_how_it_is_cut(cuts: list[int]) -> None:
+def test_progress_is_the_same_however_the_output_is_split(cuts: list[int]) -> None:
     edges = [0, *cuts, len(LINES)]
-    assert heard(*(LINES[a:b] for a, b in pairwise(edges))) == heard(LINES)
+    assert read_progress(*(LINES[a:b] for a, b in pairwise(edges))) == read_progress(LINES)
 
 
 @given(st.binary(max_size=300))
-def test_a_server_may_say_anything(data: bytes) -> None:
-    heard(b"remote: " + data + b"\n", b"Receiving objects: 1% (1/1), 1.1.1 MiB\n" + data)
+def test_any_output_of_a_server_is_accepted(data: bytes) -> None:
+    read_progress(b"remote: " + data + b"\n", b"Receiving objects: 1% (1/1), 1.1.1 MiB\n" + data)
 
 
-def test_a_line_without_an_end_is_bounded() -> None:
+def test_the_memory_for_a_line_without_an_end_is_bounded() -> None:
     reader = ProgressReader(lambda progress: None)
     for _ in range(100):
         reader.feed(b"x" * 10_000)
-    assert len(reader._rest) == git_parse.LINE_LIMIT
+    assert len(reader._rest) == porcelain.LINE_LIMIT
 
 
 STATUS = (
@@ -58,7 +58,7 @@ STATUS = (
 )
 
 
-def test_a_status_is_read_whatever_the_names_are() -> None:
+def test_a_status_with_any_names_is_parsed() -> None:
     state = status(STATUS)
     assert (state.branch, state.commit, state.upstream, state.ahead, state.behind) == (
         "main",
@@ -78,11 +78,11 @@ def test_a_status_is_read_whatever_the_names_are() -> None:
 
 
 @given(st.integers(0, len(STATUS) - 1))
-def test_a_status_that_was_cut_off_says_so(end: int) -> None:
+def test_a_status_that_was_cut_off_is_truncated(end: int) -> None:
     state = status(STATUS[:end])
     whole = status(STATUS)
-    told = [entry.path for entry in state.entries]
-    assert told == [entry.path for entry in whole.entries][: len(told)]
+    paths = [entry.path for entry in state.entries]
+    assert paths == [entry.path for entry in whole.entries][: len(paths)]
     if STATUS[end - 1 : end] != b"\0":
         assert state.truncated or end == 0
 
@@ -92,15 +92,15 @@ def test_a_detached_head_and_no_commit_are_null() -> None:
     assert (state.commit, state.branch) == (None, None)
 
 
-def test_more_than_fits_is_truncated() -> None:
-    many = status(b"".join(b"? %d\0" % number for number in range(git_parse.ENTRIES + 1)))
-    assert (len(many.entries), many.truncated) == (git_parse.ENTRIES, True)
+def test_a_status_that_does_not_fit_into_a_message_is_truncated() -> None:
+    many = status(b"".join(b"? %d\0" % number for number in range(porcelain.ENTRIES + 1)))
+    assert (len(many.entries), many.truncated) == (porcelain.ENTRIES, True)
     long = status(b"".join(b"? %d%s\0" % (number, b"x" * 4000) for number in range(200)))
     assert long.truncated
-    assert sum(len(entry.path) for entry in long.entries) <= git_parse.TEXT_BYTES
+    assert sum(len(entry.path) for entry in long.entries) <= porcelain.TEXT_BYTES
 
 
-def test_a_log_is_read_and_bounded() -> None:
+def test_a_log_is_parsed_and_bounded() -> None:
     record = [b"c1", b"p1 p2", b"A", b"a@x", b"5", b"B", b"b@x", b"6", b"subject\n\nbody \xff\n"]
     (commit,), truncated = log(b"\0".join(record) + b"\0")
     assert (commit.parents, commit.time, commit.committed, commit.message) == (
@@ -113,11 +113,11 @@ def test_a_log_is_read_and_bounded() -> None:
     record[-1] = b"x" * 100_000
     commits, truncated = log((b"\0".join(record) + b"\0") * 50)
     assert truncated
-    assert all(len(commit.message) == git_parse.MESSAGE_BYTES for commit in commits)
+    assert all(len(commit.message) == porcelain.MESSAGE_BYTES for commit in commits)
     assert log(b"") == ([], False)
 
 
-def test_branches_are_read_without_the_other_names_of_some() -> None:
+def test_branches_are_parsed_without_symbolic_refs() -> None:
     data = (
         b"refs/heads/a/b\x00c1\x00origin/a\x00*\x00\nrefs/remotes/origin/HEAD\x00c1\x00\x00 \x00refs/remotes/origin/a\n"
     )
@@ -131,10 +131,10 @@ def test_branches_are_read_without_the_other_names_of_some() -> None:
     assert branches(b"refs/heads/x\x00c\x00\x00 \x00\n" * 6000)[1]
 
 
-def test_what_was_pushed_is_read() -> None:
-    said = b"To https://h/x\n*\trefs/heads/a:refs/heads/b\t[new branch]\n"
-    said += b"!\tx:refs/heads/y\t[rejected] (fetch first)\nDone\n"
-    assert [(ref.status, ref.ref, ref.summary) for ref in pushed(said)] == [
+def test_the_refs_of_a_push_are_parsed() -> None:
+    output = b"To https://h/x\n*\trefs/heads/a:refs/heads/b\t[new branch]\n"
+    output += b"!\tx:refs/heads/y\t[rejected] (fetch first)\nDone\n"
+    assert [(ref.status, ref.ref, ref.summary) for ref in pushed(output)] == [
         ("*", "refs/heads/b", "[new branch]"),
         ("!", "refs/heads/y", "[rejected] (fetch first)"),
     ]

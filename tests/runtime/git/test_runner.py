@@ -1,4 +1,4 @@
-"""Running git: what it gets, what it may not get, and its end."""
+"""Running git: its environment, its credentials, its limits and its end."""
 
 import asyncio
 import os
@@ -9,8 +9,8 @@ import pytest
 
 from hawse.api.git import GitCredentials
 from hawse.wire import HawseError
-from runtime.git import runner as git_run
-from runtime.git.runner import Access, Git
+from runtime.git import runner
+from runtime.git.runner import Access, Git, GitLimits
 from runtime.posix.environment import Environment
 from runtime.posix.process_tree import ProcessTrees
 from tests.support.git_server import repository
@@ -19,7 +19,7 @@ from tests.support.runtime import children, no_fd_leaked
 
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `git` that is the script we write there: what it is told can be seen."""
+    """The path of a program `git` on PATH. A test writes a script there, to see how git is called."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     return tmp_path / "bin/git"
@@ -35,7 +35,7 @@ def git(tmp_path: Path, fake: Path, trees: ProcessTrees) -> Git:
     return Git(Environment(tmp_path), trees)
 
 
-async def test_what_it_says_is_kept_apart(git: Git, fake: Path, tmp_path: Path) -> None:
+async def test_stdout_and_stderr_are_separate(git: Git, fake: Path, tmp_path: Path) -> None:
     script(fake, "printf out; printf err >&2; cat; exit 3")
     ran = await git.run(cwd=str(tmp_path), stdin=b"in" * 100_000, accept=(3,))
     assert (ran.code, ran.stdout, ran.stderr, ran.truncated) == (3, b"out" + b"in" * 100_000, b"err", False)
@@ -44,7 +44,7 @@ async def test_what_it_says_is_kept_apart(git: Git, fake: Path, tmp_path: Path) 
     assert failed.value.details["code"] == 3
 
 
-async def test_nothing_of_the_runtimes_own_git_settings_reaches_it(
+async def test_git_variables_of_the_runtime_do_not_reach_git(
     fake: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -56,12 +56,12 @@ async def test_nothing_of_the_runtimes_own_git_settings_reaches_it(
     script(fake, "env")
     ran = await Git(Environment(tmp_path), trees).run(cwd=str(tmp_path))
     env = dict(line.split("=", 1) for line in ran.stdout.decode().splitlines())
-    theirs = {name for name in env if name.startswith("GIT_") and not name.startswith("GIT_SSL_")} - set(git_run._ENV)
+    theirs = {name for name in env if name.startswith("GIT_") and not name.startswith("GIT_SSL_")} - set(runner._ENV)
     assert theirs == {"GIT_AUTHOR_NAME"}
     assert (env["GIT_TERMINAL_PROMPT"], env["GIT_ASKPASS"]) == ("0", "")
 
 
-async def test_credentials_come_by_a_descriptor_as_often_as_they_are_asked_for(
+async def test_credentials_can_be_read_from_a_descriptor_any_number_of_times(
     git: Git, fake: Path, tmp_path: Path
 ) -> None:
     access = Access("https://host", GitCredentials(username="ann", password="p w"))
@@ -76,7 +76,7 @@ async def test_credentials_come_by_a_descriptor_as_often_as_they_are_asked_for(
     assert (await git.run(cwd=str(tmp_path))).stdout == b""
 
 
-async def test_what_git_leaves_behind_reads_no_credentials(git: Git, fake: Path, tmp_path: Path) -> None:
+async def test_a_process_that_git_left_running_reads_no_credentials(git: Git, fake: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "go")
     later = f"read x <{tmp_path}/go; cat /proc/self/fd/3 >{tmp_path}/seen; mv {tmp_path}/seen {tmp_path}/done"
     script(fake, f"({later}) >/dev/null 2>&1 &")
@@ -88,7 +88,7 @@ async def test_what_git_leaves_behind_reads_no_credentials(git: Git, fake: Path,
     assert await asyncio.to_thread((tmp_path / "done").read_bytes) == b""
 
 
-async def test_when_its_time_is_over_its_whole_tree_is(git: Git, fake: Path, tmp_path: Path) -> None:
+async def test_a_timeout_ends_the_whole_process_tree(git: Git, fake: Path, tmp_path: Path) -> None:
     script(fake, "sleep 1000 & sleep 1000 & wait")
     before = children()
     with no_fd_leaked(), pytest.raises(HawseError, match="deadline_exceeded"):
@@ -96,20 +96,20 @@ async def test_when_its_time_is_over_its_whole_tree_is(git: Git, fake: Path, tmp
     assert children() == before
 
 
-async def test_more_than_is_wanted_ends_it(git: Git, fake: Path, tmp_path: Path) -> None:
+async def test_output_beyond_the_limit_ends_git(git: Git, fake: Path, tmp_path: Path) -> None:
     script(fake, "yes")
     with no_fd_leaked():
         ran = await git.run(cwd=str(tmp_path), limit=1000)
     assert (len(ran.stdout), ran.truncated) == (1000, True)
 
 
-async def test_exactly_what_is_wanted_is_all_of_it(git: Git, fake: Path, tmp_path: Path) -> None:
+async def test_output_of_exactly_the_limit_is_not_truncated(git: Git, fake: Path, tmp_path: Path) -> None:
     script(fake, "printf 12345")
     ran = await git.run(cwd=str(tmp_path), limit=5)
     assert (ran.stdout, ran.truncated) == (b"12345", False)
 
 
-async def test_closing_ends_all_and_begins_nothing(git: Git, fake: Path, tmp_path: Path) -> None:
+async def test_close_ends_all_commands_and_refuses_new_ones(git: Git, fake: Path, tmp_path: Path) -> None:
     script(fake, "echo begun >&2; sleep 1000")
     begun = [asyncio.Event() for _ in range(3)]
     before = children()
@@ -134,15 +134,13 @@ async def ended(git: Git, folder: Path, begun: asyncio.Event) -> str:
     return "done"
 
 
-async def test_too_many_at_once_are_refused(
-    git: Git, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(git_run, "RUNNING_LIMIT", 0)
+async def test_commands_beyond_the_limit_are_refused(tmp_path: Path, trees: ProcessTrees) -> None:
+    git = Git(Environment(tmp_path), trees, GitLimits(running=0))
     with pytest.raises(HawseError, match="limit_exceeded"):
         await git.run(cwd=str(tmp_path))
 
 
-async def test_without_git_nothing_is_left_open(
+async def test_without_git_no_descriptor_is_left_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trees: ProcessTrees
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -151,7 +149,7 @@ async def test_without_git_nothing_is_left_open(
         await Git(Environment(tmp_path), trees).run("status", cwd=str(tmp_path), access=access)
 
 
-async def test_the_real_one_speaks_the_language_that_is_read(tmp_path: Path, trees: ProcessTrees) -> None:
+async def test_the_output_of_a_real_git_is_in_the_language_that_is_parsed(tmp_path: Path, trees: ProcessTrees) -> None:
     repository(tmp_path / "repo", {"a": "1"})
     ran = await Git(Environment(tmp_path), trees).run(
         "status", "--porcelain=v2", "--branch", cwd=str(tmp_path / "repo")
