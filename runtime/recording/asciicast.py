@@ -1,7 +1,7 @@
-"""asciicast v3 (docs.asciinema.org/manual/asciicast/v3): what happened in a terminal as lines of JSON. No I/O.
+"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3): a terminal session as lines of JSON. No I/O.
 
-The first line is a header, every other an event `[seconds since the one before, code, data]`. Codes: `o` output,
-`i` input, `r` a new size, `m` a marker, `x` the exit status.
+The first line is a header, each other line an event `[seconds since the previous event, code, data]`. The codes: `o`
+output, `i` input, `r` a new size, `m` a marker, `x` the exit status.
 """
 
 import codecs
@@ -16,7 +16,16 @@ MEDIA_TYPE = "application/x-asciicast"
 
 
 def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | None, env: dict[str, str]) -> bytes:
-    """The first line. `timestamp` in seconds since 1970."""
+    """Encode the first line.
+
+    Args:
+        cols: The columns of the terminal at the start.
+        rows: The rows of the terminal at the start.
+        timestamp: The start, in seconds since 1970.
+        term: The value of TERM.
+        title: The title of the recording; None: it has none.
+        env: Environment variables that a player may show.
+    """
     value: dict[str, Any] = {
         "version": 3,
         "term": {"cols": cols, "rows": rows, "type": term},
@@ -28,43 +37,49 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
 
 
 class CastText:
-    """Bytes of a stream, cut anywhere, as text: no character is split, and what is no UTF-8 becomes U+FFFD."""
+    """Incremental UTF-8 decoder. Invalid bytes become U+FFFD; characters may be split between two calls."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> str:
-        """All characters that are complete by now."""
+        """Return all characters that are complete."""
         return self._decoder.decode(data)
 
     def end(self) -> str:
-        """What is left of a character that will never be complete."""
+        """End the stream: return U+FFFD if its last character is incomplete, otherwise an empty string."""
         return self._decoder.decode(b"", True)
 
 
 class CastClock:
-    """From times to intervals: whole milliseconds, whose sum never drifts from the time that they stand for."""
+    """Converts times to intervals in whole milliseconds. Rounding errors do not accumulate."""
 
     def __init__(self) -> None:
-        self.elapsed = 0  # ms: the time of the latest event, as a player counts it
+        self.elapsed = 0  # ms: the time of the latest event, which is the sum of all intervals
 
     def interval(self, at: float) -> int:
-        """Milliseconds from the event before to one at `at` (seconds since the beginning)."""
+        """Return the milliseconds from the previous event to `at` (seconds since the start); 0 if `at` is earlier."""
         elapsed = max(self.elapsed, round(at * 1000))
         interval, self.elapsed = elapsed - self.elapsed, elapsed
         return interval
 
 
 def event(interval: int, code: str, data: str) -> bytes:
-    """One line; `interval` in milliseconds."""
+    """Encode one event.
+
+    Args:
+        interval: Milliseconds since the previous event.
+        code: One of `o`, `i`, `r`, `m`, `x`.
+        data: Its text.
+    """
     return b'[%d.%03d,"%b",%b]\n' % (interval // 1000, interval % 1000, code.encode(), msgspec.json.encode(data))
 
 
 def exit_status(result: Exit) -> str:
-    """As a shell says it: the code, or 128 and the number of the signal."""
+    """Return the exit status as a shell reports it: the exit code, or 128 + the number of the signal."""
     if result.code is not None:
         return str(result.code)
     try:
         return str(128 + signals.Signals[result.signal or ""].value)
-    except KeyError:  # a signal without a name, such as a real-time one
+    except KeyError:  # a signal that has no name, such as a real-time signal
         return "128"

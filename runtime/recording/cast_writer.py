@@ -1,11 +1,11 @@
-"""The files of one recording: the cast itself, screens to begin at when one seeks, and the index of both.
+"""Writes the files of one recording: the cast, keyframes for seeking, and an index.
 
     ID.cast      asciicast v3, for any player
-    ID.screens   VT bytes, one behind the other: each paints the screen as it was somewhere in the cast
-    ID.index     a line of JSON for each of those screens, and for each marker
+    ID.screens   the keyframes, concatenated: VT bytes that paint the screen as it was at an offset of the cast
+    ID.index     a line of JSON for each keyframe and each marker
 
-Everything here waits for the disk, so it runs in threads, one call at a time. Only whole lines are written: a file is
-valid up to its last line, whatever happens.
+All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so after a crash a
+file is valid up to its last complete line.
 """
 
 import os
@@ -20,16 +20,16 @@ from runtime.recording.asciicast import CastClock, CastText, event
 from runtime.screen.screen import Screen
 
 PARTS = ("cast", "screens", "index")
-KEYFRAME_EVERY = 512 << 10  # bytes of the cast from one screen to the next: what a player has to read to seek
-KEYFRAME_SECONDS = 0.25  # but in a flood not more often than this
-KEYFRAME_AT_LAST = 8 << 20  # and not more seldom than after so many bytes
-KEYFRAME_SHARE = 4  # a screen costs at most a quarter of the cast before it
-SCROLLBACK = 1000  # lines that a screen of the recording remembers
-LAST_LINE = 256  # bytes kept free for the one that says why there is no more
+KEYFRAME_EVERY = 512 << 10  # bytes of the cast between two keyframes: what a player has to read to seek
+KEYFRAME_SECONDS = 0.25  # at least between two keyframes, so that fast output doesn't cause many of them
+KEYFRAME_AT_LAST = 8 << 20  # bytes of the cast after which a keyframe is due regardless of KEYFRAME_SECONDS
+KEYFRAME_SHARE = 4  # a keyframe is at most 1/4 the size of the cast since the previous one
+SCROLLBACK = 1000  # lines of scrollback in a keyframe
+LAST_LINE = 256  # bytes reserved for the last line, which gives the reason if the recording is truncated
 
 
-class IndexEntry(NamedTuple):
-    """Something that happened `at` seconds after the beginning. `data`: bytes for `o` and `i`."""
+class CastEvent(NamedTuple):
+    """An event `at` seconds after the start, with an asciicast code. `data`: bytes for `o` and `i`, otherwise text."""
 
     at: float
     code: str
@@ -37,14 +37,22 @@ class IndexEntry(NamedTuple):
 
 
 class QuotaError(Exception):
-    """The recording may not grow any more. All that came before is in the file."""
+    """The size limit of the recording or of the sandbox is reached. All earlier events are in the file."""
 
 
 class CastWriter:
-    """Appends to the files of one recording. `reserve(bytes)` says whether the sandbox has room for more."""
+    """Appends to the files of one recording."""
 
     def __init__(self, folder: Path, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
-        self.sizes = dict.fromkeys(PARTS, 0)  # bytes of whole lines: what may be read
+        """Prepare to write; `open` creates the files.
+
+        Args:
+            folder: Where the files are created.
+            name: The id of the recording: their names without suffix.
+            limit: Bytes that the files may have together.
+            reserve: Reserves so many bytes of the sandbox's quota; returns False if they are not available.
+        """
+        self.sizes = dict.fromkeys(PARTS, 0)  # bytes of whole lines, which may be read
         self.keyframes = 0
         self.markers = 0
         self._paths = {part: folder / f"{name}.{part}" for part in PARTS}
@@ -54,13 +62,13 @@ class CastWriter:
         self._clock = CastClock()
         self._output, self._input = CastText(), CastText()
         self._screen: Screen | None = None
-        self._keyframe_at = 0  # where in the cast the latest screen belongs
-        self._keyframe_ms = 0
-        self._keyframe_size = 0
+        self._keyframe_at = 0  # the offset in the cast of the latest keyframe
+        self._keyframe_ms = 0  # its time
+        self._keyframe_size = 0  # bytes
 
     @property
     def duration(self) -> float:
-        """Seconds, as a player counts them."""
+        """Seconds: the sum of all intervals."""
         return self._clock.elapsed / 1000
 
     @property
@@ -68,7 +76,17 @@ class CastWriter:
         return sum(self.sizes.values())
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
-        """Make the files, with the cast's first line. Raises `OSError`, `QuotaError`."""
+        """Create the files and write the first line of the cast.
+
+        Args:
+            header: The first line.
+            cols: The columns of the terminal at the start.
+            rows: Its rows.
+
+        Raises:
+            OSError: A file cannot be created, for example because it exists.
+            QuotaError: The header does not fit.
+        """
         self._paths["cast"].parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for part, path in self._paths.items():
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -77,8 +95,8 @@ class CastWriter:
         self._keyframe_at = self.sizes["cast"]
         self._screen = Screen(cols, rows, scrollback=SCROLLBACK)
 
-    def write(self, entries: Sequence[IndexEntry]) -> None:
-        """Raises `OSError`, `QuotaError`; then the file ends with the last line that was written as a whole."""
+    def write(self, entries: Sequence[CastEvent]) -> None:
+        """Append events. Raises `OSError` and `QuotaError`; the file then ends with the last whole line that fitted."""
         lines: list[bytes] = []
         pending = 0
         for entry in entries:
@@ -92,10 +110,12 @@ class CastWriter:
                 self._keyframe()
         self._append("cast", b"".join(lines))
 
-    def end(self, entry: IndexEntry | None) -> None:
-        """Nothing more comes: `entry` is the last one, and written although there may be no room left."""
-        rest = [IndexEntry(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))]
-        last = [part for part in rest if part.data] + ([entry] if entry else [])
+    def end(self, entry: CastEvent | None) -> None:
+        """Flush incomplete characters and append `entry` as the last event, using the bytes reserved for it."""
+        incomplete = [
+            CastEvent(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))
+        ]
+        last = [entry for entry in incomplete if entry.data] + ([entry] if entry else [])
         self._put("cast", b"".join(map(self._line, last)))
 
     def close(self) -> None:
@@ -106,8 +126,8 @@ class CastWriter:
             self._screen.close()
             self._screen = None
 
-    def _line(self, entry: IndexEntry) -> bytes:
-        """The line of the cast; empty where there is nothing to say yet."""
+    def _line(self, entry: CastEvent) -> bytes:
+        """Encode `entry` as a line of the cast; empty if it consists of an incomplete character."""
         at, code, data = entry
         screen = self._screen
         assert screen is not None
@@ -126,7 +146,7 @@ class CastWriter:
             self._append("index", _index({"t": self.duration, "label": data}))
         return line
 
-    # ---- screens
+    # ---- keyframes
 
     def _keyframe_due(self, pending: int) -> bool:
         behind = self.sizes["cast"] + pending - self._keyframe_at
@@ -135,13 +155,13 @@ class CastWriter:
         return behind >= KEYFRAME_AT_LAST or self._clock.elapsed - self._keyframe_ms >= KEYFRAME_SECONDS * 1000
 
     def _keyframe(self) -> None:
-        """Keep the screen as it is at the cast's end; its bytes may be followed by what the cast says from there."""
+        """Append a keyframe: the screen at the end of the cast. The output after that offset continues it."""
         assert self._screen is not None
         data = self._screen.snapshot()
         start = self.sizes["screens"]
-        place = {"t": self.duration, "at": self.sizes["cast"], "screen": start, "size": len(data)}
+        keyframe = {"t": self.duration, "at": self.sizes["cast"], "screen": start, "size": len(data)}
         self._append("screens", data)
-        self._append("index", _index(place | {"cols": self._screen.cols, "rows": self._screen.rows}))
+        self._append("index", _index(keyframe | {"cols": self._screen.cols, "rows": self._screen.rows}))
         self.keyframes += 1
         self._keyframe_at, self._keyframe_ms = self.sizes["cast"], self._clock.elapsed
         self._keyframe_size = len(data)
@@ -149,7 +169,7 @@ class CastWriter:
     # ---- bytes
 
     def _append(self, part: str, data: bytes) -> None:
-        """All of it, or, where there is no more room, the whole lines that fit."""
+        """Append `data`. If it does not fit, append the whole lines of the cast that do, and raise `QuotaError`."""
         room = self._limit - LAST_LINE - self.size
         if len(data) > room or not self._reserve(len(data)):
             if part == "cast":
@@ -174,5 +194,5 @@ class CastWriter:
         self.sizes[part] += len(data)
 
 
-def _index(place: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(place) + b"\n"
+def _index(entry: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(entry) + b"\n"

@@ -1,18 +1,21 @@
-"""The recordings of a sandbox, and the `recording.*` methods (docs/wire.md section 9)."""
+"""Holds the recordings of a sandbox and serves the `recording.*` methods (docs/wire.md section 9)."""
 
 import asyncio
 import logging
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from hawse.api.recordings import (
     RecordingDelete,
     RecordingGet,
+    RecordingInfo,
     RecordingList,
+    RecordingListResult,
     RecordingMark,
     RecordingRead,
     RecordingStart,
@@ -20,6 +23,7 @@ from hawse.api.recordings import (
     RecordingWatch,
 )
 from hawse.api.rights import OPERATE, allows
+from hawse.api.spec import Nothing
 from hawse.api.terminals import RecordOptions
 from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
@@ -30,25 +34,25 @@ from runtime.files.read import read
 from runtime.recording.asciicast import header
 from runtime.recording.cast_writer import LAST_LINE, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder
-from runtime.recording.storage import EACH, RecordingFile, RecordingQuota, RecordingStore
-from runtime.recording.watch import RecordingWatchStream
+from runtime.recording.storage import EACH, RecordingQuota, RecordingStore
 from runtime.rpc.generator_stream import GeneratorStream
 from runtime.rpc.handle_checks import check_running
+from runtime.rpc.output_stream import LatestValueStream
 from runtime.terminal.methods import TerminalMethods
 from runtime.terminal.terminal import Terminal
 
 log = logging.getLogger(__name__)
 
-ACTIVE_LIMIT = 64  # recordings that go on at a time
-KEPT_LIMIT = 1000
+ACTIVE_LIMIT = 64  # recordings in progress at the same time
+KEPT_LIMIT = 1000  # recordings, those in progress included
 MARKERS_LIMIT = 1000  # of one recording
-LEAST_ROOM = 1 << 20  # bytes without which a recording is not begun
+START_MIN = 1 << 20  # bytes of quota that must be available to start a recording
 
 _TRUNCATING = ("quota", "no_space", "io_error")
 
 
 class RecordingMethods:
-    """By id: those that go on, and those that are kept."""
+    """The recordings of one sandbox, in progress and finished."""
 
     def __init__(
         self,
@@ -57,85 +61,93 @@ class RecordingMethods:
         tasks: Tasks,
         disk: ThreadPool,
         *,
-        room: RecordingQuota | None = None,
+        quota: RecordingQuota | None = None,
     ) -> None:
-        self._archive = RecordingStore(folder)
+        """Load the recordings of earlier runtimes.
+
+        Args:
+            folder: Where recordings are stored.
+            terminals: The terminals that can be recorded.
+            tasks: The task group that owns the recorders.
+            disk: The threads for disk I/O.
+            quota: The limit of all recordings together.
+        """
+        self._store = RecordingStore(folder)
         self._terminals = terminals
         self._tasks = tasks
         self._disk = disk
-        self._room = room or RecordingQuota()
-        self._infos = {info.id: info for info in self._archive.load()}
-        self._room.count(sum(info.size + info.screens + info.index for info in self._infos.values()))
+        self._quota = quota or RecordingQuota()
+        self._infos = {info.id: info for info in self._store.load()}
+        self._quota.add(sum(info.size + info.screens + info.index for info in self._infos.values()))
         self._active: dict[str, Recorder] = {}
-        self._watches: dict[RecordingWatchStream, None] = {}
+        self._watches: dict[LatestValueStream, None] = {}
         terminals.recording = self._policy
 
     @property
     def active(self) -> int:
-        """How many go on."""
+        """The number of recordings in progress."""
         return len(self._active)
 
-    def describe(self, name: str) -> RecordingFile:
-        """The recording as it is now. Raises `not_found`."""
+    def describe(self, name: str) -> RecordingInfo:
+        """Return the present state of a recording. Raises `not_found`."""
         info = self._infos.get(name)
         if info is None:
             raise HawseError("not_found", f"recording {name} does not exist")
         recorder = self._active.get(name)
-        if recorder is not None:
-            _update_info(info, recorder)
-        return info
+        return info if recorder is None else _current(info, recorder)
 
     @handles(RecordingGet)
-    def _get(self, params: RecordingGet) -> RecordingFile:
+    def _get(self, params: RecordingGet) -> RecordingInfo:
         return self.describe(params.id)
 
     async def close(self) -> None:
-        """End what still goes on."""
+        """Stop all recordings and wait until they are complete."""
         for recorder in list(self._active.values()):
             recorder.stop()
         for recorder in list(self._active.values()):
             await recorder.done.wait()
 
-    # ---- beginning and end
+    # ---- start and end
 
     def _policy(self, policy: RecordOptions) -> Callable[[Terminal], None]:
-        self._check_room()
+        """Check the limits, and return a function that starts to record a terminal that is created after this."""
+        self._check_limits()
 
-        def begin(terminal: Terminal) -> None:
-            self._begin(terminal, f"r-{secrets.token_hex(6)}", with_input=policy.input)
+        def start(terminal: Terminal) -> None:
+            self._record(terminal, f"r-{secrets.token_hex(6)}", with_input=policy.input)
 
-        return begin
+        return start
 
     @handles(RecordingStart)
-    async def _start(self, params: RecordingStart) -> RecordingFile:
+    async def _start(self, params: RecordingStart) -> RecordingInfo:
         terminal = self._terminals.get(params.terminal)
         check_running("terminal", terminal)
         name = params.id or f"r-{secrets.token_hex(6)}"
         if name in self._infos:
             raise HawseError("conflict", f"recording {name} already exists")
-        self._check_room()
-        recorder = self._begin(terminal, name, with_input=params.input, title=params.title)
+        self._check_limits()
+        recorder = self._record(terminal, name, with_input=params.input, title=params.title)
         try:
             await asyncio.shield(recorder.opened)
         except (OSError, QuotaError) as error:
             await self._discard(name)
             if isinstance(error, OSError):
                 raise
-            raise HawseError("no_space", "the recordings of this sandbox have no room left") from None
+            raise HawseError("no_space", "the recordings of this sandbox have used up their quota") from None
         return self.describe(name)
 
-    def _check_room(self) -> None:
+    def _check_limits(self) -> None:
         if len(self._active) >= ACTIVE_LIMIT:
             raise HawseError("limit_exceeded", f"recording limit reached: {ACTIVE_LIMIT} are in progress")
         if len(self._infos) >= KEPT_LIMIT:
             raise HawseError("limit_exceeded", f"recording limit reached: {KEPT_LIMIT} are kept; delete some")
-        if self._room.left < LEAST_ROOM:
-            raise HawseError("no_space", "the recordings of this sandbox have no room left: delete some")
+        if self._quota.available < START_MIN:
+            raise HawseError("no_space", "the recordings of this sandbox have used up their quota: delete some")
 
-    def _begin(self, terminal: Terminal, name: str, *, with_input: bool, title: str | None = None) -> Recorder:
+    def _record(self, terminal: Terminal, name: str, *, with_input: bool, title: str | None = None) -> Recorder:
         started = time.time()
         cols, rows = terminal.size
-        info = RecordingFile(
+        info = RecordingInfo(
             id=name,
             terminal=terminal.id,
             instance=terminal.instance,
@@ -144,6 +156,15 @@ class RecordingMethods:
             cols=cols,
             rows=rows,
             started=started,
+            state="recording",
+            message="",
+            duration=0.0,
+            size=0,
+            screens=0,
+            index=0,
+            markers=0,
+            lost=0,
+            truncated=False,
         )
         shell = terminal.argv[0]
 
@@ -151,7 +172,7 @@ class RecordingMethods:
             env = {"TERM": "xterm-256color", "SHELL": shell}
             return header(cols, rows, timestamp=started, term="xterm-256color", title=title, env=env)
 
-        file = CastWriter(self._archive.folder, name, limit=EACH, reserve=self._room.take)
+        file = CastWriter(self._store.folder, name, limit=EACH, reserve=self._quota.reserve)
         recorder = Recorder(terminal, file, first_line, self._disk, with_input=with_input)
         self._infos[name] = info
         self._active[name] = recorder
@@ -159,31 +180,30 @@ class RecordingMethods:
         self._changed()
         return recorder
 
-    async def _run(self, info: RecordingFile, recorder: Recorder) -> None:
+    async def _run(self, info: RecordingInfo, recorder: Recorder) -> None:
         try:
             await self._save(info)
             await recorder.run()
         finally:
-            _update_info(info, recorder)
-            info.state = "finished"
-            self._room.count(LAST_LINE)
+            info = self._infos[info.id] = msgspec.structs.replace(_current(info, recorder), state="finished")
+            self._quota.add(LAST_LINE)
             await self._save(info)
             del self._active[info.id]
             recorder.done.set()
             self._changed()
 
-    async def _save(self, info: RecordingFile) -> None:
+    async def _save(self, info: RecordingInfo) -> None:
         try:
-            await self._disk.run(self._archive.save, info)
+            await self._disk.run(self._store.save, info)
         except OSError as error:
-            log.warning("! the recording %s: %s", info.id, error)
+            log.warning("! the description of recording %s cannot be written: %s", info.id, error)
 
     @handles(RecordingStop)
-    async def _stop(self, params: RecordingStop) -> RecordingFile:
+    async def _stop(self, params: RecordingStop) -> RecordingInfo:
         return await self._end(params.id)
 
-    async def _end(self, name: str) -> RecordingFile:
-        """Again, it does nothing."""
+    async def _end(self, name: str) -> RecordingInfo:
+        """Stop the recording and wait until it is complete. Does nothing if it has ended."""
         self.describe(name)
         recorder = self._active.get(name)
         if recorder is not None:
@@ -192,42 +212,39 @@ class RecordingMethods:
         return self.describe(name)
 
     @handles(RecordingDelete)
-    async def _delete(self, params: RecordingDelete) -> dict[str, Any]:
+    async def _delete(self, params: RecordingDelete) -> Nothing:
         await self._discard(params.id)
-        return {}
+        return Nothing()
 
     async def _discard(self, name: str) -> None:
         info = await self._end(name)
         if self._infos.pop(name, None) is not None:
-            await self._disk.run(self._archive.delete, name)
-            self._room.count(-(info.size + info.screens + info.index))
+            await self._disk.run(self._store.delete, name)
+            self._quota.add(-(info.size + info.screens + info.index))
             self._changed()
 
-    # ---- what one asks
+    # ---- queries
 
     @handles(RecordingMark)
-    def _mark(self, params: RecordingMark) -> RecordingFile:
+    def _mark(self, params: RecordingMark) -> RecordingInfo:
         info = self.describe(params.id)
         recorder = self._active.get(params.id)
         if recorder is None or recorder.reason is not None:
             raise HawseError("exited", f"recording {params.id} has ended")
         if info.markers >= MARKERS_LIMIT:
-            raise HawseError("limit_exceeded", f"{MARKERS_LIMIT} markers")
+            raise HawseError("limit_exceeded", f"marker limit reached: a recording can have {MARKERS_LIMIT}")
         recorder.mark(params.label)
         return info
 
     @handles(RecordingList)
-    def _list(self, params: RecordingList) -> dict[str, Any]:
-        terminal = params.terminal
-        """The newest first."""
-        infos = [self.describe(name) for name in reversed(self._infos)]
-        return {"recordings": [info for info in infos if terminal is None or info.terminal == terminal]}
+    def _list(self, params: RecordingList) -> RecordingListResult:
+        return self._describe_all(reversed(self._infos), params.terminal)
 
     @serves(RecordingRead)
     def _read(self, call: RuntimeCall, params: RecordingRead) -> None:
         info = self.describe(params.id)
         if info.input and not allows(call.principal.rights, OPERATE):
-            raise HawseError("forbidden", "it holds what was typed: reading it requires the right 'operate'")
+            raise HawseError("forbidden", "this recording contains input: reading it requires the right 'operate'")
         end = {"cast": info.size, "screens": info.screens, "index": info.index}[params.part]
         offset = params.offset or 0
         if offset > end:
@@ -235,32 +252,42 @@ class RecordingMethods:
                 "invalid_params", f"offset ({offset}) is beyond the end of the file ({end})", details={"size": end}
             )
         length = end - offset if params.length is None else min(params.length, end - offset)
-        path = self._archive.path(params.id, params.part)
+        path = self._store.path(params.id, params.part)
         work = read(lambda flags: os.open(path, flags), offset=offset, length=length)
         call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
 
     @serves(RecordingWatch)
     def _watch(self, call: RuntimeCall, params: RecordingWatch) -> None:
-        watch = RecordingWatchStream(call, lambda: self._going_on(params.terminal), self._forget)
+        def read_active() -> RecordingListResult:
+            active = [name for name, recorder in self._active.items() if recorder.reason is None]
+            return self._describe_all(active, params.terminal)
+
+        watch = LatestValueStream(call, "recordings", read_active, lambda watch: self._watches.pop(watch, None))
         self._watches[watch] = None
         call.serve(watch)
 
-    def _going_on(self, terminal: str | None) -> dict[str, Any]:
-        infos = [self.describe(name) for name, recorder in self._active.items() if recorder.reason is None]
-        return {"recordings": [info for info in infos if terminal is None or info.terminal == terminal]}
-
-    def _forget(self, watch: RecordingWatchStream) -> None:
-        self._watches.pop(watch, None)
+    def _describe_all(self, names: Iterable[str], terminal: str | None) -> RecordingListResult:
+        """Describe the recordings with these ids, of `terminal` or (None) of any."""
+        infos = [self.describe(name) for name in names]
+        return RecordingListResult(recordings=[info for info in infos if terminal in (None, info.terminal)])
 
     def _changed(self) -> None:
         for watch in list(self._watches):
             watch.changed()
 
 
-def _update_info(info: RecordingFile, recorder: Recorder) -> None:
+def _current(info: RecordingInfo, recorder: Recorder) -> RecordingInfo:
+    """Return `info` with the present values of its recorder."""
     file = recorder.file
-    info.size, info.screens, info.index = file.sizes["cast"], file.sizes["screens"], file.sizes["index"]
-    info.duration = file.duration
-    info.markers, info.lost = file.markers, recorder.lost
-    info.reason, info.message = recorder.reason, recorder.message
-    info.truncated = recorder.lost > 0 or recorder.reason in _TRUNCATING
+    return msgspec.structs.replace(
+        info,
+        reason=recorder.reason,
+        message=recorder.message,
+        duration=file.duration,
+        size=file.sizes["cast"],
+        screens=file.sizes["screens"],
+        index=file.sizes["index"],
+        markers=file.markers,
+        lost=recorder.lost,
+        truncated=recorder.lost > 0 or recorder.reason in _TRUNCATING,
+    )

@@ -1,7 +1,7 @@
-"""Records one terminal: a cursor on its journal, like a viewer, that goes to the disk instead of a line.
+"""Records one terminal: a cursor on its journal, like a viewer, whose output goes to disk instead of a connection.
 
-On the event loop it only notes when the output had come how far. The bytes stay in the journal until a thread is
-ready to write them, so a slow disk costs no memory; a full one ends the recording and never holds up the terminal.
+On the event loop it only records times and offsets. The bytes stay in the journal until a thread is ready to write
+them, so a slow disk costs no memory. A full disk ends the recording and does not stop the terminal.
 """
 
 import asyncio
@@ -14,25 +14,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from hawse.api.recordings import RecordingEndReason
 from runtime.core.thread_pool import ThreadPool
 from runtime.recording.asciicast import exit_status
-from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
+from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
 
 log = logging.getLogger(__name__)
 
-BATCH = 1 << 20  # bytes of output that are written at a time, and held until then
-PIECE = 64 << 10  # bytes of output in one event
-GATHER = 0.05  # seconds for which little output is gathered before it is written: what a killed runtime loses
-ENOUGH = 64 << 10  # bytes for which that wait is over
-NOTES = 16_384  # moments remembered; when there are more, two become one
-INPUT_HELD = 1 << 20  # bytes of input that may wait for the disk
-SAME_MOMENT = 0.001  # seconds: what is nearer together is one event
-SCREEN = "s"  # the code of a note whose data paint the screen that is there already
+BATCH = 1 << 20  # bytes of output in one write; a copy of them is held in memory meanwhile
+EVENT_BYTES = 64 << 10  # bytes of output in one event
+BATCH_DELAY = 0.05  # seconds that a small amount of output waits to be written with more: lost if the runtime is killed
+BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
+PENDING_LIMIT = 16_384  # events waiting to be written; beyond it, output is added to the last event
+INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recorded
+MERGE_INTERVAL = 0.001  # seconds: output within it becomes one event
+SCREEN = "s"  # internal code of the event whose data paint the screen as it is when the recording starts
 
 
-class Note(NamedTuple):
-    """At `at`, after the output up to `offset`: more output (`o`), or what `code` and `data` say."""
+class PendingEvent(NamedTuple):
+    """An event that waits to be written, at `at` seconds.
+
+    For `o` it stands for the output up to `offset`, whose bytes are in the journal; other codes come after that output.
+    """
 
     at: float
     offset: int
@@ -41,7 +44,7 @@ class Note(NamedTuple):
 
 
 class Recorder:
-    """A `Subscriber` of the terminal. `run` it once, in a task."""
+    """A `Subscriber` of the terminal. Call `run` once, in a task."""
 
     lossless = True
     follows = False
@@ -55,92 +58,104 @@ class Recorder:
         *,
         with_input: bool,
     ) -> None:
+        """Start to record.
+
+        Args:
+            terminal: What to record.
+            file: Where to write; it is opened and closed by `run`.
+            header: Encodes the first line for a size in columns and rows.
+            disk: The threads in which `file` is used.
+            with_input: Whether to record input as well, passwords included.
+        """
         loop = asyncio.get_running_loop()
         self.with_input = with_input
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why it has ended, or is about to
+        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None: it is not
         self.message = ""
-        self.lost = 0  # bytes that were outrun: of output, because the disk was slow; of input
-        self.opened: asyncio.Future[None] = loop.create_future()  # the file is there; or why it is not
-        self.done = asyncio.Event()  # set by its owner, when all is over
+        self.lost = 0  # bytes of output and input that were not recorded because the disk was too slow
+        self.opened: asyncio.Future[None] = (
+            loop.create_future()
+        )  # set when the file is open; has the exception if that failed
+        self.done = asyncio.Event()  # set by its owner when the recording is complete
         self._terminal = terminal
         self._disk = disk
         self._header = header
         self._clock = loop.time
         self._start = loop.time()
-        self._notes: deque[Note] = deque()
-        self._input_held = 0
+        self._pending: deque[PendingEvent] = deque()
+        self._input_pending = 0
         self._work = asyncio.Event()
         self._urgent = asyncio.Event()
         self.cursor: int | None = 0
         self._next_mark = 1
         self._size = terminal.size
         if terminal.journal.end:
-            self._begin_with_the_screen()
-        self._stamped = self.cursor or 0  # the output up to here is noted
+            self._add_screen()
+        self._recorded_offset = self.cursor or 0  # output up to this offset is written or pending
         terminal.subscribe(self, on_input=self._input)
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the start of the recording."""
         return self._clock() - self._start
 
-    # ---- what happens, on the event loop
+    # ---- called on the event loop
 
     def wake(self) -> None:
-        """There is output, another size, or the end."""
+        """The terminal has new output, another size, or has exited."""
         if self.reason is not None:
             return
         terminal = self._terminal
         self._next_mark = max(self._next_mark, terminal.sizes.first)
         while (mark := terminal.sizes.get(self._next_mark)) is not None:
             self._next_mark += 1
-            self._stamp(mark.offset)
-            self._note("r", f"{mark.cols}x{mark.rows}")
-        self._stamp(terminal.journal.end)
+            self._add_output(mark.offset)
+            self._add("r", f"{mark.cols}x{mark.rows}")
+        self._add_output(terminal.journal.end)
         if terminal.exit is not None:
-            self._note("x", exit_status(terminal.exit))
+            self._add("x", exit_status(terminal.exit))
             self._finish("exited")
-        elif self._stamped - (self.cursor or 0) >= ENOUGH:
+        elif self._recorded_offset - (self.cursor or 0) >= BATCH_MIN:
             self._urgent.set()
         self._work.set()
 
     def _input(self, data: bytes | memoryview) -> None:
-        """Record `data`, which was typed."""
+        """Record input."""
         if not self.with_input or self.reason is not None or not data:
             return
-        if self._input_held + len(data) > INPUT_HELD:
+        if self._input_pending + len(data) > INPUT_LIMIT:
             self.lost += len(data)
             return
-        self._input_held += len(data)
-        self._note("i", bytes(data))
+        self._input_pending += len(data)
+        self._add("i", bytes(data))
         self._work.set()
 
     def mark(self, label: str) -> None:
-        self._stamp(self._terminal.journal.end)
-        self._note("m", label)
+        """Add a marker after the present end of the output."""
+        self._add_output(self._terminal.journal.end)
+        self._add("m", label)
         self._work.set()
 
     def stop(self) -> None:
-        """The end, after what has come so far."""
+        """End the recording after the present end of the output. Does nothing if it is ending already."""
         if self.reason is None:
-            self._stamp(self._terminal.journal.end)
+            self._add_output(self._terminal.journal.end)
             self._finish("stopped")
 
-    def _stamp(self, offset: int) -> None:
-        """The output up to `offset` has come by now."""
-        if offset <= self._stamped:
+    def _add_output(self, offset: int) -> None:
+        """Add an event for the output up to `offset`, or extend the last one."""
+        if offset <= self._recorded_offset:
             return
-        self._stamped = offset
-        last = self._notes[-1] if self._notes else None
-        near = last is not None and last.code == "o" and self.elapsed - last.at < SAME_MOMENT
-        if last is not None and last.code == "o" and (near or len(self._notes) >= NOTES):
-            self._notes[-1] = last._replace(offset=offset)
+        self._recorded_offset = offset
+        last = self._pending[-1] if self._pending else None
+        near = last is not None and last.code == "o" and self.elapsed - last.at < MERGE_INTERVAL
+        if last is not None and last.code == "o" and (near or len(self._pending) >= PENDING_LIMIT):
+            self._pending[-1] = last._replace(offset=offset)
         else:
-            self._note("o")
+            self._add("o")
 
-    def _note(self, code: str, data: bytes | str = b"") -> None:
-        self._notes.append(Note(self.elapsed, self._stamped, code, data))
+    def _add(self, code: str, data: bytes | str = b"") -> None:
+        self._pending.append(PendingEvent(self.elapsed, self._recorded_offset, code, data))
 
     def _finish(self, reason: RecordingEndReason, message: str = "") -> None:
         self.reason, self.message = reason, message
@@ -150,6 +165,7 @@ class Recorder:
     # ---- the task
 
     async def run(self) -> None:
+        """Write the file until the recording ends. Failures are in `reason`, `message` and `opened`."""
         try:
             await self._disk.run(self.file.open, self._header(*self._size), *self._size)
             self.opened.set_result(None)
@@ -158,12 +174,12 @@ class Recorder:
             self._failed(error)
         finally:
             self._terminal.unsubscribe(self)
-            self._notes.clear()
+            self._pending.clear()
             await self._disk.run(self._close)
 
     async def _write(self) -> None:
         while True:
-            entries = self._take()
+            entries = self._next_batch()
             if entries:
                 await self._disk.run(self.file.write, entries)
             elif self.reason is not None:
@@ -172,80 +188,83 @@ class Recorder:
                 self._work.clear()
                 self._urgent.clear()
                 await self._work.wait()
-                await self._gather()
+                await self._wait_for_batch()
 
-    async def _gather(self) -> None:
+    async def _wait_for_batch(self) -> None:
         try:
-            async with asyncio.timeout(GATHER):
+            async with asyncio.timeout(BATCH_DELAY):
                 await self._urgent.wait()
         except TimeoutError:
             pass
 
-    def _take(self) -> list[IndexEntry]:
-        """What is to be written next. The cursor moves: the journal may drop it now."""
+    def _next_batch(self) -> list[CastEvent]:
+        """Return the next events to write and move the cursor past them: the journal may drop that output."""
         assert self.cursor is not None
-        entries: list[IndexEntry] = []
+        entries: list[CastEvent] = []
         size = 0
-        while self._notes and size < BATCH:
-            note = self._notes[0]
-            if self.cursor < self._terminal.journal.start and self.cursor < note.offset:
-                entries += self._skip()
+        while self._pending and size < BATCH:
+            event = self._pending[0]
+            if self.cursor < self._terminal.journal.start and self.cursor < event.offset:
+                entries += self._skip_lost_output()
                 continue
-            if self.cursor < note.offset:
-                stop = min(note.offset, self.cursor + PIECE)
-                entries.append(IndexEntry(note.at, "o", self._terminal.journal.copy(self.cursor, stop)))
+            if self.cursor < event.offset:
+                stop = min(event.offset, self.cursor + EVENT_BYTES)
+                entries.append(CastEvent(event.at, "o", self._terminal.journal.copy(self.cursor, stop)))
                 size += stop - self.cursor
                 self.cursor = stop
-            if self.cursor >= note.offset:
-                self._notes.popleft()
-                if note.code != "o":
-                    entries.append(IndexEntry(note.at, "o" if note.code == SCREEN else note.code, note.data))
-                    self._input_held -= len(note.data) if note.code == "i" else 0
+            if self.cursor >= event.offset:
+                self._pending.popleft()
+                if event.code != "o":
+                    entries.append(CastEvent(event.at, "o" if event.code == SCREEN else event.code, event.data))
+                    self._input_pending -= len(event.data) if event.code == "i" else 0
         self._terminal.moved()
         return entries
 
-    def _skip(self) -> list[IndexEntry]:
-        """The journal has lost our place (the disk stood still): say so, and go on with the screen as it is now."""
+    def _skip_lost_output(self) -> list[CastEvent]:
+        """Continue with the present screen: the disk was too slow, and the journal dropped the output at the cursor.
+
+        Returns a marker with the number of lost bytes, the size, and the screen.
+        """
         assert self.cursor is not None
         snapshot = self._terminal.snapshot()
         lost = snapshot.offset - self.cursor
         log.warning("! a recording of %s lost %d bytes", self._terminal.id, lost)
         self.lost += lost
-        at = self._notes[0].at
-        kept = [note for note in self._notes if note.code not in "or" or note.offset > snapshot.offset]
-        self._notes = deque(note._replace(offset=max(note.offset, snapshot.offset)) for note in kept)
+        at = self._pending[0].at
+        kept = [event for event in self._pending if event.code not in "or" or event.offset > snapshot.offset]
+        self._pending = deque(event._replace(offset=max(event.offset, snapshot.offset)) for event in kept)
         self.cursor, self._next_mark = snapshot.offset, max(self._next_mark, snapshot.next_mark)
-        self._stamped = max(self._stamped, snapshot.offset)
+        self._recorded_offset = max(self._recorded_offset, snapshot.offset)
         return [
-            IndexEntry(at, "m", f"{lost} bytes of output were not recorded"),
-            IndexEntry(at, "r", f"{snapshot.cols}x{snapshot.rows}"),
-            IndexEntry(at, "o", b"\x1bc" + snapshot.data),
+            CastEvent(at, "m", f"{lost} bytes of output were not recorded"),
+            CastEvent(at, "r", f"{snapshot.cols}x{snapshot.rows}"),
+            CastEvent(at, "o", b"\x1bc" + snapshot.data),
         ]
 
-    def _begin_with_the_screen(self) -> None:
+    def _add_screen(self) -> None:
         snapshot = self._terminal.snapshot()
         self._size = snapshot.cols, snapshot.rows
         self.cursor, self._next_mark = snapshot.offset, snapshot.next_mark
-        self._notes.append(Note(0.0, snapshot.offset, SCREEN, snapshot.data))
+        self._pending.append(PendingEvent(0.0, snapshot.offset, SCREEN, snapshot.data))
 
     def _failed(self, error: OSError | QuotaError) -> None:
         if isinstance(error, QuotaError):
-            self._finish("quota", "the recording may not grow any more")
+            self._finish("quota", "the size limit of recordings is reached")
         else:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             self._finish("no_space" if full else "io_error", error.strerror or str(error))
         log.warning("! a recording of %s ends: %s", self._terminal.id, self.message)
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # asked for or not, it is told in the recording's state
+            self.opened.exception()  # mark it as retrieved: the state of the recording reports it as well
 
     def _close(self) -> None:
-        """In a thread: the last line, as far as there is room for it."""
+        """Write the last line and close the file. Runs in a thread."""
         try:
             if self.opened.done() and self.opened.exception() is None:
-                cut = IndexEntry(self.elapsed, "m", f"recording ended: {self.message}") if self.message else None
+                cut = CastEvent(self.elapsed, "m", f"recording ended: {self.message}") if self.message else None
                 self.file.end(cut)
         except OSError as error:
-            log.warning("! the end of a recording: %s", error)
+            log.warning("! the last line of a recording cannot be written: %s", error)
         finally:
             self.file.close()

@@ -11,7 +11,7 @@ from pyghostty import Terminal as Emulator
 
 from runtime.recording import cast_writer as castfile
 from runtime.recording.asciicast import header
-from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
+from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
 
 HEADER = header(80, 24, timestamp=0, term="xterm", title=None, env={})
 
@@ -32,11 +32,9 @@ def lines(folder: Path, part: str = "cast") -> list[Any]:
     return [json.loads(line) for line in (folder / f"r.{part}").read_bytes().splitlines()]
 
 
-def test_a_character_that_comes_in_two_parts_is_one(file: CastWriter, tmp_path: Path) -> None:
-    file.write(
-        [IndexEntry(0.5, "o", b"a\xc3"), IndexEntry(1.0, "r", "90x30"), IndexEntry(1.5, "o", b"\xa4b\xff\xe2\x82")]
-    )
-    file.end(IndexEntry(2.0, "x", "0"))
+def test_a_character_split_between_two_events_is_written_once(file: CastWriter, tmp_path: Path) -> None:
+    file.write([CastEvent(0.5, "o", b"a\xc3"), CastEvent(1.0, "r", "90x30"), CastEvent(1.5, "o", b"\xa4b\xff\xe2\x82")])
+    file.end(CastEvent(2.0, "x", "0"))
     assert lines(tmp_path / "new")[1:] == [
         [0.5, "o", "a"],
         [0.5, "r", "90x30"],
@@ -47,11 +45,13 @@ def test_a_character_that_comes_in_two_parts_is_one(file: CastWriter, tmp_path: 
     assert file.duration == 2.0
 
 
-def test_screens_stand_where_the_index_says_and_paint_what_was_there(file: CastWriter, tmp_path: Path) -> None:
+def test_keyframes_are_at_the_indexed_offsets_and_paint_the_screen_at_that_time(
+    file: CastWriter, tmp_path: Path
+) -> None:
     whole = Emulator(80, 24, scrollback=1000)
     for number in range(200):
         data = b"".join(b"\x1b[3%dmline %d.%d \xe6\xbc\xa2\r\n" % (i % 8, number, i) for i in range(700))
-        file.write([IndexEntry(number / 10, "o", data)])
+        file.write([CastEvent(number / 10, "o", data)])
         whole.feed(data)
     cast = (tmp_path / "new" / "r.cast").read_bytes()
     screens = (tmp_path / "new" / "r.screens").read_bytes()
@@ -68,36 +68,36 @@ def test_screens_stand_where_the_index_says_and_paint_what_was_there(file: CastW
     whole.close()
 
 
-def test_markers_are_in_the_index_as_well(file: CastWriter, tmp_path: Path) -> None:
-    file.write([IndexEntry(1.0, "m", "here"), IndexEntry(2.0, "i", b"ls\r")])
+def test_markers_are_in_the_index(file: CastWriter, tmp_path: Path) -> None:
+    file.write([CastEvent(1.0, "m", "here"), CastEvent(2.0, "i", b"ls\r")])
     assert lines(tmp_path / "new", "index") == [{"t": 1.0, "label": "here"}]
     assert lines(tmp_path / "new")[1:] == [[1.0, "m", "here"], [1.0, "i", "ls\r"]]
     assert file.markers == 1
 
 
-def test_a_quota_ends_it_with_whole_lines_and_room_for_the_reason(tmp_path: Path) -> None:
+def test_at_the_limit_the_cast_ends_with_whole_lines_and_the_reason(tmp_path: Path) -> None:
     file = CastWriter(tmp_path, "r", limit=4096, reserve=room)
     file.open(HEADER, 80, 24)
     with pytest.raises(QuotaError):
-        file.write([IndexEntry(i / 100, "o", b"x" * 90) for i in range(100)])
-    file.end(IndexEntry(9.0, "m", "recording ended: quota"))
+        file.write([CastEvent(i / 100, "o", b"x" * 90) for i in range(100)])
+    file.end(CastEvent(9.0, "m", "recording ended: quota"))
     file.close()
-    said = lines(tmp_path)
-    assert len(said) > 20
-    assert said[-1][1:] == ["m", "recording ended: quota"]
+    written = lines(tmp_path)
+    assert len(written) > 20
+    assert written[-1][1:] == ["m", "recording ended: quota"]
     assert (tmp_path / "r.cast").stat().st_size == file.sizes["cast"] <= 4096
 
 
-def test_what_the_sandbox_has_no_room_for_is_refused(tmp_path: Path) -> None:
+def test_a_refused_reservation_raises_a_quota_error(tmp_path: Path) -> None:
     file = CastWriter(tmp_path, "r", limit=1 << 20, reserve=lambda size: size < 1000)
     file.open(HEADER, 80, 24)
     with pytest.raises(QuotaError):
-        file.write([IndexEntry(0, "o", b"x" * 2000)])
+        file.write([CastEvent(0, "o", b"x" * 2000)])
     file.close()
     assert len(lines(tmp_path)) == 1
 
 
-def test_a_full_disk_is_told_and_leaves_whole_lines(tmp_path: Path) -> None:
+def test_a_full_disk_raises_and_leaves_whole_lines(tmp_path: Path) -> None:
     (tmp_path / "r.cast").symlink_to("/dev/full")
     file = CastWriter(tmp_path, "r", limit=1 << 20, reserve=room)
     with pytest.raises(FileExistsError):  # what is there is never written to, wherever it leads
@@ -105,11 +105,11 @@ def test_a_full_disk_is_told_and_leaves_whole_lines(tmp_path: Path) -> None:
     file.close()
 
 
-def test_an_error_of_the_disk_is_raised_as_it_is(file: CastWriter) -> None:
+def test_a_disk_error_is_raised_unchanged(file: CastWriter) -> None:
     for fd in file._fds.values():
         with open("/dev/full", "ab", buffering=0) as full:
             os.dup2(full.fileno(), fd)
     with pytest.raises(OSError) as caught:
-        file.write([IndexEntry(0, "o", b"x")])
+        file.write([CastEvent(0, "o", b"x")])
     assert caught.value.errno == errno.ENOSPC
     assert file.sizes["cast"] == len(HEADER)

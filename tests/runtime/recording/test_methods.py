@@ -28,11 +28,11 @@ async def shell(client: Client, **params: Any) -> Channel:
 
 
 async def ended(client: Client, name: str) -> Any:
-    """The recording, when all of it is on the disk."""
+    """Stop the recording and return its description: all of it is on disk."""
     return await client.ask("recording.stop", id=name)
 
 
-async def test_a_recording_says_what_came_with_sizes_markers_and_the_exit(client: Client) -> None:
+async def test_a_recording_has_output_sizes_markers_and_the_exit(client: Client) -> None:
     terminal = await shell(client)
     await terminal.seen(b"ready")
     started = await client.ask("recording.start", terminal="t", title="A demo")
@@ -49,7 +49,7 @@ async def test_a_recording_says_what_came_with_sizes_markers_and_the_exit(client
     assert header["version"] == 3
     assert header["term"] == {"cols": 80, "rows": 24, "type": "xterm-256color"}
     assert header["title"] == "A demo"
-    assert "ready" in text(cast), "what was there before"
+    assert "ready" in text(cast), "the screen at the start is recorded"
     assert text(cast).endswith("h\u00e4llo\r\nmore\r\n")
     assert [(code, data) for _, code, data in events(cast) if code != "o"] == [
         ("r", "100x30"),
@@ -61,7 +61,7 @@ async def test_a_recording_says_what_came_with_sizes_markers_and_the_exit(client
     assert info["duration"] == pytest.approx(sum(event[0] for event in events(cast)))
 
 
-async def test_a_policy_records_from_the_first_byte_and_input_only_when_asked(client: Client) -> None:
+async def test_a_terminal_created_with_record_is_recorded_from_its_first_byte(client: Client) -> None:
     terminal = await shell(client, record={"input": True})
     await terminal.seen(b"ready")
     terminal.send(b"secret\n\x04")
@@ -80,7 +80,7 @@ async def test_a_policy_records_from_the_first_byte_and_input_only_when_asked(cl
     assert text(await read(client, name), "i") == ""
 
 
-async def test_everyone_who_watches_is_told_of_the_beginning_and_the_end(client: Client, served: Served) -> None:
+async def test_a_watch_is_sent_the_recordings_in_progress_after_each_change(client: Client, served: Served) -> None:
     await shell(client)
     async with served.client() as other:
         watch = other.call("recording.watch", {"terminal": "t"})
@@ -91,7 +91,32 @@ async def test_everyone_who_watches_is_told_of_the_beginning_and_the_end(client:
         assert (await watch.event("recordings", 3))["recordings"] == []
 
 
-async def test_a_flood_is_recorded_without_a_gap_and_can_be_sought(client: Client) -> None:
+async def test_changes_without_credit_are_sent_as_one_event(client: Client, served: Served) -> None:
+    await client.ask("terminal.create", id="t", argv=["cat"])
+    other = await served.client(window=1)
+    watch = other.call("recording.watch", generous=False)
+    await watch.event("recordings")  # it exceeds the window: the next one needs credit
+    for _ in range(3):
+        name = (await client.ask("recording.start", terminal="t"))["id"]
+        await client.ask("recording.stop", id=name)
+    await client.ask("recording.start", terminal="t", id="last")
+    assert len(watch.events) == 1
+    watch.grant(4096)
+    value = await watch.event("recordings", 2)
+    assert [recording["id"] for recording in value["recordings"]] == ["last"]
+    watch.cancel()
+    assert (await watch.refusal()).code == "cancelled"
+    await other.cut()
+
+
+async def test_a_watch_takes_no_input(client: Client) -> None:
+    watch = client.call("recording.watch")
+    await watch.event("recordings")
+    watch.send(b"x")
+    assert (await watch.refusal()).code == "protocol_error"
+
+
+async def test_fast_output_is_recorded_completely_with_keyframes_to_seek_to(client: Client) -> None:
     line = "printf '\\033[3%dm%07d %s\\r\\n' $((i % 8)) $i 0123456789012345678901234567890123456789"
     command = f"i=0; while [ $i -lt 60000 ]; do {line}; i=$((i+1)); done"
     terminal = await client.terminal(command, record=True)
@@ -101,12 +126,12 @@ async def test_a_flood_is_recorded_without_a_gap_and_can_be_sought(client: Clien
     cast = await read(client, name)
     assert text(cast) == bytes(terminal.output).decode()
     assert info["lost"] == 0
-    places = [json.loads(line) for line in (await read(client, name, "index")).splitlines()]
-    assert places, "so much has screens to begin at"
-    for place in places:
-        assert cast[: place["at"]].endswith(b"\n")
-        painted = await read(client, name, "screens", offset=place["screen"], length=place["size"])
-        assert show(painted, text(cast[place["at"] :], skip=False)) == show(b"", text(cast))
+    keyframes = [json.loads(line) for line in (await read(client, name, "index")).splitlines()]
+    assert keyframes, "this much output has keyframes"
+    for keyframe in keyframes:
+        assert cast[: keyframe["at"]].endswith(b"\n")
+        painted = await read(client, name, "screens", offset=keyframe["screen"], length=keyframe["size"])
+        assert show(painted, text(cast[keyframe["at"] :], skip=False)) == show(b"", text(cast))
 
 
 def show(painted: bytes, rest: str) -> str:
@@ -116,7 +141,7 @@ def show(painted: bytes, rest: str) -> str:
         return str(emulator.text())
 
 
-async def test_what_is_no_recording_is_refused(client: Client) -> None:
+async def test_requests_that_do_not_fit_the_state_of_a_recording_are_refused(client: Client) -> None:
     await shell(client)
     assert (await client.refused("recording.get", id="nope")).code == "not_found"
     assert (await client.refused("recording.start", terminal="nope")).code == "not_found"
@@ -129,7 +154,7 @@ async def test_what_is_no_recording_is_refused(client: Client) -> None:
     assert (await client.refused("recording.get", id="mine")).code == "not_found"
 
 
-async def test_recordings_outlive_the_runtime(tmp_path: Path) -> None:
+async def test_recordings_are_kept_when_the_runtime_restarts(tmp_path: Path) -> None:
     async with Served(tmp_path) as served, served.client() as client:
         await shell(client)
         name = (await client.ask("recording.start", terminal="t"))["id"]

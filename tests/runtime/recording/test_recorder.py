@@ -1,4 +1,4 @@
-"""The recorder beside a real terminal, and a file that is slow, full or gone."""
+"""The recorder with a real terminal and a file that is slow or full or fails."""
 
 import asyncio
 import errno
@@ -11,7 +11,7 @@ import pytest
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import FlowLimits, Journal
 from runtime.recording import recorder as module
-from runtime.recording.cast_writer import CastWriter, IndexEntry, QuotaError
+from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.terminal import Terminal, TerminalOptions
@@ -21,32 +21,32 @@ from tests.support.runtime import eventually
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
 
 
-class Paper(CastWriter):
-    """Keeps what is written; `hold` stops the thread that writes."""
+class FakeWriter(CastWriter):
+    """Keeps the events in memory; while `hold` is cleared, writing blocks."""
 
     def __init__(self, fail: Callable[[], None] = lambda: None) -> None:
-        self.entries: list[IndexEntry] = []
-        self.last: IndexEntry | None = None
+        self.entries: list[CastEvent] = []
+        self.last: CastEvent | None = None
         self.closed = False
         self.hold = threading.Event()
         self.hold.set()
         self._fail = fail
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
-        self.entries.append(IndexEntry(0, "h", f"{cols}x{rows}"))
+        self.entries.append(CastEvent(0, "h", f"{cols}x{rows}"))
 
-    def write(self, entries: Sequence[IndexEntry]) -> None:
+    def write(self, entries: Sequence[CastEvent]) -> None:
         assert self.hold.wait(20)
         self._fail()
         self.entries += entries
 
-    def end(self, entry: IndexEntry | None) -> None:
+    def end(self, entry: CastEvent | None) -> None:
         self.last = entry
 
     def close(self) -> None:
         self.closed = True
 
-    def said(self, code: str = "o") -> bytes:
+    def data(self, code: str = "o") -> bytes:
         return b"".join(e.data for e in self.entries if e.code == code and isinstance(e.data, bytes))
 
 
@@ -54,19 +54,27 @@ class Recorded:
     """A terminal with a recorder."""
 
     def __init__(
-        self, command: str, paper: Paper, *, capacity: int = 8 << 20, flow: FlowLimits | None = None, **options: Any
+        self,
+        command: str,
+        writer: FakeWriter,
+        *,
+        capacity: int = 8 << 20,
+        flow: FlowLimits | None = None,
+        **options: Any,
     ) -> None:
-        self.paper = paper
-        self.gone = asyncio.Event()
+        self.writer = writer
+        self.exited = asyncio.Event()
         self.terminal = Terminal(
             "t",
             TerminalOptions(["sh", "-c", command], "/", ENV, 80, 24),
             Journal(capacity, flow=flow or FlowLimits()),
             SnapshotCache(),
-            on_exit=lambda _: self.gone.set(),
+            on_exit=lambda _: self.exited.set(),
         )
         self.disk = ThreadPool("disk", 1)
-        self.recorder = Recorder(self.terminal, paper, lambda c, r: b"", self.disk, **({"with_input": False} | options))
+        self.recorder = Recorder(
+            self.terminal, writer, lambda c, r: b"", self.disk, **({"with_input": False} | options)
+        )
 
     async def __aenter__(self) -> "Recorded":
         self.task = asyncio.create_task(self.recorder.run())
@@ -74,44 +82,44 @@ class Recorded:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.paper.hold.set()
+        self.writer.hold.set()
         if self.terminal.exit is None:
             self.terminal.signal(9)
         async with asyncio.timeout(20):
-            await self.gone.wait()
+            await self.exited.wait()
             self.recorder.stop()
             await self.task
         self.disk.close()
         self.terminal.retire()
-        assert self.paper.closed
+        assert self.writer.closed
         assert not self.terminal.subscribers
 
 
-async def test_all_output_is_written_in_order_and_then_the_exit() -> None:
-    async with Recorded("seq 100000; exit 3", Paper()) as recorded:
+async def test_all_output_is_written_in_order_followed_by_the_exit() -> None:
+    async with Recorded("seq 100000; exit 3", FakeWriter()) as recorded:
         await recorded.task
         wanted = "".join(f"{i}\r\n" for i in range(1, 100001)).encode()
-        assert recorded.paper.said() == wanted
-        assert recorded.paper.entries[-1][1:] == ("x", "3")
-        times = [entry.at for entry in recorded.paper.entries]
+        assert recorded.writer.data() == wanted
+        assert recorded.writer.entries[-1][1:] == ("x", "3")
+        times = [entry.at for entry in recorded.writer.entries]
         assert times == sorted(times)
         assert recorded.recorder.reason == "exited"
 
 
-async def test_a_resize_stands_where_it_happened() -> None:
-    async with Recorded("read a; echo $a; read a; echo $a; read a", Paper()) as recorded:
+async def test_a_resize_is_recorded_between_the_output_before_and_after_it() -> None:
+    async with Recorded("read a; echo $a; read a; echo $a; read a", FakeWriter()) as recorded:
         recorded.terminal.write(b"one\n")
-        await eventually(lambda: recorded.paper.said().count(b"one") == 2)
+        await eventually(lambda: recorded.writer.data().count(b"one") == 2)
         recorded.terminal.resize(100, 30)
         recorded.terminal.write(b"two\n")
-        await eventually(lambda: recorded.paper.said().count(b"two") == 2)
-        entries = recorded.paper.entries
+        await eventually(lambda: recorded.writer.data().count(b"two") == 2)
+        entries = recorded.writer.entries
         at = next(i for i, entry in enumerate(entries) if entry.code == "r")
         assert entries[at].data == "100x30"
         assert all(b"two" not in entry.data for entry in entries[:at] if isinstance(entry.data, bytes))
 
 
-async def test_it_begins_with_the_screen_that_is_there() -> None:
+async def test_a_recording_starts_with_the_present_screen() -> None:
     terminal = Terminal(
         "t",
         TerminalOptions(["sh", "-c", "printf hi; read a"], "/", ENV, 40, 5),
@@ -121,15 +129,15 @@ async def test_it_begins_with_the_screen_that_is_there() -> None:
     )
     await terminals.until(terminal, lambda: terminal.journal.end == 2)
     terminal.resize(50, 6)
-    paper = Paper()
+    writer = FakeWriter()
     disk = ThreadPool("disk", 1)
-    recorder = Recorder(terminal, paper, lambda c, r: b"", disk, with_input=False)
+    recorder = Recorder(terminal, writer, lambda c, r: b"", disk, with_input=False)
     recorder.stop()
     await recorder.run()
     disk.close()
-    assert paper.entries[0].data == "50x6"
-    assert b"hi" in paper.said()
-    assert [entry.code for entry in paper.entries] == ["h", "o"]
+    assert writer.entries[0].data == "50x6"
+    assert b"hi" in writer.data()
+    assert [entry.code for entry in writer.entries] == ["h", "o"]
     terminal.signal(9)
     await terminals.exited(terminal)
     terminal.retire()
@@ -137,39 +145,39 @@ async def test_it_begins_with_the_screen_that_is_there() -> None:
 
 @pytest.mark.parametrize("with_input", [True, False])
 async def test_input_is_written_only_when_asked_for(with_input: bool) -> None:
-    async with Recorded("read a; read b", Paper(), with_input=with_input) as recorded:
+    async with Recorded("read a; read b", FakeWriter(), with_input=with_input) as recorded:
         recorded.terminal.write(b"pass\n")
         recorded.terminal.write(b"word\n")
         await recorded.task
-        assert recorded.paper.said("i") == (b"pass\nword\n" if with_input else b"")
+        assert recorded.writer.data("i") == (b"pass\nword\n" if with_input else b"")
 
 
-async def test_a_slow_disk_paces_the_program_and_nothing_is_lost() -> None:
-    paper = Paper()
-    paper.hold.clear()
-    async with Recorded("seq 300000", paper, capacity=1 << 20) as recorded:
+async def test_a_slow_disk_slows_the_program_down_and_all_output_is_recorded() -> None:
+    writer = FakeWriter()
+    writer.hold.clear()
+    async with Recorded("seq 300000", writer, capacity=1 << 20) as recorded:
         await terminals.until(recorded.terminal, lambda: recorded.terminal.backpressure.paused)
-        paper.hold.set()
+        writer.hold.set()
         await recorded.task
-        assert paper.said() == "".join(f"{i}\r\n" for i in range(1, 300001)).encode()
+        assert writer.data() == "".join(f"{i}\r\n" for i in range(1, 300001)).encode()
         assert recorded.recorder.lost == 0
 
 
-async def test_a_disk_that_stands_still_loses_its_place_and_says_so() -> None:
+async def test_a_disk_that_blocks_loses_output_and_a_marker_has_the_number_of_bytes() -> None:
     flow = FlowLimits(stall_timeout=0.05, lossless_stall_timeout=0.05)
-    paper = Paper()
-    paper.hold.clear()
-    async with Recorded("seq 100000", paper, capacity=64 << 10, flow=flow) as recorded:
-        await recorded.gone.wait()  # the terminal did not wait for ever
-        paper.hold.set()
+    writer = FakeWriter()
+    writer.hold.clear()
+    async with Recorded("seq 100000", writer, capacity=64 << 10, flow=flow) as recorded:
+        await recorded.exited.wait()  # the program was not blocked for ever
+        writer.hold.set()
         await recorded.task
         assert recorded.recorder.lost > 0
-        notes = [str(entry.data) for entry in paper.entries if entry.code == "m"]
-        assert sum(int(note.removesuffix(" bytes of output were not recorded")) for note in notes) == (
+        markers = [str(entry.data) for entry in writer.entries if entry.code == "m"]
+        assert sum(int(marker.removesuffix(" bytes of output were not recorded")) for marker in markers) == (
             recorded.recorder.lost
         )
-        assert b"100000" in paper.said()
-        assert b"\x1bc" in paper.said()
+        assert b"100000" in writer.data()
+        assert b"\x1bc" in writer.data()
 
 
 @pytest.mark.parametrize(
@@ -180,31 +188,31 @@ async def test_a_disk_that_stands_still_loses_its_place_and_says_so() -> None:
         (QuotaError(), "quota"),
     ],
 )
-async def test_a_file_that_takes_no_more_ends_the_recording_and_not_the_terminal(error: Exception, reason: str) -> None:
+async def test_a_write_error_ends_the_recording_and_not_the_terminal(error: Exception, reason: str) -> None:
     def fail() -> None:
         raise error
 
-    async with Recorded("echo x; read a; seq 200000; read a", Paper(fail), capacity=64 << 10) as recorded:
+    async with Recorded("echo x; read a; seq 200000; read a", FakeWriter(fail), capacity=64 << 10) as recorded:
         await recorded.task
         assert recorded.recorder.reason == reason
-        assert recorded.paper.last is not None
+        assert recorded.writer.last is not None
         recorded.terminal.write(b"\n")
         await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end > 1_000_000)
 
 
-async def test_moments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "NOTES", 8)
-    monkeypatch.setattr(module, "SAME_MOMENT", 0.0)
-    paper = Paper()
-    paper.hold.clear()
-    async with Recorded("while read a; do echo $a; done", paper) as recorded:
+async def test_the_number_of_pending_events_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PENDING_LIMIT", 8)
+    monkeypatch.setattr(module, "MERGE_INTERVAL", 0.0)
+    writer = FakeWriter()
+    writer.hold.clear()
+    async with Recorded("while read a; do echo $a; done", writer) as recorded:
         for number in range(100):
             recorded.terminal.write(b"%d\n" % number)
             await terminals.until(recorded.terminal, lambda number=number: recorded.terminal.journal.end > 4 * number)  # type: ignore[misc]
-        assert len(recorded.recorder._notes) <= 8
-        all_of_it = sum(2 * len(b"%d\r\n" % number) for number in range(100))  # echoed, and printed
-        await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end == all_of_it)
-        paper.hold.set()
+        assert len(recorded.recorder._pending) <= 8
+        total = sum(2 * len(b"%d\r\n" % number) for number in range(100))  # echoed, and printed
+        await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end == total)
+        writer.hold.set()
         recorded.terminal.signal(9)
         await recorded.task
-        assert paper.said().count(b"99") == 2
+        assert writer.data().count(b"99") == 2

@@ -1,27 +1,43 @@
 from pathlib import Path
 
-from runtime.recording.storage import RecordingFile, RecordingQuota, RecordingStore
+import msgspec
+
+from hawse.api.recordings import RecordingInfo
+from runtime.recording.storage import RecordingQuota, RecordingStore
+
+INFO = RecordingInfo(
+    id="r-1",
+    terminal="t",
+    instance="i",
+    input=False,
+    cols=80,
+    rows=24,
+    started=1.0,
+    state="recording",
+    message="",
+    duration=0.0,
+    size=0,
+    screens=0,
+    index=0,
+    markers=0,
+    lost=0,
+    truncated=False,
+)
 
 
-def info(name: str = "r-1", **fields: object) -> RecordingFile:
-    return RecordingFile(id=name, terminal="t", instance="i", cols=80, rows=24, started=1.0, **fields)  # type: ignore[arg-type]
-
-
-def test_what_was_saved_is_found_again_oldest_first(tmp_path: Path) -> None:
-    archive = RecordingStore(tmp_path / "new")
-    assert list(archive.load()) == []
+def test_saved_recordings_are_loaded_oldest_first(tmp_path: Path) -> None:
+    store = RecordingStore(tmp_path / "new")
+    assert list(store.load()) == []
     for name, started in (("b", 2.0), ("a", 3.0), ("c", 1.0)):
-        one = info(name, state="finished", reason="stopped")
-        one.started = started
-        archive.save(one)
-    assert [found.id for found in archive.load()] == ["c", "b", "a"]
-    archive.delete("b")
-    assert [found.id for found in archive.load()] == ["c", "a"]
+        store.save(msgspec.structs.replace(INFO, id=name, started=started, state="finished", reason="stopped"))
+    assert [found.id for found in store.load()] == ["c", "b", "a"]
+    store.delete("b")
+    assert [found.id for found in store.load()] == ["c", "a"]
 
 
-def test_one_that_the_runtime_was_killed_in_ends_with_its_last_whole_line(tmp_path: Path) -> None:
-    archive = RecordingStore(tmp_path)
-    archive.save(info())
+def test_an_unfinished_recording_is_repaired_to_its_last_whole_line(tmp_path: Path) -> None:
+    store = RecordingStore(tmp_path)
+    store.save(INFO)
     head = b'{"version":3}\n[1.500,"o","a"]\n'
     (tmp_path / "r-1.cast").write_bytes(head + b'[0.250,"o","b"]\n[1.000,"o","to')
     (tmp_path / "r-1.index").write_bytes(
@@ -29,7 +45,7 @@ def test_one_that_the_runtime_was_killed_in_ends_with_its_last_whole_line(tmp_pa
     )
     (tmp_path / "r-1.screens").write_bytes(b"abc")
     for _ in range(2):
-        (found,) = archive.load()
+        (found,) = store.load()
         assert (found.state, found.reason, found.truncated) == ("finished", "killed", True)
         assert found.duration == 1.75
         assert found.size == len((tmp_path / "r-1.cast").read_bytes())
@@ -37,19 +53,19 @@ def test_one_that_the_runtime_was_killed_in_ends_with_its_last_whole_line(tmp_pa
     assert (tmp_path / "r-1.index").read_bytes().endswith(b'"x"}\n')
 
 
-def test_what_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+def test_unreadable_files_are_skipped_and_kept(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(b"{")
     (tmp_path / "y.json").write_bytes(b'{"id": "../y"}')
-    archive = RecordingStore(tmp_path)
-    archive.save(info("z"))  # its files are gone
-    assert list(archive.load()) == []
+    store = RecordingStore(tmp_path)
+    store.save(msgspec.structs.replace(INFO, id="z"))  # without its files
+    assert list(store.load()) == []
     assert (tmp_path / "x.json").exists()
 
 
-def test_room_is_given_until_there_is_none() -> None:
-    room = RecordingQuota(100)
-    assert room.take(60)
-    assert not room.take(60)
-    room.count(-30)
-    assert room.take(60)
-    assert room.left == 10
+def test_the_quota_is_reserved_until_it_is_used_up() -> None:
+    quota = RecordingQuota(100)
+    assert quota.reserve(60)
+    assert not quota.reserve(60)
+    quota.add(-30)
+    assert quota.reserve(60)
+    assert quota.available == 10
