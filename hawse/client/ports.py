@@ -191,7 +191,7 @@ class Ports:
         return await self._calls.request(params, sandbox=self._sandbox)
 
     async def _host(self) -> str | None:
-        """The host name below which previews have names; None if the gateway has none, or does not tell it."""
+        """The host name below which previews have names; None if there is none, or this client may not ask."""
         try:
             return (await self._calls.request(PreviewHost(), sandbox=None)).host
         except HawseError as error:

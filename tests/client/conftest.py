@@ -18,14 +18,14 @@ async def server() -> AsyncIterator[FakeServer]:
 
 @pytest.fixture
 async def proxy(server: FakeServer) -> AsyncIterator[CuttingProxy]:
-    """A line that a test can cut."""
+    """A proxy whose connections a test can cut."""
     async with CuttingProxy(server.port) as proxy:
         yield proxy
 
 
 @pytest.fixture
 async def hw(server: FakeServer) -> AsyncIterator[hawse.Client]:
-    """A client straight on the server."""
+    """A client that is connected directly."""
     async with hawse.connect(server.url, options=QUICK) as hw:
         yield hw
 

@@ -1,4 +1,4 @@
-"""The way in, and out: nothing is left behind."""
+"""Connecting and closing a client, and the completeness of its methods."""
 
 import ast
 import asyncio
@@ -29,7 +29,7 @@ async def test_any_method_can_be_called(hw: hawse.Client) -> None:
     assert (caught.value.code, caught.value.retryable, caught.value.admitted) == ("unknown_method", False, "no")
 
 
-async def test_a_client_says_how_it_is(hw: hawse.Client) -> None:
+async def test_a_client_reports_its_state(hw: hawse.Client) -> None:
     await hw.call("echo")
     assert hw.state is ConnectionState.OPEN
     assert hw.connections == 1
@@ -46,7 +46,7 @@ async def test_the_token_may_be_in_the_address(server: FakeServer) -> None:
     assert server.authorization == ["Bearer abc"]
 
 
-async def test_a_keyed_call_runs_once_though_its_line_is_cut(
+async def test_a_call_with_a_key_runs_once_although_its_connection_is_lost(
     cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
 ) -> None:
     for number in range(20):
@@ -68,7 +68,7 @@ async def test_a_call_without_a_key_is_never_sent_twice(
     assert (caught.value.code, caught.value.admitted) == ("interrupted", "unknown")
 
 
-async def test_a_hundred_calls_at_once_share_the_line(hw: hawse.Client, server: FakeServer) -> None:
+async def test_a_hundred_calls_share_the_connection(hw: hawse.Client, server: FakeServer) -> None:
     answers = await asyncio.gather(*(hw.call("echo", {"n": n}) for n in range(100)))
     assert [answer["n"] for answer in answers] == [*range(100)]
     assert server.served == 1
@@ -96,7 +96,7 @@ async def test_what_the_caller_raises_comes_out_as_it_was(server: FakeServer) ->
             raise ZeroDivisionError
 
 
-async def test_cancelling_who_uses_a_client_cancels_cleanly(server: FakeServer) -> None:
+async def test_cancelling_the_user_of_a_client_cancels_cleanly(server: FakeServer) -> None:
     entered = asyncio.Event()
 
     async def use() -> None:
@@ -111,7 +111,7 @@ async def test_cancelling_who_uses_a_client_cancels_cleanly(server: FakeServer) 
         await task
 
 
-async def test_cancelling_who_connects_cancels_cleanly(proxy: CuttingProxy) -> None:
+async def test_cancelling_while_connecting_cancels_cleanly(proxy: CuttingProxy) -> None:
     proxy.refuse()
 
     async def use() -> None:
@@ -163,7 +163,7 @@ async def test_a_client_is_entered_once(server: FakeServer) -> None:
         await client.__aenter__()
 
 
-def test_the_library_gives_its_names_when_they_are_asked_for() -> None:
+def test_the_library_loads_its_names_on_demand() -> None:
     for name in hawse.__all__:
         assert getattr(hawse, name) is not None
     assert hawse.connect is hawse.client.connect

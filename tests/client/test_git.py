@@ -1,4 +1,4 @@
-"""Git by the client: on the server's end of a line, and in a real sandbox over lines that are cut."""
+"""The client's git methods: without a socket, and in a real sandbox over connections that are lost."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
         yield server
 
 
-async def test_a_clone_whose_line_is_cut_is_joined_by_its_key() -> None:
+async def test_a_repeated_clone_is_joined_by_its_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     connection = MemoryConnection(calls)
     progress: list[GitProgress] = []
@@ -63,7 +63,7 @@ async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
         assert (await acting).refs == []
 
 
-async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: GitServer) -> None:
+async def test_all_git_methods_work_over_lost_connections(tmp_path: Path, server: GitServer) -> None:
     work = server.create("project", {"a": "1\n", **{f"d/{number}": "x" * 500 for number in range(200)}})
     async with (
         Stack(tmp_path / "state") as stack,
@@ -82,8 +82,8 @@ async def test_a_day_with_git_over_lines_that_are_cut(tmp_path: Path, server: Gi
         assert (await box.git.checkout("topic", path="project")).branch == "topic"
         head = await box.git.commit("two", path="project", author=ANN)
         assert "+2" in (await box.git.diff("project", base="HEAD~1")).text
-        told = (await box.git.log("project", limit=1)).commits
-        assert [(one.commit, one.message) for one in told] == [(head.commit, "two")]
+        reported = (await box.git.log("project", limit=1)).commits
+        assert [(one.commit, one.message) for one in reported] == [(head.commit, "two")]
         await box.git.push(path="project", set_upstream=True, credentials=ACCESS)
         assert git(work, "ls-remote", "origin", "topic").split()[0] == head.commit
         await box.git.checkout("main", path="project")

@@ -1,4 +1,4 @@
-"""Ports from a client: against a real gateway and runtime, and how addresses are made."""
+"""Ports against a real gateway and runtime, and the URLs of previews."""
 
 import asyncio
 import sys
@@ -35,7 +35,7 @@ def program(*words: str) -> list[str]:
     return [sys.executable, peers.__file__, *words]
 
 
-async def test_a_port_that_opens_is_told_and_closes(box: Sandbox) -> None:
+async def test_opened_and_closed_ports_are_reported(box: Sandbox) -> None:
     async with asyncio.timeout(20), box.ports.watch() as watch:
         states = aiter(watch)
         assert await anext(states) == []
@@ -65,7 +65,7 @@ async def test_a_connection_carries_bytes_both_ways_and_each_end(box: Sandbox) -
             await stream.close()
 
 
-async def test_what_cannot_be_reached_says_so(box: Sandbox, stack: Stack) -> None:
+async def test_an_unreachable_port_is_an_error_with_its_reason(box: Sandbox, stack: Stack) -> None:
     for port, code in ((1, "unavailable"), (stack.port, "forbidden")):
         with pytest.raises(hawse.HawseError, match=code):
             async with box.ports.connect(port):

@@ -1,4 +1,4 @@
-"""A sandbox's methods against a server, straight and over lines that break."""
+"""A sandbox's methods against a server, directly and over connections that break."""
 
 from collections.abc import AsyncIterator
 
@@ -11,7 +11,7 @@ from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 
 
-async def test_commands_and_files_are_whole_though_every_line_breaks(server: FakeServer) -> None:
+async def test_commands_and_files_are_complete_although_every_connection_breaks(server: FakeServer) -> None:
     data = server.world.files["/numbers"]
     async with (
         CuttingProxy(server.port, seed=3, cut_after=(1000, 400_000), cuts_left=60) as proxy,

@@ -1,4 +1,4 @@
-"""The client's watch: against the server's end of a line, and against a real sandbox whose line is cut."""
+"""The client's watch: without a socket, and against a real sandbox whose connection is lost."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ def change(name: str) -> dict[str, object]:
     return {"type": "added", "path": f"/w/{name}", "directory": False}
 
 
-async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
+async def test_a_reconnect_continues_after_the_last_event() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     connection = MemoryConnection(calls)
     call = WatchCall(WatchStart(path="w"), sandbox="local", window=10_000)
@@ -51,7 +51,7 @@ async def test_a_reconnect_goes_on_after_the_last_event_that_came() -> None:
         await anext(reader)
 
 
-async def test_what_nobody_takes_is_not_granted() -> None:
+async def test_unread_changes_are_not_granted() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     connection = MemoryConnection(calls)
     call = WatchCall(WatchStart(path="w", since="v0"), sandbox="local", window=1000)
@@ -67,7 +67,7 @@ async def test_what_nobody_takes_is_not_granted() -> None:
     calls.abandon(call)
 
 
-async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path: Path) -> None:
+async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Path) -> None:
     async with (
         Stack(tmp_path / "state") as stack,
         CuttingProxy(stack.port, cut_after=(2000, 6000), cuts_left=12) as proxy,
@@ -117,7 +117,7 @@ async def test_no_change_is_lost_or_told_twice_over_lines_that_are_cut(tmp_path:
                 pass
 
 
-async def test_a_runtime_that_was_started_anew_says_rescan(tmp_path: Path) -> None:
+async def test_a_restarted_runtime_reports_rescan(tmp_path: Path) -> None:
     async with (
         Stack(tmp_path / "state") as stack,
         hawse.connect(stack.base, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,

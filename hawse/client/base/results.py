@@ -86,7 +86,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Joined:
-    """A viewer has come."""
+    """A viewer has joined."""
 
     viewer: Participant
 

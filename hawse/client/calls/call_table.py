@@ -251,7 +251,7 @@ class CallTable:
     def _open_on(self, connection: ConnectionProtocol, call: ClientCall) -> None:
         if not call.sent:
             self._retry_policy.forget(call)
-        now = time.time()  # goes on while the machine sleeps
+        now = time.time()  # the wall clock, which also runs while the machine sleeps
         ch = connection.protocol.call(
             call.method,
             call.params(),

@@ -58,7 +58,7 @@ class Execution:
             env: Is added to the environment; None unsets a variable.
             stdin: The whole input; None: the command reads from /dev/null.
             timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
-            check: Whether to raise for a code other than 0, or output that was cut.
+            check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
 
@@ -129,7 +129,7 @@ class Execution:
     async def processes(self) -> list[ProcessInfo]:
         """Return the processes that run and the latest that have ended, in the order of their start.
 
-        `argv` is cut after 256 characters.
+        `argv` is truncated after 256 characters.
         """
         found: list[ProcessInfo] = []
         more = True

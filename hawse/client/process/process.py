@@ -31,7 +31,7 @@ GONE = frozenset({"not_found", "exited", "stale_handle"})  # there is nothing le
 
 
 class Process:
-    """A process that this client is attached to. It goes on after `close`."""
+    """A process that this client is attached to. It keeps running after `close`."""
 
     def __init__(self, calls: CallTable, call: ProcessAttachCall, sandbox: str, *, stdin: bool = True) -> None:
         """Create a handle.
@@ -55,7 +55,7 @@ class Process:
 
     @property
     def instance(self) -> str:
-        """Tells processes of the same id apart: new for each that is started."""
+        """Distinguishes processes of the same id: new for each that is started."""
         return self._call.instance or ""
 
     @property
@@ -225,7 +225,7 @@ class Process:
         self._detached = True
 
     def close(self) -> None:
-        """Stop reading and writing. The process goes on."""
+        """Stop reading and writing. The process keeps running."""
         for reread in self._rereads.values():
             reread.close()
         self._calls.abandon(self._call, ClientClosedError("this handle was closed"))

@@ -78,7 +78,7 @@ class Session:
             window: Bytes that the server may send before they are handled.
             attach: Attaches to a process that the session has started.
         """
-        self.instance = ""  # tells sessions of the same id apart: new for each that is created
+        self.instance = ""  # distinguishes sessions of the same id: new for each that is created
         self._calls = calls
         self._sandbox = sandbox
         self._wanted = wanted
@@ -140,7 +140,7 @@ class Session:
         """Run a command in the session's shell after those before it, and return its exit and its output.
 
         Its effects on the shell persist. If the caller is cancelled, the command leaves the queue; a command that runs
-        already goes on.
+        already keeps running.
 
         Args:
             command: A shell command.
@@ -149,7 +149,7 @@ class Session:
             stdin: The whole input; None: the command reads from /dev/null.
             timeout: Seconds from the beginning of the command. After it, what the command started is killed and the
                 shell drops the rest of the command: the code is 124 and the result `timed_out`; the session lives.
-            check: Whether to raise for a code other than 0, or output that was cut.
+            check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
 

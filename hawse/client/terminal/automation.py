@@ -166,7 +166,7 @@ class Automation:
 
         Args:
             command: One line.
-            timeout: Seconds, after which this raises `deadline_exceeded` and the command goes on.
+            timeout: Seconds, after which this raises `deadline_exceeded` and the command keeps running.
             max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
 
         Raises:
@@ -203,7 +203,7 @@ class Automation:
             if waited.command and waited.command.start >= since:
                 return waited.command
             begin = waited.offset
-        raise HawseError("deadline_exceeded", "the command goes on", admitted="yes", details={"offset": since})
+        raise HawseError("deadline_exceeded", "the command is still running", admitted="yes", details={"offset": since})
 
     def _begin(self) -> int | None:
         return self._call.first_end if self._mark is None else self._mark

@@ -17,7 +17,7 @@ WINDOW = 512 << 10  # bytes that the server may send ahead
 
 
 class Recording:
-    """A handle to one recording. It holds nothing open: the recording goes on until `stop` or the terminal's end."""
+    """A handle to one recording. It holds nothing open: the recording continues until `stop` or the terminal's end."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id

@@ -64,7 +64,7 @@ class Terminal(Automation):
 
     @property
     def instance(self) -> str:
-        """Tells terminals of the same id apart: new for each that is started."""
+        """Distinguishes terminals of the same id: new for each that is started."""
         return self._call.attach.instance or ""
 
     @property
@@ -225,5 +225,5 @@ class Terminal(Automation):
         return Recording(self._calls, self._sandbox, name)
 
     def close(self) -> None:
-        """Detach. The terminal goes on."""
+        """Detach. The terminal keeps running."""
         self._calls.abandon(self._call, ClientClosedError("the handle was closed"))

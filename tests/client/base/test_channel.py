@@ -1,4 +1,4 @@
-"""A channel's handle: it acts on its own line, also when that is no longer the present one."""
+"""The handle of a channel acts on its own connection, also when that is no longer the present one."""
 
 from hawse.client.base.channel import ClientChannel
 from hawse.client.base.options import Options
@@ -19,14 +19,14 @@ async def test_a_grant_reaches_the_server() -> None:
     assert [(credit.ch, credit.bytes) for credit in connection.of(Credit)] == [(channel.ch, 50)]
 
 
-async def test_cancelling_says_so_once() -> None:
+async def test_cancelling_sends_cancel_once() -> None:
     connection, channel = await make()
     channel.cancel()
     channel.cancel()
     assert len(connection.of(Cancel)) == 1
 
 
-async def test_after_the_last_word_nothing_has_an_effect() -> None:
+async def test_after_the_final_message_nothing_has_an_effect() -> None:
     connection, channel = await make()
     connection.error(HawseError("not_found"))
     heard = len(connection.received)

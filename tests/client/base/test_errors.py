@@ -53,7 +53,7 @@ def test_a_fresh_copy_is_equal_in_everything_but_the_traceback(error: HawseError
         (CommandResult(124, timed_out=True), "command_failed: the command timed out"),
     ],
 )
-def test_a_failed_command_says_how_and_what_it_complained_of(result: CommandResult, message: str) -> None:
+def test_the_error_of_a_command_names_its_end_and_its_stderr(result: CommandResult, message: str) -> None:
     assert str(CommandError(result)) == message
 
 

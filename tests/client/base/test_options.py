@@ -1,4 +1,4 @@
-"""What can be set."""
+"""The options of a client."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from hawse.wire import Limits
         {"request_timeout": 0},
     ],
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+def test_invalid_options_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Options(**wrong)  # type: ignore[arg-type]
 

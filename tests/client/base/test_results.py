@@ -1,4 +1,4 @@
-"""The values that come back."""
+"""The values that the client returns."""
 
 from hawse.api.types import Exit
 from hawse.client.base.results import CommandResult, Repaint, Snapshot
@@ -14,7 +14,7 @@ def test_the_text_of_a_result_survives_bytes_that_are_no_text() -> None:
     assert CommandResult(0, stdout=b"gr\xc3\xbcn \xff").text == "grün �"
 
 
-def test_a_repaint_is_what_to_feed_an_emulator_and_says_what_it_stands_for() -> None:
+def test_a_repaint_is_the_bytes_for_an_emulator_with_its_snapshot() -> None:
     snapshot = Snapshot(9, b"paint", 80, 24)
     repaint = Repaint.of(snapshot)
     assert repaint == b"\x1bcpaint"

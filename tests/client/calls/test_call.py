@@ -1,4 +1,4 @@
-"""One call: what it asks for, how it is settled."""
+"""One call: its request and its outcome."""
 
 import gc
 import logging
@@ -50,7 +50,7 @@ async def test_the_first_outcome_counts() -> None:
         await call.done
 
 
-async def test_a_failure_that_nobody_asks_for_is_no_noise(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unretrieved_failure_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         ClientCall("x").fail(HawseError("cancelled"))
         gc.collect()

@@ -1,4 +1,4 @@
-"""The table of calls: who waits, who is open, and what becomes of each when lines come and go."""
+"""The table of calls: which wait, which are open, and what happens to each when connections are made and lost."""
 
 import asyncio
 
@@ -44,7 +44,7 @@ async def test_a_call_goes_out_at_once_and_gets_its_answer() -> None:
     assert len(calls) == 0
 
 
-async def test_what_is_asked_before_there_is_a_line_waits_for_it_in_order() -> None:
+async def test_calls_without_a_connection_wait_for_one_in_order() -> None:
     calls = CallTable(OPTIONS)
     for name in "abc":
         calls.submit(ClientCall(name))
@@ -59,7 +59,7 @@ async def test_a_call_that_was_never_sent_does_not_wait_for_ever() -> None:
     assert len(calls) == 0
 
 
-async def test_when_a_line_is_lost_what_cannot_be_repeated_says_that_it_may_have_run() -> None:
+async def test_a_lost_connection_ends_calls_that_cannot_be_repeated_with_admitted_unknown() -> None:
     calls = CallTable(OPTIONS)
     connection = MemoryConnection(calls)
     call = ClientCall("x")
@@ -69,7 +69,7 @@ async def test_when_a_line_is_lost_what_cannot_be_repeated_says_that_it_may_have
     assert code_of(call) == ("interrupted", "unknown")
 
 
-async def test_when_a_line_is_lost_what_repeats_is_sent_again_first_with_its_key() -> None:
+async def test_after_a_lost_connection_repeated_calls_are_sent_first_with_their_keys() -> None:
     calls = CallTable(OPTIONS)
     MemoryConnection(calls)
     keyed = [ClientCall("a", key="1"), ClientCall("b", key="2")]
@@ -81,7 +81,7 @@ async def test_when_a_line_is_lost_what_repeats_is_sent_again_first_with_its_key
     assert [(call.method, call.key) for call in connection.calls] == [("a", "1"), ("b", "2"), ("new", None)]
 
 
-async def test_a_line_that_drains_ends_what_is_open_and_takes_nothing_new() -> None:
+async def test_a_draining_connection_ends_open_calls_and_takes_no_new_ones() -> None:
     calls = CallTable(OPTIONS)
     old = MemoryConnection(calls)
     first, second = ClientCall("first"), ClientCall("second")
@@ -110,7 +110,7 @@ async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -
     assert len(calls) == 0
 
 
-async def test_a_pause_outlives_the_line() -> None:
+async def test_a_pause_outlives_the_connection() -> None:
     calls = CallTable(OPTIONS)
     connection = MemoryConnection(calls)
     calls.submit(ClientCall("x", key="k"))
@@ -144,7 +144,7 @@ async def test_other_errors_are_the_callers(key: str | None, code: str) -> None:
     assert code_of(call)[0] == code
 
 
-async def test_calls_beyond_the_channels_of_a_line_wait_for_one_to_close() -> None:
+async def test_calls_beyond_the_channel_limit_wait_for_a_channel_to_close() -> None:
     calls = CallTable(OPTIONS)
     connection = MemoryConnection(calls, Limits(channels=2))
     pending = [ClientCall("x", {"n": n}) for n in range(3)]
@@ -199,7 +199,7 @@ async def test_a_deadline_holds_without_a_server_that_keeps_it() -> None:
     assert len(connection.of(Cancel)) == 1
 
 
-async def test_closing_settles_everything_and_says_whether_it_may_have_run() -> None:
+async def test_closing_settles_all_calls_and_sets_admitted() -> None:
     calls = CallTable(OPTIONS)
     connection = MemoryConnection(calls)
     sent, paused = ClientCall("a", key="1"), ClientCall("b", key="2")
@@ -260,7 +260,7 @@ async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
         connection.pump()
 
 
-async def test_a_repeat_with_a_key_says_how_long_ago_it_first_went_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_repeat_with_a_key_has_the_age_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("hawse.client.calls.call_table.time.time", lambda: now)
     calls = CallTable(OPTIONS)

@@ -1,4 +1,4 @@
-"""What servers say is checked on arrival."""
+"""Decoding of what servers send."""
 
 import pytest
 

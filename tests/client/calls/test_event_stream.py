@@ -1,4 +1,4 @@
-"""A call that is read to its end: events and bytes in order, errors where they belong, nothing left behind."""
+"""A call that is read to its end: events, bytes and errors in order."""
 
 import asyncio
 
@@ -66,7 +66,7 @@ async def test_an_error_comes_after_what_was_sent_before_it() -> None:
     assert len(calls) == 0
 
 
-async def test_a_lost_line_is_interrupted_and_not_begun_again() -> None:
+async def test_a_lost_connection_is_interrupted_and_not_repeated() -> None:
     calls, call = made()
     items = iterate(calls, call)
     first = asyncio.get_running_loop().create_task(next_of(items))

@@ -1,4 +1,4 @@
-"""The writing half: backpressure, resending, EOF, and the end."""
+"""The input stream: backpressure, resending, EOF, and the end."""
 
 import asyncio
 
@@ -31,13 +31,13 @@ class Wired:
         return self.connection.inputs()
 
 
-async def test_a_new_stream_is_sent_before_the_server_has_said_anything() -> None:
+async def test_a_new_stream_is_sent_before_opened_arrives() -> None:
     wired = Wired()
     await wired.input_stream.write(b"abc")
     assert wired.sent() == [(0, b"abc")]
 
 
-async def test_on_a_new_line_nothing_is_sent_before_the_server_said_what_it_has() -> None:
+async def test_on_a_new_connection_input_waits_for_opened() -> None:
     wired = Wired()
     await wired.input_stream.write(b"abcdef")
     wired.reconnect()
@@ -95,7 +95,7 @@ async def test_flush_waits_for_what_was_written_before_it() -> None:
     assert wired.input_stream.buffer.applied == 3
 
 
-async def test_eof_comes_once_after_the_last_byte_and_again_on_each_new_line() -> None:
+async def test_eof_is_sent_once_after_the_last_byte_and_again_on_each_new_connection() -> None:
     wired = Wired()
     await wired.input_stream.write(b"abc")
     await wired.input_stream.end()
@@ -108,14 +108,14 @@ async def test_eof_comes_once_after_the_last_byte_and_again_on_each_new_line() -
     assert len(wired.connection.of(End)) == 1
 
 
-async def test_whoever_writes_after_the_end_is_told() -> None:
+async def test_writing_after_the_end_raises() -> None:
     wired = Wired()
     await wired.input_stream.end()
     with pytest.raises(HawseError, match="exited"):
         await wired.input_stream.write(b"x")
 
 
-async def test_whoever_waits_is_told_when_the_channel_fails() -> None:
+async def test_waiting_writers_get_the_error_of_the_call() -> None:
     wired = Wired(limit=1)
 
     async def attempt(what: str) -> str:
@@ -132,7 +132,7 @@ async def test_whoever_waits_is_told_when_the_channel_fails() -> None:
     assert {writing.result(), flushing.result()} == {"not_found"}
 
 
-async def test_a_program_that_is_gone_reads_nothing() -> None:
+async def test_writing_to_an_ended_program_raises_exited() -> None:
     wired = Wired()
     wired.input_stream.finish(None)
     with pytest.raises(HawseError, match="exited"):

@@ -1,4 +1,4 @@
-"""Exact receiving."""
+"""The offset of a stream: repeated bytes are dropped, gaps are errors."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What waits to be read: in order, bounded by credit, dropped only when that was asked for and never silently."""
+"""The receive buffer: in order, bounded by credit; what is discarded on request is reported."""
 
 import asyncio
 
@@ -18,57 +18,57 @@ def make() -> tuple[ReceiveBuffer, list[int]]:
     return ReceiveBuffer(WINDOW, grants.append), grants
 
 
-async def take(inbox: ReceiveBuffer, lane: str | None = None) -> object:
-    _, item = await inbox.get(lane)
+async def take(buffer: ReceiveBuffer, lane: str | None = None) -> object:
+    _, item = await buffer.get(lane)
     return bytes(item.data) if isinstance(item, BufferedChunk) else item
 
 
 async def test_bytes_that_follow_each_other_are_joined_and_items_stay_between_them() -> None:
-    inbox, _ = make()
-    inbox.put_bytes("a", 0, b"one ")
-    inbox.put_bytes("a", 4, b"two")
-    inbox.put("a", "resized", 5)
-    inbox.put_bytes("a", 7, b"three")
-    assert [await take(inbox) for _ in range(3)] == [b"one two", "resized", b"three"]
+    buffer, _ = make()
+    buffer.put_bytes("a", 0, b"one ")
+    buffer.put_bytes("a", 4, b"two")
+    buffer.put("a", "resized", 5)
+    buffer.put_bytes("a", 7, b"three")
+    assert [await take(buffer) for _ in range(3)] == [b"one two", "resized", b"three"]
 
 
 async def test_lanes_are_read_together_in_the_order_of_arrival() -> None:
-    inbox, _ = make()
+    buffer, _ = make()
     for lane, data in [("out", b"1"), ("err", b"2"), ("out", b"3")]:
-        inbox.put_bytes(lane, 0, data)
-    assert [await take(inbox) for _ in range(3)] == [b"1", b"2", b"3"]
+        buffer.put_bytes(lane, 0, data)
+    assert [await take(buffer) for _ in range(3)] == [b"1", b"2", b"3"]
 
 
 async def test_lanes_are_read_apart_by_two_tasks() -> None:
-    inbox, _ = make()
+    buffer, _ = make()
     async with asyncio.TaskGroup() as group:
-        out, err = group.create_task(take(inbox, "out")), group.create_task(take(inbox, "err"))
+        out, err = group.create_task(take(buffer, "out")), group.create_task(take(buffer, "err"))
         await asyncio.sleep(0)
-        inbox.put_bytes("err", 0, b"2")
-        inbox.put_bytes("out", 0, b"1")
+        buffer.put_bytes("err", 0, b"2")
+        buffer.put_bytes("out", 0, b"1")
     assert (out.result(), err.result()) == (b"1", b"2")
 
 
 async def test_credit_is_granted_when_bytes_are_taken_and_in_quarters_of_the_window() -> None:
-    inbox, grants = make()
+    buffer, grants = make()
     for number in range(10):
-        inbox.put("a", number, 10)
+        buffer.put("a", number, 10)
     assert grants == []
     for _ in range(10):
-        await take(inbox)
+        await take(buffer)
     assert grants == [30, 30, 30]
 
 
 async def test_what_needs_no_reader_is_granted_in_quarters_as_well() -> None:
-    inbox, grants = make()
-    inbox.spend(24)
+    buffer, grants = make()
+    buffer.spend(24)
     assert grants == []
-    inbox.spend(1)
+    buffer.spend(1)
     assert grants == [25]
 
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=60))
-def test_however_often_a_line_is_lost_no_more_than_the_window_lies_here(steps: list[tuple[int, bool, bool]]) -> None:
+def test_lost_connections_never_buffer_more_than_the_window(steps: list[tuple[int, bool, bool]]) -> None:
     """A server that uses up each window at once, a reader who comes now and then, lines that come and go."""
 
     async def run() -> None:
@@ -78,94 +78,94 @@ def test_however_often_a_line_is_lost_no_more_than_the_window_lies_here(steps: l
             nonlocal open_window
             open_window += size
 
-        inbox = ReceiveBuffer(WINDOW, grant)
-        open_window, offset, lying = inbox.window(), 0, 0
+        buffer = ReceiveBuffer(WINDOW, grant)
+        open_window, offset, lying = buffer.window(), 0, 0
         for size, reads, reconnects in steps:
             sent = min(size, open_window)
             open_window -= sent
-            inbox.put_bytes("a", offset, b"x" * sent)
+            buffer.put_bytes("a", offset, b"x" * sent)
             offset += sent
             lying += sent
             if reads and lying:
-                lying -= len(await take(inbox))  # type: ignore[arg-type]
+                lying -= len(await take(buffer))  # type: ignore[arg-type]
             if reconnects:
-                open_window = inbox.window()
+                open_window = buffer.window()
             assert lying + open_window <= WINDOW + len(steps)  # at least 1 for each new channel
 
     asyncio.run(run())
 
 
 async def test_the_end_comes_after_what_is_left() -> None:
-    inbox, _ = make()
-    inbox.put_bytes("a", 0, b"last")
-    inbox.finish(None)
-    assert await take(inbox) == b"last"
+    buffer, _ = make()
+    buffer.put_bytes("a", 0, b"last")
+    buffer.finish(None)
+    assert await take(buffer) == b"last"
     for _ in range(2):
         with pytest.raises(StopAsyncIteration):
-            await inbox.get()
+            await buffer.get()
 
 
 async def test_an_error_comes_after_what_is_left_and_the_first_one_counts() -> None:
-    inbox, _ = make()
-    inbox.put_bytes("a", 0, b"last")
-    inbox.finish(HawseError("stale_handle"))
-    inbox.finish(ClientClosedError())
-    assert await take(inbox) == b"last"
+    buffer, _ = make()
+    buffer.put_bytes("a", 0, b"last")
+    buffer.finish(HawseError("stale_handle"))
+    buffer.finish(ClientClosedError())
+    assert await take(buffer) == b"last"
     for _ in range(2):
         with pytest.raises(HawseError, match="stale_handle"):
-            await inbox.get()
+            await buffer.get()
 
 
-async def test_a_reader_that_waits_is_told_of_the_end() -> None:
-    inbox, _ = make()
+async def test_a_waiting_reader_gets_the_end() -> None:
+    buffer, _ = make()
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(take(inbox))
+        waiting = group.create_task(take(buffer))
         await asyncio.sleep(0)
-        inbox.put("a", "item")
+        buffer.put("a", "item")
     assert waiting.result() == "item"
 
 
 async def test_two_readers_of_one_lane_are_one_too_many() -> None:
-    inbox, _ = make()
+    buffer, _ = make()
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(take(inbox, "a"))
+        waiting = group.create_task(take(buffer, "a"))
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
-            await inbox.get("a")
-        inbox.put("a", 1)
+            await buffer.get("a")
+        buffer.put("a", 1)
     assert waiting.result() == 1
 
 
 async def test_a_cancelled_reader_makes_room_for_the_next() -> None:
-    inbox, _ = make()
+    buffer, _ = make()
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(take(inbox))
+        waiting = group.create_task(take(buffer))
         await asyncio.sleep(0)
         waiting.cancel()
-    inbox.put("a", 1)
-    assert await take(inbox) == 1
+    buffer.put("a", 1)
+    assert await take(buffer) == 1
 
 
-async def test_who_waits_for_the_end_does_not_wait_for_output_that_nobody_reads() -> None:
-    inbox, grants = make()
-    with inbox.without_readers():
+async def test_waiting_for_the_end_discards_unread_output() -> None:
+    buffer, grants = make()
+    with buffer.without_readers():
         for number in range(50):
-            inbox.put("a", number, 10)
+            buffer.put("a", number, 10)
     assert sum(grants) >= 500 - WINDOW
-    assert await inbox.get() == ("a", DiscardedRange(0, 0, 450))
-    assert [await take(inbox) for _ in range(5)] == [45, 46, 47, 48, 49]
+    assert await buffer.get() == ("a", DiscardedRange(0, 0, 450))
+    assert [await take(buffer) for _ in range(5)] == [45, 46, 47, 48, 49]
 
 
-async def test_nothing_is_dropped_while_a_reader_exists() -> None:
-    inbox, _ = make()
-    inbox.register()
-    with inbox.without_readers():
-        inbox.put("a", 1, 90)
-        assert inbox.window() == WINDOW - 90
-        inbox.unregister()
-        assert inbox.window() == WINDOW  # now it was
-    inbox.finish(None)
-    assert await inbox.get() == ("a", DiscardedRange(0, 0, 90))  # although nothing follows
+async def test_nothing_is_discarded_while_a_reader_exists() -> None:
+    buffer, _ = make()
+    buffer.register()
+    with buffer.without_readers():
+        buffer.put("a", 1, 90)
+        assert buffer.window() == WINDOW - 90
+        buffer.unregister()
+        assert buffer.window() == WINDOW  # now it was
+    buffer.finish(None)
+    assert await buffer.get() == ("a", DiscardedRange(0, 0, 90))  # although nothing follows
 
 
 async def test_the_range_of_discarded_bytes_is_that_of_all_of_them() -> None:
@@ -183,22 +183,22 @@ async def test_the_range_of_discarded_bytes_is_that_of_all_of_them() -> None:
 
 
 async def test_what_is_superseded_goes_with_all_after_it_and_frees_its_credit() -> None:
-    inbox, _ = make()
-    inbox.put_bytes("a", 0, b"0123456789")
-    inbox.put("a", "snapshot")
-    inbox.put_bytes("a", 50, b"0123456789")
-    inbox.supersede("a", lambda item: item == "snapshot")
-    assert inbox.window() == WINDOW - 10
-    inbox.put("a", "newer")
-    assert [await take(inbox), await take(inbox)] == [b"0123456789", "newer"]
+    buffer, _ = make()
+    buffer.put_bytes("a", 0, b"0123456789")
+    buffer.put("a", "snapshot")
+    buffer.put_bytes("a", 50, b"0123456789")
+    buffer.supersede("a", lambda item: item == "snapshot")
+    assert buffer.window() == WINDOW - 10
+    buffer.put("a", "newer")
+    assert [await take(buffer), await take(buffer)] == [b"0123456789", "newer"]
 
 
 async def test_only_the_tail_is_dropped_as_long_as_it_is_obsolete() -> None:
-    inbox, _ = make()
+    buffer, _ = make()
     for item in ("live", "x", "attached", "live"):
-        inbox.put("a", item, 1)
-    inbox.drop_tail("a", lambda item: item in ("attached", "live"))
-    inbox.drop_tail("none", lambda item: True)
-    inbox.finish(None)
-    assert [await take(inbox), await take(inbox)] == ["live", "x"]
-    assert inbox.window() == WINDOW
+        buffer.put("a", item, 1)
+    buffer.drop_tail("a", lambda item: item in ("attached", "live"))
+    buffer.drop_tail("none", lambda item: True)
+    buffer.finish(None)
+    assert [await take(buffer), await take(buffer)] == ["live", "x"]
+    assert buffer.window() == WINDOW

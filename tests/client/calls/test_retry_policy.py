@@ -1,4 +1,4 @@
-"""How long a call waits for better times, on a clock of the test's own."""
+"""The retry policy, on a clock of the test."""
 
 import asyncio
 
@@ -45,7 +45,7 @@ async def test_a_call_is_tried_again_until_it_has_been_in_trouble_for_too_long()
     assert list(policy) == []
 
 
-async def test_a_call_that_worked_between_has_all_its_time_again() -> None:
+async def test_a_call_that_succeeded_in_between_has_its_full_time_again() -> None:
     policy, clock, _ = make()
     call = ClientCall("x")
     for clock.now in (0, 29):
@@ -55,7 +55,7 @@ async def test_a_call_that_worked_between_has_all_its_time_again() -> None:
         assert await again(policy, call)
 
 
-async def test_pauses_go_on_growing_when_what_worked_did_not_last() -> None:
+async def test_pauses_grow_when_a_success_does_not_last() -> None:
     clock = Clock()
     policy = RetryPolicy(Options(clock=clock, dice=lambda: 1.0, backoff_base=0.001, stable=5))
     call, waited = ClientCall("x"), []

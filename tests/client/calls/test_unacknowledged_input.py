@@ -1,4 +1,4 @@
-"""The resend buffer against a plain model: a server that applies, forgets nothing, and may be cut off at any time."""
+"""The resend buffer against a model: a server that applies input and may be disconnected at any time."""
 
 import pytest
 from hypothesis import strategies as st
@@ -87,7 +87,7 @@ class Resending(RuleBasedStateMachine):
 TestResending = Resending.TestCase
 
 
-def test_credit_that_was_lost_with_a_line_is_not_missed() -> None:
+def test_credit_lost_with_a_connection_is_not_missed() -> None:
     buffer = InputBuffer(10)
     assert buffer.append(b"0123456789abc") == 10
     buffer.take(6)
@@ -98,7 +98,7 @@ def test_credit_that_was_lost_with_a_line_is_not_missed() -> None:
     assert (buffer.applied, buffer.room) == (10, 10)
 
 
-def test_a_server_that_forgot_what_it_had_applied_is_told_apart_from_a_broken_one() -> None:
+def test_a_server_that_lost_applied_input_differs_from_a_faulty_one() -> None:
     buffer = InputBuffer(10)
     buffer.append(b"0123")
     buffer.take(4)

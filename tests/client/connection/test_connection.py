@@ -1,4 +1,4 @@
-"""One line: its handshake, its pings, and every way it can end."""
+"""One connection: its handshake, its pings, and every way it can end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -26,16 +26,16 @@ class Script:
     def __init__(self, websocket: ServerConnection) -> None:
         self.websocket = websocket
 
-    async def hear(self) -> Any:
+    async def receive(self) -> Any:
         return from_client.decode(await self.websocket.recv())
 
-    async def say(self, *messages: Message | str | bytes) -> None:
+    async def send(self, *messages: Message | str | bytes) -> None:
         for message in messages:
             await self.websocket.send(encode(message).decode() if isinstance(message, Message) else message)
 
     async def welcome(self) -> None:
-        assert isinstance(await self.hear(), Hello)
-        await self.say(WELCOME)
+        assert isinstance(await self.receive(), Hello)
+        await self.send(WELCOME)
 
 
 Play = Callable[[Script], Any]
@@ -59,13 +59,13 @@ async def until(play: Play, received: list[Any] | None = None, **options: Any) -
         return ending or await connection.run(**{"ping_interval": 60, "sleep": asyncio.sleep, **options})
 
 
-async def test_a_line_begins_with_hello_and_is_pinged_at_once() -> None:
+async def test_a_connection_begins_with_hello_and_a_ping() -> None:
     heard: list[Any] = []
 
     async def play(script: Script) -> None:
         await script.welcome()
-        heard.append(await script.hear())
-        await script.say(Pong(t=heard[0].t))
+        heard.append(await script.receive())
+        await script.send(Pong(t=heard[0].t))
         await script.websocket.close(1000)
 
     async with connect_to(play) as connection:
@@ -81,7 +81,7 @@ async def test_a_line_begins_with_hello_and_is_pinged_at_once() -> None:
 async def test_what_arrives_on_channels_is_handed_on() -> None:
     async def play(script: Script) -> None:
         await script.welcome()
-        await script.say(Goaway(reason="restart", retry_after=3))
+        await script.send(Goaway(reason="restart", retry_after=3))
         await script.websocket.close(1012)
 
     received: list[Any] = []
@@ -92,11 +92,11 @@ async def test_what_arrives_on_channels_is_handed_on() -> None:
 
 @pytest.mark.parametrize(("code", "final"), [(1011, False), (1012, False), (4429, False), (4401, True), (1008, True)])
 @pytest.mark.parametrize("greeted", [False, True])
-async def test_the_close_code_says_whether_to_come_back(code: int, final: bool, greeted: bool) -> None:
+async def test_the_close_code_decides_whether_to_reconnect(code: int, final: bool, greeted: bool) -> None:
     async def play(script: Script) -> None:
         if greeted:
             await script.welcome()
-        await script.say(Error(code="said_so", message="because", retryable=False, admitted="no"))
+        await script.send(Error(code="said_so", message="because", retryable=False, admitted="no"))
         await script.websocket.close(code)
 
     ending = await until(play)
@@ -106,7 +106,7 @@ async def test_the_close_code_says_whether_to_come_back(code: int, final: bool, 
         assert (ending.final.code, ending.final.message) == ("said_so", "because")
 
 
-async def test_a_line_that_is_cut_may_be_made_again() -> None:
+async def test_a_lost_connection_is_not_final() -> None:
     async def play(script: Script) -> None:
         await script.welcome()
         script.websocket.transport.abort()
@@ -133,9 +133,9 @@ async def test_a_connection_with_pongs_is_kept() -> None:
     async def play(script: Script) -> None:
         await script.welcome()
         for _ in range(5):
-            ping = await script.hear()
+            ping = await script.receive()
             # The event after the pong shows that the pong has been read.
-            await script.say(Pong(t=ping.t), Goaway(reason="tick", retry_after=0))
+            await script.send(Pong(t=ping.t), Goaway(reason="tick", retry_after=0))
         await script.websocket.close(1000)
 
     class Ticking(list[Any]):
@@ -156,9 +156,9 @@ async def test_a_connection_is_kept_by_what_arrives_instead_of_a_pong() -> None:
         await script.welcome()
         frame = bytes([0x81, len(text)]) + text
         for part in (frame[:1], frame[1:2], frame[2:9], frame[9:]):
-            assert isinstance(await script.hear(), Ping)
+            assert isinstance(await script.receive(), Ping)
             script.websocket.transport.write(part)
-        assert isinstance(await script.hear(), Ping)
+        assert isinstance(await script.receive(), Ping)
         await script.websocket.close(1000)
 
     async with connect_to(play) as connection:
@@ -179,12 +179,12 @@ async def test_a_connection_is_kept_by_what_arrives_instead_of_a_pong() -> None:
     [("{", 1007), (b"\x09", 1007), (Event(ch=5, name="x"), 1008), (WELCOME, 1008)],
     ids=["json", "frame", "channel", "welcome"],
 )
-async def test_a_server_that_breaks_the_protocol_is_told_and_left(nonsense: Any, code: int) -> None:
+async def test_a_server_that_violates_the_protocol_gets_the_close_code(nonsense: Any, code: int) -> None:
     closed: list[int | None] = []
 
     async def play(script: Script) -> None:
         await script.welcome()
-        await script.say(nonsense)
+        await script.send(nonsense)
         await script.websocket.wait_closed()
         closed.append(script.websocket.close_code)
 
@@ -194,9 +194,9 @@ async def test_a_server_that_breaks_the_protocol_is_told_and_left(nonsense: Any,
     assert closed in ([code], [])
 
 
-async def test_a_server_that_begins_with_nonsense_is_left() -> None:
+async def test_a_server_that_begins_with_an_invalid_message_is_final() -> None:
     async def play(script: Script) -> None:
-        await script.say(Pong(t=1), "[]")
+        await script.send(Pong(t=1), "[]")
         await script.websocket.wait_closed()
 
     assert isinstance((await until(play)).final, RemoteProtocolError)
@@ -207,8 +207,8 @@ async def test_a_ping_of_the_server_is_answered() -> None:
 
     async def play(script: Script) -> None:
         await script.welcome()
-        await script.say(Ping(t=77))
-        heard.extend([await script.hear(), await script.hear()])
+        await script.send(Ping(t=77))
+        heard.extend([await script.receive(), await script.receive()])
         await script.websocket.close(1000)
 
     await until(play)

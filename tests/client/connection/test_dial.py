@@ -39,7 +39,7 @@ def test_any_spelling_of_a_gateway_is_an_address(url: str, expected: str) -> Non
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:8080", "ftp://x", "http://", "http://[", "http://x:y"])
-def test_what_is_no_address_is_refused_at_once(url: str) -> None:
+def test_an_invalid_url_is_refused_at_once(url: str) -> None:
     with pytest.raises(ValueError):
         address(url)
 
@@ -59,7 +59,7 @@ def test_any_other_close_is_not(code: int | None) -> None:
     assert refusal_of_close(code, "", None) is None
 
 
-def test_the_servers_own_words_are_kept() -> None:
+def test_the_servers_error_message_is_kept() -> None:
     last = HawseError("credit_exceeded", "5 bytes too many", details={"ch": 1})
     refusal = refusal_of_close(1008, "x", last)
     assert refusal
@@ -85,7 +85,7 @@ async def dialled(answer: Answer) -> None:
             assert not websocket.protocol.extensions
 
 
-async def test_it_says_who_it_is_and_what_it_speaks() -> None:
+async def test_the_request_has_a_user_agent_and_a_subprotocol() -> None:
     seen: list[Request] = []
 
     async def answer(websocket: ServerConnection, request: Request) -> None:
@@ -126,14 +126,14 @@ async def test_a_server_in_trouble_is_tried_again(status: int) -> None:
         await dialled(http(status))
 
 
-async def test_nobody_there_is_tried_again() -> None:
+async def test_a_refused_tcp_connection_is_retried() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(DialError):
             await dial(f"ws://127.0.0.1:{unused.getsockname()[1]}/", token=None, timeout=5)
 
 
-async def test_somebody_who_does_not_answer_is_tried_again() -> None:
+async def test_a_server_that_does_not_answer_is_retried() -> None:
     async with mute_server() as port:
         with pytest.raises(DialError, match="timed out"):
             await dial(f"ws://127.0.0.1:{port}/", token=None, timeout=0.05)

@@ -44,7 +44,7 @@ async def test_a_part_of_a_message_is_a_sign_of_life() -> None:
         assert not liveness.progressed()
 
 
-async def test_an_acknowledged_message_alone_is_no_sign_of_life() -> None:
+async def test_an_acknowledgement_without_pending_data_is_not_a_sign_of_life() -> None:
     async with pair() as (websocket, _):
         liveness = Liveness(websocket)
         liveness.progressed()

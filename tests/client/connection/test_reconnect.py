@@ -1,4 +1,4 @@
-"""Keeping a line: reconnecting, pausing, going away, giving up, and being refused."""
+"""The reconnector: reconnecting, pausing, `goaway`, giving up, and being refused."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ async def reach(hw: hawse.Client, state: ConnectionState) -> None:
             return
 
 
-async def test_a_lost_line_is_made_again_at_once(server: FakeServer, proxy: CuttingProxy) -> None:
+async def test_a_lost_connection_is_replaced_at_once(server: FakeServer, proxy: CuttingProxy) -> None:
     pauses = Pauses()
     async with hawse.connect(proxy.url, options=options(pauses)) as hw:
         assert await hw.call("echo", {"n": 1}) == {"n": 1}
@@ -58,7 +58,7 @@ async def test_a_gateway_that_is_away_is_tried_at_growing_intervals(server: Fake
     assert pauses.slept[:5] == [0, 0.5, 1, 2, 3]
 
 
-async def test_a_line_that_lived_makes_the_next_loss_a_first_one(server: FakeServer, proxy: CuttingProxy) -> None:
+async def test_a_connection_that_lasted_resets_the_delays(server: FakeServer, proxy: CuttingProxy) -> None:
     pauses, now = Pauses(), [0.0]
     async with hawse.connect(proxy.url, options=options(pauses, clock=lambda: now[0], stable=5)) as hw:
         for lived in (0, 1, 6):
@@ -69,7 +69,7 @@ async def test_a_line_that_lived_makes_the_next_loss_a_first_one(server: FakeSer
     assert pauses.slept == [0, 0.25, 0]
 
 
-async def test_the_server_says_when_to_come_back(server: FakeServer) -> None:
+async def test_the_server_sets_the_delay_before_the_next_attempt(server: FakeServer) -> None:
     pauses = Pauses()
     async with hawse.connect(server.url, options=options(pauses)) as hw:
         open_ = asyncio.create_task(hw.call("never", key="k"))
@@ -83,7 +83,7 @@ async def test_the_server_says_when_to_come_back(server: FakeServer) -> None:
     assert pauses.slept == [7]
 
 
-async def test_who_is_not_let_in_is_told_at_once(server: FakeServer) -> None:
+async def test_a_refused_client_raises_at_once(server: FakeServer) -> None:
     server.world.token = "secret"
     with pytest.raises(RefusedError, match="unauthenticated"):
         async with hawse.connect(server.url, token="wrong", options=options()):
@@ -91,7 +91,7 @@ async def test_who_is_not_let_in_is_told_at_once(server: FakeServer) -> None:
     assert server.authorization == ["Bearer wrong"]
 
 
-async def test_a_token_is_fetched_anew_for_each_attempt_and_a_failure_to_is_no_end(
+async def test_a_token_is_fetched_for_each_attempt_and_a_failure_is_retried(
     server: FakeServer, proxy: CuttingProxy
 ) -> None:
     server.world.token = "t2"
@@ -117,7 +117,7 @@ async def test_a_token_is_fetched_anew_for_each_attempt_and_a_failure_to_is_no_e
             await hw.call("echo")
 
 
-async def test_every_waiting_call_and_iterator_is_told_what_ended_the_client(server: FakeServer) -> None:
+async def test_every_waiting_call_and_iterator_gets_the_error_that_closed_the_client(server: FakeServer) -> None:
     async with (
         hawse.connect(server.url, options=options()) as hw,
         hw.sandbox().terminal("main") as term,
@@ -139,7 +139,7 @@ async def test_every_waiting_call_and_iterator_is_told_what_ended_the_client(ser
     assert [task.result() for task in tasks] == ["forbidden"] * 3
 
 
-async def test_a_server_that_breaks_the_protocol_is_not_asked_again(server: FakeServer) -> None:
+async def test_a_server_that_violates_the_protocol_is_not_dialled_again(server: FakeServer) -> None:
     async with hawse.connect(server.url, options=options()) as hw:
         waiting = asyncio.create_task(hw.call("never"))
         await eventually(lambda: server.session.calls)
@@ -176,14 +176,14 @@ async def test_an_outage_may_be_bounded(server: FakeServer, proxy: CuttingProxy)
         assert hw.state is ConnectionState.CLOSED
 
 
-async def test_the_states_are_told(server: FakeServer, proxy: CuttingProxy) -> None:
-    told: list[ConnectionState] = []
-    async with hawse.connect(proxy.url, options=options(), on_state=told.append) as hw:
+async def test_state_changes_are_reported(server: FakeServer, proxy: CuttingProxy) -> None:
+    reported: list[ConnectionState] = []
+    async with hawse.connect(proxy.url, options=options(), on_state=reported.append) as hw:
         proxy.cut()
         await reach(hw, ConnectionState.WAITING)
         await reach(hw, ConnectionState.OPEN)
         states = hw.states()
-    assert told == [
+    assert reported == [
         ConnectionState.CONNECTING,
         ConnectionState.OPEN,
         ConnectionState.WAITING,
@@ -194,14 +194,14 @@ async def test_the_states_are_told(server: FakeServer, proxy: CuttingProxy) -> N
     assert [state async for state in states] == [ConnectionState.CLOSED]
 
 
-async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+async def test_a_silent_server_is_given_up() -> None:
     async with mute_server() as port:
         with pytest.raises(GaveUpError):
             async with hawse.connect(f"ws://127.0.0.1:{port}", options=Options(connect_timeout=0.05)):
                 pytest.fail("not reached")
 
 
-async def test_leaving_tells_who_still_waits(server: FakeServer) -> None:
+async def test_leaving_ends_waiting_calls(server: FakeServer) -> None:
     async with hawse.connect(server.url, options=options()) as hw:
         sent = asyncio.create_task(hw.call("never"))
         await eventually(lambda: server.session.calls)

@@ -1,4 +1,4 @@
-"""`sandbox.files` without a sandbox: what it asks for, and what it makes of the answers."""
+"""`box.files` without a sandbox: its requests, and what it makes of the results."""
 
 import asyncio
 import os
@@ -73,15 +73,15 @@ async def test_entries_come_with_names_as_python_has_them() -> None:
     assert [(entry.path, entry.target) for entry in got] == [(os.fsdecode(b"caf\xe9"), os.fsdecode(b"\xff"))]
 
 
-async def test_what_could_not_be_listed_is_raised_or_told() -> None:
+async def test_entries_that_cannot_be_read_are_raised_or_reported() -> None:
     events = [("failed", {"path": "\0ff", "code": "permission_denied", "message": "no"})]
-    told: list[FileFailure] = []
+    reported: list[FileFailure] = []
 
     async def work(files: Files):
         return [entry async for entry in files.list("d")]
 
     async def tolerant(files: Files):
-        return [entry async for entry in files.list("d", on_error=told.append)]
+        return [entry async for entry in files.list("d", on_error=reported.append)]
 
     answer = {"entries": 0, "failed": 1}
     _, _, (got,) = await asked(work, answer, events=events)
@@ -89,7 +89,7 @@ async def test_what_could_not_be_listed_is_raised_or_told() -> None:
     assert (got.code, got.details) == ("permission_denied", {"path": os.fsdecode(b"\xff")})
     _, _, (got,) = await asked(tolerant, answer, events=events)
     assert got == []
-    assert told[0].path == os.fsdecode(b"\xff")
+    assert reported[0].path == os.fsdecode(b"\xff")
 
 
 async def test_text_is_written_and_read_in_its_encoding(hw: hawse.Client, server: FakeServer) -> None:

@@ -1,4 +1,4 @@
-"""Local files up and down: whole, with progress, and a download that goes on where it was given up."""
+"""Uploads and downloads of local files: complete, with progress; a download continues where it was stopped."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import hawse
 from tests.support.fake_server import FakeServer
 
 
-async def test_a_file_goes_up_and_says_how_far_it_is(hw: hawse.Client, server: FakeServer, tmp_path: Path) -> None:
+async def test_an_upload_reports_its_progress(hw: hawse.Client, server: FakeServer, tmp_path: Path) -> None:
     data = bytes(range(256)) * 10_000
     (tmp_path / "local").write_bytes(data)
     steps: list[tuple[int, int]] = []
@@ -20,9 +20,7 @@ async def test_a_file_goes_up_and_says_how_far_it_is(hw: hawse.Client, server: F
     assert steps == sorted(steps)
 
 
-async def test_a_file_comes_down_and_goes_on_where_it_was_given_up(
-    hw: hawse.Client, server: FakeServer, tmp_path: Path
-) -> None:
+async def test_a_download_continues_where_it_was_stopped(hw: hawse.Client, server: FakeServer, tmp_path: Path) -> None:
     files, data = hw.sandbox().files, server.world.files["/numbers"]
 
     def give_up(so_far: int, size: int) -> None:

@@ -28,7 +28,7 @@ def reading(**options: Any) -> tuple[CallTable, MemoryConnection, ReadCall]:
     return calls, connection, call
 
 
-async def test_a_read_that_was_cut_asks_for_the_rest_of_the_same_version() -> None:
+async def test_a_repeated_read_asks_for_the_rest_of_the_same_version() -> None:
     calls, connection, call = reading(offset=5, length=10)
     assert connection.params == {"path": "/f", "offset": 5, "length": 10}
     connection.event("opened", OPENED)
@@ -60,7 +60,7 @@ async def test_a_file_that_changed_meanwhile_is_a_conflict(refused: bool) -> Non
         await call.done
 
 
-async def test_a_read_that_ends_early_is_no_success() -> None:
+async def test_a_read_that_ends_early_is_an_error() -> None:
     _, connection, call = reading()
     connection.event("opened", OPENED)
     connection.data(Kind.OUTPUT, 0, b"0123")
@@ -89,7 +89,7 @@ async def test_an_upload_is_repeated_with_its_key_from_what_was_applied() -> Non
     assert call.done.result().bytes == 6
 
 
-async def test_an_upload_of_which_the_server_has_less_is_no_success() -> None:
+async def test_an_upload_that_the_server_received_in_part_is_an_error() -> None:
     calls = CallTable(Options())
     connection = MemoryConnection(calls)
     call = WriteCall(FileWrite(path="/f", parents=False, input="-"), sandbox="local")
@@ -111,7 +111,7 @@ async def test_a_file_streams_out_in_part(hw: hawse.Client, server: FakeServer) 
     assert content == server.world.files["/numbers"][1000:201_000]
 
 
-async def test_a_file_that_is_not_there_says_so_when_it_is_opened(hw: hawse.Client) -> None:
+async def test_opening_a_missing_file_is_not_found(hw: hawse.Client) -> None:
     with pytest.raises(HawseError, match="not_found"):
         async with hw.sandbox().files.open_read("/none"):
             pytest.fail("not reached")
@@ -158,7 +158,7 @@ async def test_a_complete_upload_is_not_given_up(hw: hawse.Client, server: FakeS
     assert server.world.cancelled == []
 
 
-async def test_a_refused_upload_says_why(hw: hawse.Client, server: FakeServer) -> None:
+async def test_a_refused_upload_raises_the_reason(hw: hawse.Client, server: FakeServer) -> None:
     server.world.fail["file.write"] = [HawseError("no_space", retryable=False)]
     with pytest.raises(HawseError, match="no_space"):
         await hw.sandbox().files.write("/x", b"y" * 1_000_000)

@@ -1,4 +1,4 @@
-"""`exec`, without a socket: what is asked for at first and again, and what comes out."""
+"""`exec` without a socket: the first request, its repeats, and the result."""
 
 import pytest
 
@@ -92,7 +92,7 @@ async def test_credit_is_given_back_as_output_is_kept() -> None:
     assert sum(credit.bytes for credit in connection.of(Credit)) > 100
 
 
-async def test_output_beyond_the_limit_is_not_kept_and_said() -> None:
+async def test_output_beyond_the_limit_is_dropped_and_the_result_is_truncated() -> None:
     _, connection, call = make(limit=10)
     assert connection.params["max_output"] == 10
     connection.event("opened", opened())
@@ -126,7 +126,7 @@ async def test_output_that_was_lost_is_never_skipped_silently(where: str) -> Non
     assert (caught.value.stream, caught.value.missing) == ("stdout", 5)
 
 
-async def test_a_repeat_says_that_it_goes_on_only_if_it_had_begun() -> None:
+async def test_a_repeat_has_offsets_only_if_the_run_had_begun() -> None:
     calls, _, _ = make()
     calls.disconnected()
     assert MemoryConnection(calls).params == {"argv": ["x"], "max_output": 1000}

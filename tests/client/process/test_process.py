@@ -59,7 +59,7 @@ async def test_both_streams_resume_at_their_own_offsets() -> None:
     assert await at.process.wait() == Exit(0)
 
 
-async def test_without_a_place_to_begin_all_that_is_kept_is_enough() -> None:
+async def test_without_offsets_everything_that_is_kept_is_read() -> None:
     at = Attached()
     at.opened(stdout=100)
     at.connection.data(OUT, 100, b"tail")
@@ -67,7 +67,7 @@ async def test_without_a_place_to_begin_all_that_is_kept_is_enough() -> None:
     assert [chunk async for chunk in at.process.stdout] == [b"tail"]
 
 
-async def test_bytes_that_were_asked_for_and_are_gone_are_declared_and_reading_goes_on_after_them() -> None:
+async def test_requested_bytes_that_are_no_longer_kept_are_an_error_and_reading_continues_after_them() -> None:
     at = Attached(since={"stdout": 10})
     at.opened(stdout=100)
     at.connection.data(OUT, 100, b"tail")
@@ -82,7 +82,7 @@ async def test_bytes_that_were_asked_for_and_are_gone_are_declared_and_reading_g
         assert await anext(output) == data
 
 
-async def test_an_end_that_says_more_than_came_is_no_clean_end() -> None:
+async def test_an_end_beyond_the_received_output_is_an_error() -> None:
     at = Attached()
     at.opened()
     at.connection.data(OUT, 0, b"abc")
@@ -92,7 +92,7 @@ async def test_an_end_that_says_more_than_came_is_no_clean_end() -> None:
         await at.process.wait()
 
 
-async def test_closing_the_handle_tells_whoever_reads_or_waits() -> None:
+async def test_closing_the_handle_ends_readers_and_waiters() -> None:
     at = Attached()
     at.opened()
     async with asyncio.TaskGroup() as group:
@@ -163,7 +163,7 @@ async def test_output_that_is_no_longer_kept_after_a_wait_is_an_error_once(
         assert rest == (bytes(range(256)) * (1_000_000 // 256))[1024:]
 
 
-async def test_output_of_a_process_whose_record_is_gone_is_an_error_once(hw: hawse.Client, server: FakeServer) -> None:
+async def test_output_of_a_process_without_a_record_is_an_error_once(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().process(["flood", "1000000"], id="p") as process:
         assert await process.wait() == Exit(0)
         del server.world.processes["p"]
@@ -198,7 +198,7 @@ async def test_what_was_started_and_could_not_be_attached_to_is_killed(hw: hawse
     assert [process.over for process in server.world.processes.values()] == [True]
 
 
-async def test_signals_and_processes_go_out_once_though_lines_are_cut(
+async def test_signals_and_processes_are_sent_once_although_connections_are_lost(
     cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
 ) -> None:
     process = await cut_hw.sandbox().start(["cat"], stdin=True)

@@ -33,7 +33,7 @@ def opened(instance: str, stdout: int = 0) -> dict[str, object]:
     return {"id": "s", "session": "i", "instance": instance, "from": {"stdout": stdout, "stderr": 0}, "input_offset": 0}
 
 
-async def test_the_result_says_whether_the_shell_has_gone_with_the_command() -> None:
+async def test_the_result_says_whether_the_shell_ended_with_the_command() -> None:
     _, connection, call = make()
     (asked,) = (message for message in connection.received if isinstance(message, CallMessage))
     assert (asked.method, asked.key) == ("session.exec", call.key)
@@ -45,7 +45,7 @@ async def test_the_result_says_whether_the_shell_has_gone_with_the_command() -> 
     assert await call.done == SessionResult(code=5, stdout=b"out", ended=True)
 
 
-async def test_a_repeat_resumes_what_had_begun_and_asks_anew_for_what_had_not() -> None:
+async def test_a_repeat_resumes_a_run_that_had_begun_and_accepts_any_other() -> None:
     calls, connection, call = make()
     connection.server.send_event(1, "waiting", {"ahead": 2})
     connection.pump()

@@ -1,4 +1,4 @@
-"""Waiting for a process, and going on waiting after a cut."""
+"""`process.wait`, and its repeat after a lost connection."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def waiting(**params: Any) -> tuple[CallTable, ProcessWaitCall, MemoryConnection
     return calls, call, connection
 
 
-async def test_what_ended_it_is_told() -> None:
+async def test_the_result_names_the_condition_that_ended_the_wait() -> None:
     _, call, connection = waiting(log=LogCondition(text="ab"))
     assert 59 < connection.params["timeout"] <= 60
     connection.result({"event": "log", "match": MATCH})
@@ -31,7 +31,7 @@ async def test_what_ended_it_is_told() -> None:
     assert (match.stream, match.end, match.groups) == ("stderr", 5, [])
 
 
-async def test_after_a_cut_it_searches_from_where_it_began_for_the_time_that_is_left() -> None:
+async def test_a_repeat_searches_from_the_first_offsets_for_the_remaining_time() -> None:
     calls, call, connection = waiting(log=LogCondition(text="ab"))
     first = connection.params
     connection.event("opened", {"from": {"stdout": 7, "stderr": 0}})
@@ -43,7 +43,7 @@ async def test_after_a_cut_it_searches_from_where_it_began_for_the_time_that_is_
     assert call.done.result().exit.code == 3
 
 
-async def test_time_that_is_up_is_an_error_of_its_own() -> None:
+async def test_a_timeout_is_deadline_exceeded() -> None:
     _, call, connection = waiting(exit=True)
     connection.event("opened", {"from": {"stdout": 0, "stderr": 0}})
     connection.result({"event": "timeout"})

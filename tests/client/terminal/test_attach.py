@@ -80,7 +80,7 @@ async def test_a_resume_asks_for_the_next_byte_of_the_same_instance() -> None:
     ]
 
 
-async def test_a_viewer_from_elsewhere_begins_where_it_is_told() -> None:
+async def test_a_viewer_begins_at_the_offset_that_it_is_given() -> None:
     view = View(since=100)
     assert view.connection.params["since"] == 100
     view.opened("resume", 100)
@@ -109,7 +109,7 @@ async def test_a_snapshot_larger_than_the_window_arrives() -> None:
     assert isinstance((await view.taken())[-1], Snapshot)
 
 
-async def test_a_line_lost_in_the_midst_of_a_snapshot_goes_on_from_before_it() -> None:
+async def test_a_connection_lost_during_a_snapshot_resumes_from_before_it() -> None:
     view = View()
     view.opened("start", 0)
     view.connection.data(OUT, 0, b"hello")
@@ -136,7 +136,7 @@ async def test_a_viewer_that_fell_behind_is_reseeded() -> None:
     assert view.reconnect()["since"] == 901
 
 
-async def test_a_snapshot_that_nobody_took_is_replaced_by_the_next() -> None:
+async def test_an_unread_snapshot_is_replaced_by_the_next() -> None:
     view = View()
     for attempt in range(100):
         view.opened("snapshot", attempt, screen=3)
@@ -145,7 +145,7 @@ async def test_a_snapshot_that_nobody_took_is_replaced_by_the_next() -> None:
     assert [item for item in await view.taken() if isinstance(item, Snapshot)] == [Snapshot(99, b"099", 80, 24)]
 
 
-async def test_reconnecting_with_nobody_reading_costs_no_memory() -> None:
+async def test_reconnecting_without_a_reader_takes_no_more_memory() -> None:
     view = View()
     view.opened("start", 0)
     for _ in range(100):
@@ -154,7 +154,7 @@ async def test_reconnecting_with_nobody_reading_costs_no_memory() -> None:
     assert await view.taken() == [Attached("resume", 0, 80, 24)]
 
 
-async def test_a_size_is_told_where_it_changed_and_once() -> None:
+async def test_a_size_change_is_reported_once_at_its_offset() -> None:
     view = View()
     view.opened("start", 0)
     view.connection.data(OUT, 0, b"ab")
@@ -167,7 +167,7 @@ async def test_a_size_is_told_where_it_changed_and_once() -> None:
     assert await view.taken() == [Attached("resume", 4, 120, 40), Resized(4, 120, 40)]
 
 
-async def test_whose_turn_it_is_to_answer_queries_is_told_when_it_changes() -> None:
+async def test_a_change_of_the_viewer_that_answers_queries_is_reported() -> None:
     view = View()
     view.opened("start", 0, answers=True)
     view.connection.event("answers", {"answers": False})
@@ -176,7 +176,7 @@ async def test_whose_turn_it_is_to_answer_queries_is_told_when_it_changes() -> N
     assert not view.call.answers
 
 
-async def test_the_end_is_told_after_the_last_byte() -> None:
+async def test_the_exit_comes_after_the_last_byte() -> None:
     view = View()
     view.opened("start", 0)
     view.connection.data(OUT, 0, b"bye")

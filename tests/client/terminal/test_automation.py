@@ -1,4 +1,4 @@
-"""The agent's part of a terminal, against a server that is played: what is asked, and what becomes of the answers."""
+"""Automation of a terminal against a scripted server: the requests, and what becomes of the results."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -55,7 +55,7 @@ class Play:
             return await task
 
 
-async def test_an_expectation_goes_on_where_the_last_one_ended() -> None:
+async def test_expect_searches_from_the_end_of_the_last_match() -> None:
     play = Play()
     found = {"event": "pattern", "from": 100, "offset": 105, "match": MATCH}
     assert (await play.answer(play.term.expect("ab"), found)).text == "ab"
@@ -103,7 +103,7 @@ async def test_a_screen_and_a_history_are_parsed() -> None:
     assert (history.commands[0].code, history.more) == (3, True)
 
 
-async def test_run_needs_one_line_and_a_shell_that_tells() -> None:
+async def test_run_requires_one_line_and_a_shell_that_reports_commands() -> None:
     play = Play()
     with pytest.raises(HawseError, match="one line"):
         await play.term.run("a\nb")

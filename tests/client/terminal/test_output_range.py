@@ -1,4 +1,4 @@
-"""The output between two offsets, whole, over cuts, and no more of it than is wanted."""
+"""The complete output between two offsets, over lost connections and within its limit."""
 
 import asyncio
 
@@ -49,7 +49,7 @@ async def test_it_waits_for_the_last_byte() -> None:
     assert await reader.printed.read(100, 101) == (b"a", 0)
 
 
-async def test_after_a_cut_it_goes_on_at_the_next_byte() -> None:
+async def test_a_repeat_continues_at_the_next_byte() -> None:
     reader = RangeReader()
     reader.opened(100)
     reader.output(100, b"abc")

@@ -1,4 +1,4 @@
-"""Who is at a terminal: what is told, and what was missed while the line was cut."""
+"""The participants of a terminal: their changes, also those missed without a connection."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ async def test_it_introduces_itself_by_a_key_that_stays() -> None:
     assert view.connection.params["viewer"] == first["viewer"]
 
 
-async def test_who_is_there_at_first_is_a_list_and_what_changes_are_items() -> None:
+async def test_the_first_viewers_are_a_list_and_changes_are_items() -> None:
     view = View()
     view.opened(viewer="v1", presence=[ADA, BOB], lease=FREE)
     assert await view.taken() == []
@@ -80,7 +80,7 @@ async def test_who_is_there_at_first_is_a_list_and_what_changes_are_items() -> N
     assert view.people.lease == WriterLease(mode="exclusive", holder="v2", epoch=1)
 
 
-async def test_what_was_missed_is_told_after_a_reattach() -> None:
+async def test_missed_changes_are_items_after_a_reattach() -> None:
     view = View()
     view.opened(viewer="v1", presence=[ADA, BOB], lease=FREE)
     view.calls.disconnected()
@@ -91,7 +91,7 @@ async def test_what_was_missed_is_told_after_a_reattach() -> None:
     assert names == [("Left", "Bob"), ("PresenceChanged", "A."), ("Joined", "Eve"), ("LeaseChanged", None)]
 
 
-async def test_an_older_server_knows_nobody() -> None:
+async def test_a_server_without_presence_has_no_viewers() -> None:
     view = View()
     older = {name: value for name, value in OPENED.items() if name not in ("viewer", "presence", "lease")}
     view.connection.event("opened", older)

@@ -21,7 +21,7 @@ def connection_of(calls: CallTable) -> MemoryConnection:
     return MemoryConnection(calls)
 
 
-async def test_a_read_that_was_cut_goes_on_where_it_was_though_the_recording_has_grown() -> None:
+async def test_a_repeated_read_continues_at_its_offset_although_the_recording_has_grown() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     connection = connection_of(calls)
     call = ReadCall(RecordingRead(id="r-1", offset=5), sandbox="local", window=1000)
@@ -41,7 +41,7 @@ async def test_a_read_that_was_cut_goes_on_where_it_was_though_the_recording_has
     assert bytes(item.data) == b"abcde"
 
 
-async def test_what_is_asked_is_asked_again_and_what_acts_has_a_key() -> None:
+async def test_only_methods_that_change_something_have_a_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     connection = connection_of(calls)
     recording = Recording(calls, "local", "r-1")

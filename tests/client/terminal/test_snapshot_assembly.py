@@ -1,4 +1,4 @@
-"""Putting a snapshot together."""
+"""Assembling a snapshot from frames."""
 
 import pytest
 

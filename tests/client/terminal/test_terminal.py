@@ -1,4 +1,4 @@
-"""Terminals against a server that echoes: typing, reading, and lines that are cut 200 times."""
+"""Terminals against a server that echoes: typing, reading, and 200 lost connections."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ async def read_until(term: hawse.Terminal, end: bytes) -> bytes:
     return got
 
 
-async def test_what_is_typed_is_echoed_and_offsets_say_how_far_we_read(hw: hawse.Client) -> None:
+async def test_typed_bytes_are_echoed_and_offset_is_the_end_of_what_was_read(hw: hawse.Client) -> None:
     async with hw.sandbox().terminal("main", cols=100, rows=30) as term:
         assert (term.id, term.pid, term.offset) == ("main", 42, None)
         await term.write(b"hello")
@@ -33,7 +33,7 @@ async def test_what_is_typed_is_echoed_and_offsets_say_how_far_we_read(hw: hawse
         assert term.offset == 5
 
 
-async def test_leaving_detaches_and_another_goes_on_at_the_exact_byte(hw: hawse.Client) -> None:
+async def test_leaving_detaches_and_another_handle_continues_at_the_exact_byte(hw: hawse.Client) -> None:
     async with hw.sandbox().terminal("main") as term:
         await term.write(b"first ")
         await read_until(term, b" ")
@@ -44,7 +44,7 @@ async def test_leaving_detaches_and_another_goes_on_at_the_exact_byte(hw: hawse.
         assert await read_until(again, b"d") == b"second"
 
 
-async def test_items_say_everything_in_order_and_end_with_the_exit(hw: hawse.Client) -> None:
+async def test_items_come_in_order_and_end_with_the_exit(hw: hawse.Client) -> None:
     async with hw.sandbox().terminal("main") as term:
         await term.write(b"x")
         await term.flush()
@@ -62,9 +62,7 @@ async def test_items_say_everything_in_order_and_end_with_the_exit(hw: hawse.Cli
             await term.write(b"y")
 
 
-async def test_who_just_feeds_an_emulator_gets_a_repaint_for_what_is_missing(
-    hw: hawse.Client, server: FakeServer
-) -> None:
+async def test_iterating_over_bytes_yields_a_repaint_for_missing_output(hw: hawse.Client, server: FakeServer) -> None:
     async with hw.sandbox().terminal("main"):
         journal = server.world.terminals["main"].journals["output"]
         journal.write(bytes(5000))
@@ -131,7 +129,7 @@ async def test_a_reader_that_stops_reading_stops_the_server(hw: hawse.Client, se
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_a_line_cut_200_times_loses_and_doubles_nothing_either_way(seed: int) -> None:
+async def test_200_lost_connections_lose_and_double_nothing_in_either_direction(seed: int) -> None:
     """Numbered output as fast as it is read, numbered typing as fast as it is taken, cuts at any byte."""
     server = FakeServer()
     server.world.limits = Limits(payload=4096)

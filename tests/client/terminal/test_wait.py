@@ -1,4 +1,4 @@
-"""Waiting, and going on waiting after a cut."""
+"""`terminal.wait`, and its repeat after a lost connection."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def waiting(**params: Any) -> tuple[CallTable, TerminalWaitCall, MemoryConnectio
     return calls, call, connection
 
 
-async def test_what_ended_it_is_told() -> None:
+async def test_the_result_names_the_condition_that_ended_the_wait() -> None:
     _, call, connection = waiting(pattern="ab", silence=None)
     assert 59 < connection.params.pop("timeout") <= 60
     assert connection.params | {"timeout": 0} == {"id": "t", "pattern": "ab", "timeout": 0}
@@ -32,7 +32,7 @@ async def test_what_ended_it_is_told() -> None:
     assert (waited.event, waited.offset, waited.match.groups, waited.exit) == ("pattern", 5, [None], None)
 
 
-async def test_after_a_cut_it_goes_on_where_it_began_for_the_time_that_is_left() -> None:
+async def test_a_repeat_continues_from_the_first_offset_for_the_remaining_time() -> None:
     calls, call, connection = waiting(pattern="ab")
     first = connection.params
     connection.event("opened", {"from": 17})
@@ -53,7 +53,7 @@ async def test_on_the_screen_it_has_no_beginning() -> None:
     assert "since" not in MemoryConnection(calls).params
 
 
-async def test_what_makes_no_sense_is_an_error() -> None:
+async def test_an_invalid_result_is_an_error() -> None:
     _, call, connection = waiting(exit=True)
     with pytest.raises(HawseError, match="an invalid TerminalWaitResult"):
         connection.result({"event": "dinner", "from": 0, "offset": 0})
