@@ -25,6 +25,7 @@ from runtime.process.attach import beginning
 from runtime.process.output_stream import OutputStream, StreamCursor
 from runtime.process.port_probe import until_open
 from runtime.process.process import Process
+from runtime.rpc.output_stream import OutputOnlyStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 STEP = 32 << 10  # bytes of output that are searched at a time
@@ -117,8 +118,8 @@ class LogSearch:
             self._found(LogMatch(stream=self.name, **found._asdict()))
 
 
-class ProcessWaitStream:
-    """A `Stream` without bytes, and a reader of its process."""
+class ProcessWaitStream(OutputOnlyStream):
+    """Serves one `process.wait` call. It sends no bytes."""
 
     def __init__(
         self, process: Process, call: RuntimeCall, params: ProcessWait, threads: ThreadPool, tasks: Tasks
@@ -137,8 +138,8 @@ class ProcessWaitStream:
         """
         if not (params.exit or params.log or params.port):
             raise HawseError("invalid_params", "missing parameter: one of `exit`, `log` and `port`")
+        super().__init__(call)
         self._process = process
-        self._call = call
         self._exit_wanted = bool(params.exit)
         self._port = params.port
         self._tasks = tasks
@@ -162,12 +163,6 @@ class ProcessWaitStream:
             self._opened = True
             connection.send_event(ch, "opened", ProcessWaitOpened(start=self._start))
         return False
-
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", "process.wait takes no input")
-
-    def receive_end(self) -> None:
-        pass
 
     def detach(self) -> None:
         """Stop waiting: the call has closed."""

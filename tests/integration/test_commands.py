@@ -1,5 +1,5 @@
-"""Commands and processes through a real gateway: what bash itself prints, a thousand at once, storms of cancels, and
-clients that vanish at every step; after each, nothing is left that was not there before.
+"""Commands and processes through a real gateway: compared with bash, a thousand at the same time, with many cancelled
+calls and with clients that disconnect at every step. None of the tests leaves a process, descriptor or task behind.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
 from tests.support.stack import Stack, free_port
 
-PATIENCE = 60.0  # seconds until what was let go of has to be gone: a reader's place is held for 30
+RELEASE_TIMEOUT = 60.0  # seconds until all resources have to be released: the position of a reader is held for 30
 AT_ONCE = 1000
 
-# What the runtime keeps from its programs or gives them, so that both sides begin alike.
-ALIKE: dict[str, str | None] = {
+# Variables that the runtime sets or removes for its programs: set for both sides, so that their environments are equal.
+SAME_ENV: dict[str, str | None] = {
     "LANG": "C.UTF-8",
-    "USER": "somebody",
+    "USER": "user",
     "PYTEST_CURRENT_TEST": None,
     **dict.fromkeys(("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COLUMNS", "LINES", "TMUX", "STY")),
 }
-WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 NAMES = st.from_regex(r"\A[A-Z_]{1,6}\Z").filter(lambda name: name not in ("PATH", "HOME", "PWD", "_", "IFS"))
 
 
 class Held(NamedTuple):
-    """What the servers hold beside themselves."""
+    """The resources that the runtime and the gateway hold."""
 
     runtime_fds: int
     runtime_tasks: int
@@ -56,13 +56,13 @@ async def held(stack: Stack, sb: Sandbox) -> Held:
 
 @asynccontextmanager
 async def nothing_left(stack: Stack, sb: Sandbox) -> AsyncIterator[None]:
-    """Of processes, descriptors and tasks there are no more at the end than at the beginning."""
+    """Check that there are no more processes, descriptors and tasks at the end than at the beginning."""
     await sb.exec("true")
     before = await held(stack, sb)
     yield
     after = await held(stack, sb)
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(RELEASE_TIMEOUT):
             while more(after, before):
                 await asyncio.sleep(0.05)
                 after = await held(stack, sb)
@@ -74,7 +74,7 @@ def more(after: Held, before: Held) -> bool:
 
 
 def model(argv: list[str], cwd: str, env: dict[str, str | None], stdin: bytes) -> tuple[int, bytes, bytes]:
-    """What comes of it when it is run directly, in a session of its own."""
+    """Return the exit code, stdout and stderr of a program that is run directly, in a session of its own."""
     full = {k: v for k, v in os.environ.items() if not k.startswith("HAWSE_")}
     for name, value in env.items():
         full.pop(name, None)
@@ -86,7 +86,7 @@ def model(argv: list[str], cwd: str, env: dict[str, str | None], stdin: bytes) -
     return done.returncode, done.stdout, done.stderr
 
 
-# What a command is made of. Each says something of what it was given, or ends in its own way.
+# The parts of a command. Each prints something of its input, or ends in its own way.
 PIECES = st.one_of(
     st.builds("printf '%s|' {!r}".format, st.from_regex(r"\A[a-z0-9 ]{0,9}\Z")),
     st.sampled_from(
@@ -132,8 +132,8 @@ class Case(NamedTuple):
 CASES = st.builds(
     Case,
     st.builds(lambda pieces, end: "\n".join([*pieces, end]), st.lists(PIECES, max_size=4), ENDS),
-    st.lists(WORDS, max_size=3),
-    st.dictionaries(st.one_of(NAMES, st.sampled_from("AB")), st.none() | WORDS, max_size=4),
+    st.lists(TEXTS, max_size=3),
+    st.dictionaries(st.one_of(NAMES, st.sampled_from("AB")), st.none() | TEXTS, max_size=4),
     st.binary(max_size=300),
     st.sampled_from([1, 1000]),
     st.sampled_from(["", "sub dir", "ünï\ncode"]),
@@ -142,7 +142,7 @@ CASES = st.builds(
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
-async def test_commands_are_what_bash_itself_makes_of_them(stack: Stack, tmp_path: Path) -> None:
+async def test_commands_have_the_same_result_as_in_bash(stack: Stack, tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
@@ -151,8 +151,7 @@ async def test_commands_are_what_bash_itself_makes_of_them(stack: Stack, tmp_pat
             folder = tmp_path / "cases" / case.folder
             folder.mkdir(parents=True, exist_ok=True)
             argv = ["/bin/bash", "-c", case.script, "name", *case.arguments]
-            # What the runtime itself gives to every program, so that both begin alike.
-            env = {**ALIKE, **case.env}
+            env = {**SAME_ENV, **case.env}
             code, stdout, stderr = await asyncio.to_thread(model, argv, str(folder), env, case.stdin * case.times)
             result = await sb.exec(argv, cwd=str(folder), env=env, stdin=case.stdin * case.times)
             expected = (code, None) if code >= 0 else (None, signal.Signals(-code).name)
@@ -170,7 +169,7 @@ async def test_commands_are_what_bash_itself_makes_of_them(stack: Stack, tmp_pat
 
 @pytest.mark.soak
 @pytest.mark.timeout(180)
-async def test_a_thousand_commands_at_once_on_one_socket_each_get_their_own(stack: Stack) -> None:
+async def test_a_thousand_commands_at_once_on_one_socket_each_get_their_own_output(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
 
@@ -186,8 +185,8 @@ async def test_a_thousand_commands_at_once_on_one_socket_each_get_their_own(stac
 
 @pytest.mark.soak
 @pytest.mark.timeout(120)
-async def test_a_storm_of_cancels_ends_interest_and_nothing_else(stack: Stack, tmp_path: Path) -> None:
-    """Waits, reads and commands are given up at every age; the process that all of it is about does not notice."""
+async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tmp_path: Path) -> None:
+    """Waits, reads and commands are cancelled at every age. The process that they are about runs on."""
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with nothing_left(stack, sb):
@@ -227,8 +226,8 @@ async def test_a_storm_of_cancels_ends_interest_and_nothing_else(stack: Stack, t
 
 @pytest.mark.soak
 @pytest.mark.timeout(180)
-async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack) -> None:
-    """The process that a client cuts off with its socket goes on, and is found and ended by the next."""
+async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack: Stack) -> None:
+    """A process outlives the connection of the client that started it, and another client finds and ends it."""
 
     async def step(number: int) -> None:
         hw = hawse.connect(stack.base, token=stack.token)
@@ -246,7 +245,7 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack) -> 
             ]
             task = asyncio.ensure_future(calls[number % len(calls)]())
             await asyncio.wait({task}, timeout=(number // len(calls)) * 0.01)
-            task.cancel()  # and in the same step the socket goes
+            task.cancel()  # and the connection closes in the same step
         with contextlib.suppress(asyncio.CancelledError, HawseError):
             await task
 
@@ -259,12 +258,12 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack) -> 
             assert (await sb.process_info("stays")).state == "running"
             for info in await sb.processes():
                 if info.id.startswith("v"):
-                    assert info.state == "running", "nobody ended it"
+                    assert info.state == "running", "it outlives its client"
                     (handle := await sb.attach_process(info.id)).close()
                     await handle.kill(grace=0)
             await stays.end()
             assert (await stays.wait()).code == 0
-            # A command with a key, and every command of a client has one, keeps its stdin for who may come back.
+            # The client gives each command a key: its stdin stays open for a repeat of the call.
             (runtime,) = stack.runtimes()
             for child in runtime.children():
                 with contextlib.suppress(psutil.NoSuchProcess):
@@ -273,7 +272,7 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack) -> 
             stays.close()
 
 
-async def test_a_server_is_started_watched_and_ended_with_all_it_started(stack: Stack) -> None:
+async def test_a_server_is_started_waited_for_and_ended_with_its_process_tree(stack: Stack) -> None:
     port = free_port()
     server = [sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", str(port)]
     async with hawse.connect(stack.base, token=stack.token) as hw:
@@ -297,7 +296,7 @@ async def test_a_server_is_started_watched_and_ended_with_all_it_started(stack: 
             process.close()
 
 
-async def test_a_long_log_is_read_from_its_beginning_by_a_client_that_comes_later(stack: Stack) -> None:
+async def test_a_later_client_reads_a_long_log_from_its_beginning(stack: Stack) -> None:
     lines = 3_000_000
     flood = f"import sys; sys.stdout.writelines('%09d\\n' % n for n in range({lines}))"
     async with hawse.connect(stack.base, token=stack.token) as hw:
@@ -319,15 +318,15 @@ async def test_a_long_log_is_read_from_its_beginning_by_a_client_that_comes_late
         later.close()
 
 
-async def test_what_is_checked_fails_and_what_is_cut_says_so(stack: Stack) -> None:
+async def test_a_checked_command_raises_and_limited_output_is_truncated(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         with pytest.raises(CommandError, match="exited with 3: oh no"):
             await sb.exec("echo oh no >&2; exit 3", check=True)
-        cut = await sb.exec("head -c 50000000 /dev/zero; echo told >&2", max_output=1000)
-        assert (len(cut.stdout), cut.stderr, cut.truncated, cut.code) == (1000, b"told\n", True, 0)
-        gone = await sb.exec("sleep 60 & echo $!", timeout=20)
-        assert gone.code == 0
-        psutil.Process(int(gone.stdout)).kill()
+        cut = await sb.exec("head -c 50000000 /dev/zero; echo error >&2", max_output=1000)
+        assert (len(cut.stdout), cut.stderr, cut.truncated, cut.code) == (1000, b"error\n", True, 0)
+        background = await sb.exec("sleep 60 & echo $!", timeout=20)
+        assert background.code == 0
+        psutil.Process(int(background.stdout)).kill()
         late = await sb.exec("echo kept; sleep 60", timeout=0.3)
         assert (late.code, late.timed_out, late.stdout) == (124, True, b"kept\n")

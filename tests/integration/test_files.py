@@ -1,4 +1,4 @@
-"""Files through a real gateway: any name, any size, lines that break, and nothing left behind."""
+"""Files through a real gateway: any name, any size, and connections that are lost. Nothing is left behind."""
 
 import asyncio
 import io
@@ -29,13 +29,13 @@ async def held(hw: hawse.Client) -> tuple[int, int]:
 
 
 async def settles(hw: hawse.Client, before: tuple[int, int]) -> None:
-    """The runtime holds no more than it did."""
+    """Wait until the runtime holds no more descriptors and tasks than `before`."""
     async with asyncio.timeout(20):
         while any(now > then for now, then in zip(await held(hw), before, strict=True)):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
-async def test_a_person_works_with_files(stack: Stack) -> None:
+async def test_files_are_written_searched_copied_moved_archived_and_deleted(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
         before = await held(hw)
@@ -44,7 +44,7 @@ async def test_a_person_works_with_files(stack: Stack) -> None:
         assert await files.read_text("notes/käse.txt") == "grüße\n"
         names = {entry.path: entry async for entry in files.walk("notes")}
         assert set(names) == {"käse.txt", os.fsdecode(b"caf\xe9")}
-        for name in names:  # what was told can be used
+        for name in names:  # a listed name can be used as a path
             assert (await files.stat("notes/" + name)).type == "file"
         found = [match async for match in files.search("gr..e", "notes")]
         assert [(match.path, match.line, match.text) for match in found] == [("käse.txt", 1, "grüße")]
@@ -72,7 +72,7 @@ async def test_a_person_works_with_files(stack: Stack) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(120)
-async def test_uploads_and_downloads_survive_a_line_that_breaks_anywhere(stack: Stack, tmp_path: Path) -> None:
+async def test_uploads_and_downloads_survive_connections_that_are_lost_anywhere(stack: Stack, tmp_path: Path) -> None:
     (tmp_path / "local").write_bytes(CONTENT)
     steps: list[int] = []
     async with (
@@ -94,7 +94,7 @@ async def test_uploads_and_downloads_survive_a_line_that_breaks_anywhere(stack: 
     assert os.listdir(workspace(stack) / "up") == ["big"]
 
 
-async def test_a_download_that_was_given_up_goes_on_where_it_was(stack: Stack, tmp_path: Path) -> None:
+async def test_an_interrupted_download_is_resumed_at_its_offset(stack: Stack, tmp_path: Path) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
         version = (await files.write("big", CONTENT)).version
@@ -115,7 +115,7 @@ async def test_a_download_that_was_given_up_goes_on_where_it_was(stack: Stack, t
         assert not part.exists()
 
 
-async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack, tmp_path: Path) -> None:
+async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack: Stack, tmp_path: Path) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
         await files.write("d/big", CONTENT)
@@ -123,9 +123,9 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack, tmp
             (workspace(stack) / f"d/{number}").touch()
         before = await held(hw)
 
-        async def vanish(step: Any) -> None:
-            async with CuttingProxy(stack.port) as proxy, hawse.connect(proxy.url, token=stack.token) as gone:
-                await step(gone.sandbox().files)
+        async def disconnect_after(step: Any) -> None:
+            async with CuttingProxy(stack.port) as proxy, hawse.connect(proxy.url, token=stack.token) as other:
+                await step(other.sandbox().files)
                 proxy.refuse()
 
         async def upload(files: Any) -> None:
@@ -143,13 +143,13 @@ async def test_clients_that_vanish_at_every_step_leave_nothing(stack: Stack, tmp
             await anext(files.walk("d"))
 
         for step in (download, archive, list_, download, archive, list_):
-            await vanish(step)
+            await disconnect_after(step)
         await settles(hw, before)
-        await vanish(upload)  # with its key, it may come back: it is held, and let go when it does not
+        await disconnect_after(upload)  # it has a key: it is kept for a while, since its call may be repeated
         assert len([name for name in os.listdir(workspace(stack) / "d") if name.startswith(".hawse-")]) <= 1
 
 
-async def test_a_gateway_that_is_given_a_quota_keeps_it(tmp_path: Path) -> None:
+async def test_the_quota_of_the_gateway_applies_to_its_sandbox(tmp_path: Path) -> None:
     async with Stack(tmp_path, "--quota", "1000") as stack, hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
         await box.files.write("small", b"x" * 900)

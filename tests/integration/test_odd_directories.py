@@ -1,4 +1,4 @@
-"""A directory whose name is no text: everything that can be started starts in it, and its name travels both ways."""
+"""A directory whose name is not valid UTF-8: programs start in it, and its name is sent in both directions."""
 
 import os
 from collections.abc import AsyncIterator
@@ -31,7 +31,9 @@ async def directory(served: Served) -> Path:
     return path
 
 
-async def test_processes_and_commands_start_there_and_say_so(client: Client, directory: Path, served: Served) -> None:
+async def test_processes_and_commands_start_in_it_and_report_its_name(
+    client: Client, directory: Path, served: Served
+) -> None:
     cwd = f"{served.workspace}/{ODD}"
     started = await client.ask("process.start", id="p", command="pwd; sleep 1000", cwd=ODD)
     assert started["cwd"] == cwd
@@ -42,13 +44,13 @@ async def test_processes_and_commands_start_there_and_say_so(client: Client, dir
     assert bytes(call.output) == os.fsencode(directory) + b"\n"
 
 
-async def test_a_terminal_starts_there_and_says_so(client: Client, directory: Path, served: Served) -> None:
+async def test_a_terminal_starts_in_it_and_reports_its_name(client: Client, directory: Path, served: Served) -> None:
     terminal = await client.ask("terminal.create", id="t", argv=["cat"], cwd=ODD)
     assert terminal["cwd"] == f"{served.workspace}/{ODD}"
     assert len((await client.ask("terminal.list"))["terminals"]) == 1
 
 
-async def test_a_session_goes_there_and_hands_it_on(client: Client, directory: Path) -> None:
+async def test_a_session_changes_to_it_and_starts_processes_in_it(client: Client, directory: Path) -> None:
     await client.ask("session.create", id="s")
     for command, cwd in (("pwd", ODD), ("cd d*; pwd", None), ("pwd", "."), ("pwd", str(directory.parent) + f"/{ODD}")):
         call = execute(client, command, cwd=cwd)
@@ -61,14 +63,14 @@ async def test_a_session_goes_there_and_hands_it_on(client: Client, directory: P
     assert bytes(reader.output) == os.fsencode(directory / "below") + b"\n"
 
 
-async def test_what_is_no_path_is_refused_and_the_session_goes_on(client: Client) -> None:
+async def test_an_invalid_path_is_refused_and_the_session_goes_on(client: Client) -> None:
     await client.ask("session.create", id="s")
     error = await execute(client, "true", cwd="a\0b").refusal()
     assert (error.code, error.details) == ("invalid_params", {"path": "$.cwd"})
     assert (await execute(client, "true").result())["code"] == 0
 
 
-async def test_an_error_about_such_a_name_is_told(client: Client, directory: Path) -> None:
+async def test_an_error_contains_its_encoded_name(client: Client, directory: Path) -> None:
     watch = await client.refused("watch.start", path=".", include=[f"{ODD}/.."])
     assert (watch.code, watch.details) == ("invalid_params", {"glob": f"{ODD}/.."})
     fd = os.open(directory, os.O_RDONLY)

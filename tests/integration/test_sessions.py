@@ -1,4 +1,4 @@
-"""Sessions through a real gateway: against what bash itself prints, under storms, with clients that vanish."""
+"""Sessions through a real gateway: compared with bash, with cancelled calls, and with clients that disconnect."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.support.stack import Stack
 
 # ---- the model: one bash that is fed the same commands
 
-WORDS = st.sampled_from(["a", "b c", "", "*", "$", "ü", "\\n", "it's", "--", "-n"])
+TEXTS = st.sampled_from(["a", "b c", "", "*", "$", "ü", "\\n", "it's", "--", "-n"])
 NAMES = st.sampled_from(["v", "w", "PATHS"])
 COMMANDS = st.one_of(
     st.sampled_from(
@@ -72,22 +72,22 @@ COMMANDS = st.one_of(
             "trap 'echo usr' USR1; kill -USR1 $$; trap - USR1",
         ]
     ),
-    st.builds(lambda name, word: f"{name}={quoted(word)}", NAMES, WORDS),
-    st.builds(lambda name, word: f"export {name}={quoted(word)}", NAMES, WORDS),
+    st.builds(lambda name, text: f"{name}={quoted(text)}", NAMES, TEXTS),
+    st.builds(lambda name, text: f"export {name}={quoted(text)}", NAMES, TEXTS),
     st.builds(lambda name: f'printf "<%s>" "${{{name}-}}"', NAMES),
     st.builds(lambda name: f"unset {name}", NAMES),
 )
 SEPARATOR = b"\x01--separator--\x01"
 
 
-def quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def as_bash(commands: list[str], cwd: Path, env: dict[str, str]) -> list[tuple[int, bytes]]:
-    """The code and stdout of each, by a bash that reads them one after the other."""
-    tell = "__c=$?; printf '%s%s%s' $'\\1--separator--\\1' $__c $'\\1--separator--\\1'; (exit $__c)"
-    script = "shopt -s expand_aliases\n" + "".join(f"{{ {c}\n}} </dev/null\n{tell}\n" for c in commands)
+    """Return the exit code and stdout of each command, from one bash that runs them one after the other."""
+    report = "__c=$?; printf '%s%s%s' $'\\1--separator--\\1' $__c $'\\1--separator--\\1'; (exit $__c)"
+    script = "shopt -s expand_aliases\n" + "".join(f"{{ {c}\n}} </dev/null\n{report}\n" for c in commands)
     run = subprocess.run(
         ["bash", "--norc", "-c", 'eval "$0"', script], cwd=cwd, env=env, capture_output=True, check=False
     )
@@ -106,14 +106,14 @@ async def test_a_session_prints_what_bash_prints(stack: Stack, commands: list[st
             where = (await s.exec("pwd; env -0")).stdout
             cwd, _, raw = where.partition(b"\n")
             env = dict(item.split("=", 1) for item in os.fsdecode(raw).split("\0") if item)
-            told = [await s.exec(command) for command in commands]
+            results = [await s.exec(command) for command in commands]
         expected = await asyncio.to_thread(as_bash, commands, Path(os.fsdecode(cwd)), env)
         assert len(expected) == len(commands) or "set -u" in commands, "which ends a bash that is not interactive"
-        assert [(r.code, r.stdout) for r in told[: len(expected)]] == expected
-        assert not any(r.ended for r in told)
+        assert [(r.code, r.stdout) for r in results[: len(expected)]] == expected
+        assert not any(r.ended for r in results)
 
 
-# ---- what it is used for
+# ---- use cases
 
 
 async def test_a_session_from_its_beginning_to_its_end(stack: Stack) -> None:
@@ -133,15 +133,15 @@ async def test_a_session_from_its_beginning_to_its_end(stack: Stack) -> None:
             result = await s.exec("exit 5")
             assert (result.code, result.ended) == (5, True)
             assert (await ending).code == 5
-            with pytest.raises(hawse.HawseError) as gone:
+            with pytest.raises(hawse.HawseError) as refused:
                 await s.exec("true")
-            assert gone.value.code == "exited"
+            assert refused.value.code == "exited"
         with pytest.raises(hawse.HawseError) as forgotten:
             await s.info()
         assert forgotten.value.code == "not_found"
 
 
-async def test_a_cut_line_doubles_nothing_and_loses_nothing(stack: Stack) -> None:
+async def test_a_lost_connection_neither_repeats_nor_loses_output(stack: Stack) -> None:
     async with CuttingProxy(stack.port) as proxy, hawse.connect(proxy.url, token=stack.token) as hw:
         box = hw.sandbox()
         s = await box.session().__aenter__()
@@ -167,7 +167,7 @@ async def held(stack: Stack, box: Sandbox) -> tuple[int, int, int, int]:
 
 @pytest.mark.soak
 @pytest.mark.timeout(180)
-async def test_storms_of_cancels_and_clients_that_vanish_leave_nothing_behind(stack: Stack) -> None:
+async def test_cancelled_calls_and_clients_that_disconnect_leave_nothing_behind(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
         async with box.session() as s:

@@ -33,7 +33,7 @@ def archived(path: Path, **params: Any) -> tuple[bytes, FileArchiveResult]:
 
 @given(trees)
 @settings(deadline=None, max_examples=30)
-def test_every_tree_comes_out_of_a_tar_as_it_was(tree: Any) -> None:
+def test_a_tar_contains_every_tree_unchanged(tree: Any) -> None:
     """As GNU tar unpacks it."""
     with tempfile.TemporaryDirectory() as folder, no_fd_leaked():
         plant(Path(folder, "s"), tree)
@@ -78,7 +78,7 @@ async def test_a_single_file_is_an_archive_too(client: Client, served: Served) -
     assert (await client.refused("file.archive", path="none")).code == "not_found"
 
 
-def test_a_file_that_shrinks_meanwhile_is_filled_and_counted(tmp_path: Path) -> None:
+def test_a_file_that_shrinks_meanwhile_is_padded_and_counted(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(b"x" * 2_000_000))
     work = archive(RootedPath(str(tmp_path)), FileArchive(path="x", format="tar"))
     data = b""

@@ -25,7 +25,7 @@ def put(path: Path, data: bytes, *roots: Path, mode: int | None = None) -> None:
     file.commit(mode)
 
 
-def test_it_keeps_mode_and_owner(tmp_path: Path) -> None:
+def test_a_replacement_keeps_mode_and_owner(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_text("old")
     owner = (1234, 2345) if os.getuid() == 0 else (os.getuid(), os.getgid())
@@ -74,7 +74,7 @@ def test_a_symlink_does_not_lead_out_of_a_root(tmp_path: Path) -> None:
     assert not (tmp_path / "secret").exists()
 
 
-def test_parents_are_made_and_a_file_among_them_is_in_the_way(tmp_path: Path) -> None:
+def test_parents_are_made_and_a_file_as_a_parent_is_an_error(tmp_path: Path) -> None:
     make_parents(place(tmp_path / "a/b/c/d"))
     assert (tmp_path / "a/b/c").is_dir()
     assert not (tmp_path / "a/b/c/d").exists()

@@ -24,7 +24,7 @@ async def entries(client: Client, **params: Any) -> dict[str, Any]:
     return {entry["path"]: entry for entry in listed}
 
 
-async def test_a_directory_is_listed_with_all_that_is_known(client: Client, served: Served) -> None:
+async def test_a_directory_is_listed_with_the_attributes_of_its_entries(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("hello")
     (served.workspace / "link").symlink_to("f")
     (served.workspace / "d/e").mkdir(parents=True)
@@ -48,7 +48,7 @@ async def test_every_tree_with_every_name_is_listed(tmp_path_factory: pytest.Tem
         assert len(found) == len(seen(served.workspace / "t"))
 
 
-async def test_filters(client: Client, served: Served) -> None:
+async def test_entries_are_filtered_by_globs(client: Client, served: Served) -> None:
     for name in ("a.py", ".hidden/b.py", "src/c.py", "src/deep/d.py", "node_modules/x/e.py", "src/f.txt"):
         path = served.workspace / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -129,7 +129,7 @@ async def test_bits_are_set_of_anything_that_has_some(client: Client, served: Se
     assert (await client.refused("file.chmod", path="f", mode=0o10000)).code == "invalid_params"
 
 
-async def test_a_name_that_is_no_text_travels_both_ways(client: Client, served: Served) -> None:
+async def test_a_name_that_is_not_valid_utf_8_is_sent_in_both_directions(client: Client, served: Served) -> None:
     (served.workspace / os.fsdecode(b"caf\xe9")).write_text("latin")
     assert (await client.ask("file.stat", path="caf\0e9"))["path"] == "caf\0e9"
     os.symlink(b"caf\xe9", served.workspace / "link")
@@ -137,7 +137,7 @@ async def test_a_name_that_is_no_text_travels_both_ways(client: Client, served: 
     assert (await client.refused("file.stat", path="caf\0")).code == "invalid_params"
 
 
-async def test_a_viewer_gets_none_of_it(client: Client, served: Served) -> None:
+async def test_a_viewer_may_call_no_file_method(client: Client, served: Served) -> None:
     for method in filter(lambda name: name.startswith("file."), METHODS):
         refusal = await client.call(method, {"path": "x"}, principal=VIEWER).refusal()
         assert refusal.code == "forbidden"

@@ -25,7 +25,7 @@ async def write(client: Client, data: bytes, *, key: str | None = None, **params
     return await call.result()
 
 
-async def test_a_file_is_read_whole(client: Client, served: Served) -> None:
+async def test_a_file_is_read_completely(client: Client, served: Served) -> None:
     (served.workspace / "f").write_bytes(DATA)
     call = client.call("file.read", {"path": "f"})
     opened = await call.event("opened")
@@ -59,7 +59,7 @@ async def test_a_range_has_its_offsets_in_the_file(
     assert not call.frames or call.frames[0][1] == offset
 
 
-async def test_a_slow_reader_holds_one_block(client: Client, served: Served) -> None:
+async def test_a_slow_reader_holds_one_block_in_memory(client: Client, served: Served) -> None:
     (served.workspace / "f").write_bytes(DATA)
     call = client.call("file.read", {"path": "f"}, generous=False)
     await call.until(lambda: len(call.output) > 700_000 or call.closed)
@@ -119,7 +119,7 @@ async def test_a_file_without_a_size_is_read_to_its_end(client: Client) -> None:
     assert (await read(client, path="/proc/self/status", offset=6, length=4))[0] == content[6:10]
 
 
-async def test_a_file_that_grows_meanwhile_is_read_as_it_was(client: Client, served: Served) -> None:
+async def test_a_file_that_grows_meanwhile_is_read_to_its_first_size(client: Client, served: Served) -> None:
     file = served.workspace / "f"
     file.write_bytes(bytes(3_000_000))
     call = client.call("file.read", {"path": "f"}, generous=False)
@@ -129,7 +129,7 @@ async def test_a_file_that_grows_meanwhile_is_read_as_it_was(client: Client, ser
     assert (await call.result())["bytes"] == 3_000_000
 
 
-async def test_a_sparse_file_is_read_as_it_seems(client: Client, served: Served) -> None:
+async def test_the_holes_of_a_sparse_file_are_read_as_zeros(client: Client, served: Served) -> None:
     file = served.workspace / "f"
     file.touch()
     os.truncate(file, 1 << 40)
@@ -137,7 +137,7 @@ async def test_a_sparse_file_is_read_as_it_seems(client: Client, served: Served)
     assert content == bytes(10)
 
 
-async def test_a_reader_that_vanishes_leaves_no_descriptor(served: Served) -> None:
+async def test_a_lost_connection_leaves_no_descriptor_open(served: Served) -> None:
     (served.workspace / "f").write_bytes(DATA * 10)
     before = served.runtime.info()["open_fds"]
     async with served.client(window=10_000) as client:

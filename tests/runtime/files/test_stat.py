@@ -7,7 +7,7 @@ from pathlib import Path
 from runtime.files.stat import entry, type_of, version_of
 
 
-def test_every_kind_has_its_name(tmp_path: Path) -> None:
+def test_each_type_of_file_has_its_name(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "directory").mkdir()
     (tmp_path / "symlink").symlink_to("file")

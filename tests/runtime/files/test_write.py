@@ -36,7 +36,7 @@ def temporaries(served: Served) -> list[Path]:
     return list(served.workspace.rglob(".hawse-*"))
 
 
-async def test_a_write_replaces_at_once_and_keeps_the_mode(client: Client, served: Served) -> None:
+async def test_a_write_replaces_the_file_atomically_and_keeps_its_mode(client: Client, served: Served) -> None:
     file = served.workspace / "f"
     file.write_text("old")
     file.chmod(0o750)
@@ -65,7 +65,7 @@ async def test_a_cancelled_upload_is_released_at_once(client: Client, served: Se
     assert not (served.workspace / "f").exists()
 
 
-async def test_a_mode_is_set_and_folders_are_made(client: Client, served: Served) -> None:
+async def test_a_mode_is_set_and_parent_directories_are_made(client: Client, served: Served) -> None:
     await write(client, b"x", path="a/b/c", mode=0o600)
     assert stat.S_IMODE((served.workspace / "a/b/c").stat().st_mode) == 0o600
     await write(client, b"", path="a/empty")
@@ -103,7 +103,7 @@ async def test_a_full_disk_is_a_typed_error_and_leaves_no_temporary_file(
     assert temporaries(served) == []
 
 
-async def test_an_upload_without_a_key_that_is_cut_or_cancelled_leaves_no_file_behind(served: Served) -> None:
+async def test_an_upload_without_a_key_that_is_disconnected_or_cancelled_leaves_no_file_behind(served: Served) -> None:
     async with served.client() as client:
         cancelled, cut = (client.call("file.write", {"path": name, "input": "i"}) for name in ("a", "b"))
         for call in (cancelled, cut):
@@ -116,7 +116,7 @@ async def test_an_upload_without_a_key_that_is_cut_or_cancelled_leaves_no_file_b
     assert list(served.workspace.iterdir()) == []
 
 
-async def test_a_keyed_upload_goes_on_after_a_cut_at_the_exact_byte(served: Served) -> None:
+async def test_a_keyed_upload_is_resumed_at_the_exact_byte_after_a_lost_connection(served: Served) -> None:
     params = {"path": "f", "input": "i"}
     async with served.client() as client:
         first = client.call("file.write", params, key="k")

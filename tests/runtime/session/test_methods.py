@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from runtime.session.session import SessionLimits
+from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, alive
 from tests.support.sessions import execute, run
 
@@ -54,7 +56,7 @@ async def test_the_id_of_a_running_session_is_a_conflict(client: Client) -> None
     assert (await execute(client, "a", instance="other").refusal()).code == "stale_handle"
 
 
-async def test_nothing_is_left_open(client: Client) -> None:
+async def test_deleted_sessions_leave_no_descriptor_and_no_task(client: Client) -> None:
     await client.ask("session.create", id="warm")
     await client.ask("session.delete", id="warm")
     before = await client.info()
@@ -66,3 +68,29 @@ async def test_nothing_is_left_open(client: Client) -> None:
         await client.ask("session.delete", id="s", grace=0)
     after = await client.info()
     assert (after["open_fds"], after["tasks"], after["sessions"]) == (before["open_fds"], before["tasks"], 0)
+
+
+@pytest.mark.parametrize("limits", [RuntimeLimits(sessions=SessionLimits(running=2, ended=1))])
+async def test_running_sessions_are_limited_and_only_the_latest_ended_ones_are_kept(client: Client) -> None:
+    for name in ("a", "b"):
+        await client.ask("session.create", id=name)
+    assert (await client.refused("session.create", id="c")).code == "limit_exceeded"
+    for name in ("a", "b"):
+        assert (await execute(client, "exit", name).result())["ended"]
+    assert (await client.refused("session.get", id="a")).code == "not_found"
+    assert [session["id"] for session in (await client.ask("session.list"))["sessions"]] == ["b"]
+    again = await client.ask("session.create", id="b")
+    assert again["state"] == "running"
+
+
+@pytest.mark.parametrize("limits", [RuntimeLimits(sessions=SessionLimits(queue=1))])
+async def test_commands_beyond_the_limit_of_the_queue_are_refused(client: Client) -> None:
+    await client.ask("session.create", id="s")
+    running = execute(client, "read x", stdin=True, input="i")
+    await running.event("opened")
+    waiting = execute(client, "echo next")
+    await waiting.event("waiting")
+    assert (await execute(client, "echo never").refusal()).code == "limit_exceeded"
+    running.end()
+    await running.result()
+    assert (await waiting.result())["code"] == 0
