@@ -31,7 +31,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]
     return seen
 
 
-def test_without_options_it_serves_this_machine(served: list[tuple[dict[str, Any], bool]]) -> None:
+def test_without_options_the_gateway_listens_on_loopback(served: list[tuple[dict[str, Any], bool]]) -> None:
     assert main(["serve"]) == 7
     ((settings, verbose),) = served
     assert settings == {}  # all defaults are those of `Settings`
@@ -62,7 +62,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
     assert verbose
 
 
-def test_the_environment_stands_for_options_and_options_win(
+def test_environment_variables_set_defaults_that_options_override(
     served: list[tuple[dict[str, Any], bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HAWSE_TOKEN", "from the environment")
@@ -76,7 +76,7 @@ def test_the_environment_stands_for_options_and_options_win(
     ]
 
 
-def test_an_empty_token_in_the_environment_is_none(
+def test_an_empty_token_in_the_environment_is_ignored(
     served: list[tuple[dict[str, Any], bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HAWSE_TOKEN", "")
@@ -85,7 +85,7 @@ def test_an_empty_token_in_the_environment_is_none(
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
-def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["serve", "--port", port])
     assert caught.value.code == 2

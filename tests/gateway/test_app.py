@@ -16,12 +16,12 @@ async def request(gateway: Gateway, method: str, path: str, **headers: str) -> h
         )
 
 
-async def test_health_is_told_to_everybody_and_says_no_more_than_the_version(gateway: Gateway) -> None:
+async def test_health_is_public_and_contains_only_status_and_version(gateway: Gateway) -> None:
     answer = await request(gateway, "GET", "/healthz", Host="probe.internal")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok", "version": VERSION})
 
 
-async def test_a_ticket_is_made_for_whoever_has_the_token(gateway: Gateway) -> None:
+async def test_a_ticket_is_issued_to_a_client_with_a_token(gateway: Gateway) -> None:
     answer = await request(gateway, "POST", "/v1/tickets", **BEARER)
     assert answer.status_code == 201
     assert answer.headers["cache-control"] == "no-store"
@@ -38,7 +38,9 @@ async def test_a_ticket_is_made_for_whoever_has_the_token(gateway: Gateway) -> N
         (BEARER | {"Host": "evil.example"}, 403, "origin_denied"),
     ],
 )
-async def test_a_ticket_is_refused_to_others(gateway: Gateway, headers: dict[str, str], status: int, code: str) -> None:
+async def test_a_ticket_is_refused_without_a_valid_token(
+    gateway: Gateway, headers: dict[str, str], status: int, code: str
+) -> None:
     answer = await request(gateway, "POST", "/v1/tickets", **headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert answer.json().keys() == {"code", "message", "retryable", "admitted"}
@@ -52,17 +54,17 @@ async def test_too_many_tickets_are_refused(gateway: Gateway) -> None:
     assert (answer.status_code, answer.json()["code"]) == (429, "limit_exceeded")
 
 
-async def test_a_ticket_is_posted_for_not_got(gateway: Gateway) -> None:
+async def test_a_ticket_requires_post(gateway: Gateway) -> None:
     assert (await request(gateway, "GET", "/v1/tickets", **BEARER)).status_code in (404, 405)
 
 
-async def test_a_foreign_name_gets_no_page(gateway: Gateway) -> None:
+async def test_a_foreign_host_gets_no_page(gateway: Gateway) -> None:
     assert (await request(gateway, "GET", "/", Host="evil.example")).status_code == 403
     assert (await request(gateway, "GET", "/", Host="gateway.test")).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/v1/tickets", "/nope"])
-async def test_every_answer_carries_the_security_headers(gateway: Gateway, path: str) -> None:
+async def test_every_response_has_the_security_headers(gateway: Gateway, path: str) -> None:
     answer = await request(gateway, "GET", path)
     assert "default-src 'self'" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -70,7 +72,7 @@ async def test_every_answer_carries_the_security_headers(gateway: Gateway, path:
     assert "server" not in answer.headers
 
 
-async def test_no_foreign_page_is_told_that_it_may_read(gateway: Gateway) -> None:
+async def test_foreign_origins_get_no_cors_headers(gateway: Gateway) -> None:
     answer = await request(gateway, "OPTIONS", "/v1/tickets", Origin="http://evil.example")
     assert not [name for name in answer.headers if name.startswith("access-control")]
 

@@ -25,25 +25,25 @@ def _restored() -> Iterator[None]:
         logging.getLogger(name).setLevel(level)
 
 
-def test_by_default_only_trouble_is_logged() -> None:
+def test_by_default_only_warnings_and_errors_are_logged() -> None:
     logs.configure(verbose=False)
     assert not logging.getLogger("gateway.connection.client_connection").isEnabledFor(logging.INFO)
     assert logging.getLogger("gateway.connection.client_connection").isEnabledFor(logging.WARNING)
 
 
-def test_verbose_tells_who_comes_and_goes() -> None:
+def test_verbose_logs_connections_and_disconnections() -> None:
     logs.configure(verbose=True)
     assert logging.getLogger("gateway.connection.endpoint").isEnabledFor(logging.INFO)
 
 
 @pytest.mark.parametrize("verbose", [True, False])
-def test_uvicorns_lines_which_hold_tickets_are_never_logged(verbose: bool) -> None:
+def test_uvicorns_access_lines_which_contain_tickets_are_never_logged(verbose: bool) -> None:
     logs.configure(verbose=verbose)
     for name in ("uvicorn.error", "uvicorn.access"):
         assert not logging.getLogger(name).isEnabledFor(logging.INFO)
 
 
-async def test_in_json_each_line_says_who_and_where_and_no_secret(tmp_path: Path) -> None:
+async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) -> None:
     """Whoever comes by any door, with whatever is secret in its address or headers."""
     async with Stack(tmp_path / "state", "--log-format", "json", "--verbose") as stack:
         bearer = {"Authorization": f"Bearer {stack.token}"}

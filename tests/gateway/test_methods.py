@@ -96,7 +96,9 @@ async def test_both_interfaces_refuse_unknown_parameters_with_their_path(
     assert (answer.status_code, answer.json()["details"]) == (400, {"path": "$.all"})
 
 
-async def test_both_interfaces_refuse_a_viewer_what_requires_more(gateway: Gateway, http: httpx.AsyncClient) -> None:
+async def test_both_interfaces_refuse_a_viewer_methods_that_require_more_rights(
+    gateway: Gateway, http: httpx.AsyncClient
+) -> None:
     async with gateway.peer(token=VIEWER_TOKEN) as peer:
         assert await peer.ask("sandbox.list", sandbox=None)
         with pytest.raises(HawseError, match="forbidden"):
@@ -144,7 +146,7 @@ async def test_a_method_may_be_a_stream_over_http(http: httpx.AsyncClient, detac
     assert [event["data"] for event in collected["events"]] == [0, 1]
 
 
-async def test_an_unknown_method_of_the_gateway_is_named(gateway: Gateway, http: httpx.AsyncClient) -> None:
+async def test_the_error_for_an_unknown_method_names_it(gateway: Gateway, http: httpx.AsyncClient) -> None:
     answer = await http.post("/v1/file.read")
     assert (answer.status_code, answer.json()["code"]) == (404, "unknown_method")
     async with gateway.peer() as peer:

@@ -103,7 +103,7 @@ def refused(*options: str, **environment: str) -> str:
     return run.stderr
 
 
-async def test_a_gateway_killed_hard_leaves_its_runtime_to_the_next_with_the_same_address(served: Any) -> None:
+async def test_after_sigkill_of_the_gateway_the_next_one_uses_the_same_runtime_and_token(served: Any) -> None:
     first = served()
     async with first.dial() as ws:
         await hello(ws)
@@ -133,7 +133,7 @@ async def test_a_runtime_that_is_killed_interrupts_its_calls_and_the_next_starts
         assert (await call(ws, 3, "runtime.info"))["runtime"] != runtime
 
 
-async def test_a_signal_says_goodbye_to_clients_and_leaves_the_runtime(served: Any) -> None:
+async def test_sigterm_sends_goaway_to_clients_and_keeps_the_runtime(served: Any) -> None:
     gateway = served()
     async with gateway.dial() as ws:
         await hello(ws)
@@ -150,18 +150,18 @@ async def test_a_signal_says_goodbye_to_clients_and_leaves_the_runtime(served: A
     assert accepts_connections(gateway.state / "sandboxes/local/run/runtime.sock")
 
 
-def test_interrupt_ends_it_even_where_a_shell_had_it_ignored(served: Any) -> None:
+def test_sigint_ends_the_gateway_even_if_the_shell_ignored_it(served: Any) -> None:
     gateway = served(preexec=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     code, seconds, said = gateway.end(signal.SIGINT)
     assert (code, said) == (0, "")
     assert seconds < 3
 
 
-def test_no_isolation_is_said_loudly(served: Any) -> None:
+def test_missing_isolation_is_reported_with_a_warning(served: Any) -> None:
     assert "NOT isolated" in served("--isolation", "none").isolation
 
 
-async def test_a_sandbox_that_was_running_with_less_isolation_is_said_loudly(served: Any) -> None:
+async def test_a_sandbox_that_runs_with_weaker_isolation_is_reported_with_a_warning(served: Any) -> None:
     first = served("--isolation", "none")
     async with first.dial() as ws:
         await hello(ws)
@@ -172,14 +172,14 @@ async def test_a_sandbox_that_was_running_with_less_isolation_is_said_loudly(ser
     assert "is already running, with isolation: bubblewrap" in second.lines[1]
 
 
-def test_more_files_may_be_open_than_a_shell_allows_if_that_many_clients_may_come(served: Any) -> None:
+def test_the_limit_of_open_files_is_raised_for_the_maximum_of_connections(served: Any) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     gateway = served(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)))
     soft, _ = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
     assert soft == min(hard, 1024 + 512 + 512 + 64)
 
 
-def test_the_token_of_the_environment_is_the_one(served: Any) -> None:
+def test_the_token_of_the_environment_is_used(served: Any) -> None:
     gateway = served(HAWSE_TOKEN="a+b/c d and 16 more")
     assert gateway.token == "a+b/c d and 16 more"
     assert not (gateway.state / "token").exists()
@@ -196,17 +196,17 @@ async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:
     assert gateway.token not in said
 
 
-def test_a_port_that_is_taken_is_said_clearly(tmp_path: Path) -> None:
+def test_a_port_that_is_in_use_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert f"port {port} on 127.0.0.1 is already in use" in refused("--port", port, "--state", str(tmp_path))
 
 
-def test_others_are_not_let_in_without_a_token_somebody_chose(tmp_path: Path) -> None:
+def test_other_addresses_than_loopback_require_an_explicit_token(tmp_path: Path) -> None:
     assert "--token or HAWSE_TOKEN" in refused("--host", "0.0.0.0", "--state", str(tmp_path))
 
 
-def test_what_can_not_be_had_is_said_clearly(tmp_path: Path) -> None:
+def test_unusable_settings_are_reported(tmp_path: Path) -> None:
     assert "choose a shorter --state" in refused("--state", str(tmp_path / ("x" * 90)))
     assert "bwrap is not installed" in refused(
         "--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent"
@@ -216,7 +216,7 @@ def test_what_can_not_be_had_is_said_clearly(tmp_path: Path) -> None:
     )
 
 
-async def test_a_client_that_does_not_read_does_not_hold_the_end_up(runtime: FakeRuntime) -> None:
+async def test_a_client_that_does_not_read_does_not_delay_the_shutdown(runtime: FakeRuntime) -> None:
     async with Gateway(runtime) as gateway, RawSocket(gateway) as raw:
         await raw.hello()
         params = {"bytes": 1 << 30}
@@ -227,7 +227,7 @@ async def test_a_client_that_does_not_read_does_not_hold_the_end_up(runtime: Fak
             await gateway.task
 
 
-async def test_asked_twice_it_does_not_wait_for_anybody(gateway: Gateway) -> None:
+async def test_a_second_signal_ends_the_gateway_without_waiting(gateway: Gateway) -> None:
     server: GatewayServer = gateway.server
     server.begin_shutdown()
     assert (server.should_exit, server.force_exit) == (True, False)

@@ -13,13 +13,13 @@ def settings(**values: Any) -> Settings:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "LOCALHOST", "::1"])
-def test_on_loopback_a_token_is_made_up(host: str) -> None:
+def test_on_loopback_a_token_is_generated(host: str) -> None:
     assert is_loopback(host)
     settings(host=host).check()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "", "localhost.example.org"])
-def test_elsewhere_it_has_to_be_chosen(host: str) -> None:
+def test_other_addresses_require_an_explicit_token(host: str) -> None:
     assert not is_loopback(host)
     with pytest.raises(SettingsError, match="--token or HAWSE_TOKEN"):
         settings(host=host).check()
@@ -46,37 +46,37 @@ def test_an_allowed_host_that_is_not_a_host_is_refused(host: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["ü" * 20, "a\nb" * 20])
-def test_a_token_that_fits_no_header_is_refused(token: str) -> None:
+def test_a_token_that_cannot_be_in_a_header_is_refused(token: str) -> None:
     with pytest.raises(SettingsError, match="printable ASCII"):
         settings(token=token).check()
 
 
 @pytest.mark.parametrize("origin", ["example.org", "null", "https://", "https://example.org/path"])
-def test_what_is_no_origin_is_refused(origin: str) -> None:
+def test_an_invalid_origin_is_refused(origin: str) -> None:
     with pytest.raises(SettingsError, match="--allow-origin"):
         settings(origins=[origin]).check()
     settings(origins=["https://example.org"]).check()
 
 
 @pytest.mark.parametrize("name", ["", "a b", "http://a", "a:80", ".a", "a/"])
-def test_what_is_no_name_cannot_have_previews_below_it(name: str) -> None:
+def test_an_invalid_preview_host_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match="--preview-host"):
         settings(preview_host=name).check()
     settings(preview_host="previews.example.org").check()
     settings(preview_host=None).check()
 
 
-def test_no_room_for_anybody_is_refused() -> None:
+def test_a_maximum_of_zero_connections_is_refused() -> None:
     with pytest.raises(SettingsError, match="--max-connections"):
         settings(max_connections=0).check()
 
 
-def test_a_quota_of_nothing_is_refused() -> None:
+def test_a_quota_of_zero_is_refused() -> None:
     with pytest.raises(SettingsError, match="--quota"):
         settings(quota=0).check()
 
 
-def test_a_log_format_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_log_format_is_refused() -> None:
     with pytest.raises(SettingsError, match="--log-format xml: choose one of text, json"):
         settings(log_format="xml").check()
     settings(log_format="json").check()

@@ -31,7 +31,7 @@ async def http(web: Path) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_the_page_is_asked_for_anew_each_time(http: httpx.AsyncClient) -> None:
+async def test_the_page_is_revalidated_at_each_load(http: httpx.AsyncClient) -> None:
     answer = await http.get("/")
     assert (answer.status_code, answer.text) == (200, "<!doctype html>hawse")
     assert answer.headers["cache-control"] == "no-cache"
@@ -51,13 +51,13 @@ async def test_the_page_is_asked_for_anew_each_time(http: httpx.AsyncClient) -> 
         ("x=recording=", "hawse"),
     ],
 )
-async def test_a_recording_has_a_document_of_its_own(http: httpx.AsyncClient, query: str, document: str) -> None:
+async def test_a_recording_has_its_own_document(http: httpx.AsyncClient, query: str, document: str) -> None:
     answer = await http.get(f"/?{query}")
     assert (answer.status_code, answer.text) == (200, f"<!doctype html>{document}")
     assert answer.headers["cache-control"] == "no-cache"
 
 
-async def test_what_has_its_hash_in_its_name_is_kept_for_good(http: httpx.AsyncClient) -> None:
+async def test_files_with_a_hash_in_their_name_are_cached_for_good(http: httpx.AsyncClient) -> None:
     answer = await http.get("/assets/main-4f2a.js")
     assert answer.headers["cache-control"] == IMMUTABLE
     assert "javascript" in answer.headers["content-type"]
@@ -79,7 +79,7 @@ async def test_what_has_its_hash_in_its_name_is_kept_for_good(http: httpx.AsyncC
         "/nope",
     ],
 )
-async def test_no_path_leads_outside(web: Path, path: str) -> None:
+async def test_paths_outside_the_directory_are_not_served(web: Path, path: str) -> None:
     app = pages(web)
     sent = []
     scope: dict[str, Any] = {
@@ -101,19 +101,19 @@ async def test_no_path_leads_outside(web: Path, path: str) -> None:
     assert not any(message.get("status") == 200 for message in sent)
 
 
-async def test_what_is_not_there_is_said_in_a_page_if_there_is_one(web: Path, http: httpx.AsyncClient) -> None:
+async def test_a_missing_file_is_answered_with_the_404_page_if_there_is_one(web: Path, http: httpx.AsyncClient) -> None:
     assert (await http.get("/nope")).status_code == 404
     (web / "404.html").write_text("<!doctype html>nothing")
     answer = await http.get("/nope")
     assert (answer.status_code, answer.text) == (404, "<!doctype html>nothing")
 
 
-async def test_pages_are_only_read(http: httpx.AsyncClient) -> None:
+async def test_only_get_and_head_are_allowed(http: httpx.AsyncClient) -> None:
     assert (await http.post("/")).status_code == 405
     assert (await http.head("/")).status_code == 200
 
 
-async def test_every_answer_has_the_security_headers(http: httpx.AsyncClient) -> None:
+async def test_every_response_has_the_security_headers(http: httpx.AsyncClient) -> None:
     for path in ("/", "/assets/main-4f2a.js", "/nope"):
         headers = (await http.get(path)).headers
         assert headers["content-security-policy"].startswith("default-src 'self'; ")
@@ -125,7 +125,7 @@ async def test_every_answer_has_the_security_headers(http: httpx.AsyncClient) ->
         assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
-async def test_without_the_bundle_the_page_says_how_to_build_it(tmp_path: Path) -> None:
+async def test_without_the_bundle_the_page_explains_how_to_build_it(tmp_path: Path) -> None:
     transport = httpx.ASGITransport(pages(tmp_path))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         answer = await client.get("/")

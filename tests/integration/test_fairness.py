@@ -58,7 +58,7 @@ async def type_and_see(term: Terminal, count: int) -> None:
 
 
 @pytest.mark.soak
-async def test_beside_a_flood_a_thousand_calls_and_typing_complete_in_bounded_memory(stack: Stack) -> None:
+async def test_a_thousand_calls_and_typing_complete_in_bounded_memory_beside_a_flood(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
@@ -81,7 +81,7 @@ async def test_beside_a_flood_a_thousand_calls_and_typing_complete_in_bounded_me
 
 
 @pytest.mark.timeout(120)
-async def test_a_client_that_stops_reading_costs_the_others_nothing(stack: Stack) -> None:
+async def test_a_client_that_stops_reading_does_not_affect_others(stack: Stack) -> None:
     headers = {"Authorization": f"Bearer {stack.token}"}
     uri = f"ws://127.0.0.1:{stack.port}/v1/connect"
     async with hawse.connect(stack.base, token=stack.token) as hw:

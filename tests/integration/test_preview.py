@@ -47,7 +47,7 @@ async def test_the_same_address_holds_after_the_gateway_was_killed(tmp_path: Pat
         assert answer.json()["target"] == "/seen"
 
 
-async def test_a_gateway_that_is_asked_to_leave_does_so_in_peace(tmp_path: Path) -> None:
+async def test_the_gateway_shuts_down_cleanly_with_open_previews(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         async with preview.socket() as open_socket, preview.http.stream("GET", "/silent"):
             await open_socket.send("here")
@@ -59,7 +59,7 @@ async def test_a_gateway_that_is_asked_to_leave_does_so_in_peace(tmp_path: Path)
         await preview.stack.start()
 
 
-async def test_with_the_runtime_a_preview_is_over_for_good(tmp_path: Path) -> None:
+async def test_a_preview_ends_for_good_with_its_runtime(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         (site,) = (await preview.sandbox.call("port.list"))["ports"]
         for process in preview.stack.runtimes():
@@ -76,7 +76,7 @@ async def test_with_the_runtime_a_preview_is_over_for_good(tmp_path: Path) -> No
         psutil.Process(site["pid"]).kill()  # nobody's any more
 
 
-async def test_clients_that_vanish_at_every_step_leave_nothing_behind(tmp_path: Path) -> None:
+async def test_clients_that_abort_at_any_step_leave_no_resources_behind(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         async with preview.socket() as warm:
             await warm.send("x")
@@ -92,7 +92,7 @@ async def test_clients_that_vanish_at_every_step_leave_nothing_behind(tmp_path: 
         assert (await preview.http.get("/seen")).status_code == 200
 
 
-async def test_who_does_not_wait_for_the_answer_to_an_upgrade_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_clients_that_abort_an_upgrade_leave_no_resources_behind(tmp_path: Path) -> None:
     async with (
         previewed(tmp_path) as preview,
         preview.sandbox.process([sys.executable, peers.__file__, "deaf"]) as process,
@@ -109,7 +109,7 @@ async def test_who_does_not_wait_for_the_answer_to_an_upgrade_leaves_nothing_beh
         await preview.until_held(before)
 
 
-async def test_readers_that_stop_cost_bounded_memory_and_the_others_nothing(tmp_path: Path) -> None:
+async def test_readers_that_stop_cost_bounded_memory_and_do_not_affect_others(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         await preview.http.get("/left")
         gateway = psutil.Process(preview.stack.pid)

@@ -66,7 +66,7 @@ async def stream(
     return output, last, result
 
 
-async def test_a_log_goes_on_exactly_where_it_was_cut(http: httpx.AsyncClient) -> None:
+async def test_a_log_resumes_exactly_where_it_was_interrupted(http: httpx.AsyncClient) -> None:
     line = "bytes((i * j) % 256 for j in range(500)) + 'h\u00e9\u20ac'.encode()"
     script = f"import os; [os.write(1, {line}) for i in range(800)]"
     answer = await http.post(HERE + "process.start", json={"id": "log", "argv": ["python3", "-c", script]})
@@ -80,7 +80,9 @@ async def test_a_log_goes_on_exactly_where_it_was_cut(http: httpx.AsyncClient) -
     assert result["exit"]["code"] == 0
 
 
-async def test_a_command_with_a_key_is_joined_where_it_was_cut(http: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_a_command_with_a_key_is_rejoined_where_it_was_interrupted(
+    http: httpx.AsyncClient, tmp_path: Path
+) -> None:
     go = tmp_path / "go"
     http.headers["Idempotency-Key"] = "once"
     params = {"command": f"echo one; until [ -e {go} ]; do sleep 0.01; done; echo two"}
@@ -90,7 +92,7 @@ async def test_a_command_with_a_key_is_joined_where_it_was_cut(http: httpx.Async
     assert (first, rest, result and result["code"]) == (b"one\n", b"two\n", 0)
 
 
-async def test_a_command_answers_with_what_it_printed(http: httpx.AsyncClient) -> None:
+async def test_a_command_returns_its_output(http: httpx.AsyncClient) -> None:
     answer = await http.post(HERE + "exec", json={"command": "echo out; echo err >&2; exit 3"})
     assert answer.json() == {
         "code": 3,
@@ -116,7 +118,7 @@ async def test_a_command_reads_the_body(http: httpx.AsyncClient) -> None:
     assert base64.b64decode(echoed.json()["stdout"]) == data
 
 
-async def test_a_terminal_is_watched_and_typed_into(http: httpx.AsyncClient) -> None:
+async def test_a_terminal_can_be_watched_and_written_to(http: httpx.AsyncClient) -> None:
     await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
     output = b""
     options: Any = {"headers": EVENTS, "json": {"id": "t"}}
@@ -132,7 +134,7 @@ async def test_a_terminal_is_watched_and_typed_into(http: httpx.AsyncClient) -> 
     assert shown.json()["content"].startswith("h\u00e9llo\nh\u00e9llo\n")
 
 
-async def test_a_file_goes_there_and_back(http: httpx.AsyncClient) -> None:
+async def test_a_file_is_uploaded_and_downloaded(http: httpx.AsyncClient) -> None:
     data = bytes(range(256)) * 20_000
     put = await http.put(HERE + "files/a/b%E9.bin", content=data, params={"mode": "600"})
     assert put.json()["bytes"] == len(data)
@@ -144,7 +146,7 @@ async def test_a_file_goes_there_and_back(http: httpx.AsyncClient) -> None:
     assert (await http.put(HERE + "files/a", content=b"")).json()["code"] == "is_directory"
 
 
-async def test_an_upload_that_is_cut_short_changes_nothing(http: httpx.AsyncClient, stack: Stack) -> None:
+async def test_an_interrupted_upload_changes_nothing(http: httpx.AsyncClient, stack: Stack) -> None:
     await http.put(HERE + "files/f", content=b"before")
     _, writer = await asyncio.open_connection("127.0.0.1", stack.port)
     head = f"PUT {HERE}files/f HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {stack.token}\r\n"
@@ -160,7 +162,7 @@ async def test_an_upload_that_is_cut_short_changes_nothing(http: httpx.AsyncClie
     assert (await http.get(HERE + "files/f")).content == b"before"
 
 
-async def test_a_viewer_may_look_and_nothing_else(http: httpx.AsyncClient) -> None:
+async def test_a_viewer_can_only_read(http: httpx.AsyncClient) -> None:
     await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
     token = (await http.post("/v1/share.token")).json()["token"]
     http.headers["Authorization"] = f"Bearer {token}"
@@ -174,7 +176,7 @@ async def test_a_viewer_may_look_and_nothing_else(http: httpx.AsyncClient) -> No
     assert (await http.put(HERE + "files/x", content=b"")).status_code == 403
 
 
-async def test_every_operation_answers_something_typed(http: httpx.AsyncClient) -> None:
+async def test_every_operation_returns_a_declared_result_or_error(http: httpx.AsyncClient) -> None:
     document = (await http.get("/v1/openapi.json")).json()
     await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
     await http.post(HERE + "process.start", json={"id": "t", "argv": ["cat"], "stdin": True})
@@ -200,7 +202,7 @@ async def test_every_operation_answers_something_typed(http: httpx.AsyncClient) 
     assert answered > 20
 
 
-async def test_the_program_of_the_readme_runs_as_it_stands(stack: Stack, tmp_path: Path) -> None:
+async def test_the_program_of_the_readme_runs_unchanged(stack: Stack, tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text("utf-8").partition("```python\n")[2].partition("```\n")[0]
     text = text.replace("http://127.0.0.1:8080", stack.base).replace('token="…"', f"token={stack.token!r}")
     text = text.replace("5173", str(free_port()))
@@ -222,7 +224,7 @@ def readme_commands() -> list[str]:
     return [command for command in block[1].strip().split("\n\n") if command]
 
 
-async def test_the_commands_of_the_readme_do_what_it_says(stack: Stack, tmp_path: Path) -> None:
+async def test_the_commands_of_the_readme_work(stack: Stack, tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a,b\n")
     address = f"{stack.base}/v1/sandboxes/local"
     outputs = []

@@ -15,12 +15,12 @@ def headers(**values: str) -> list[tuple[bytes, bytes]]:
     "host",
     ["localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1:8080", "[::1]:8080", "box.example", "Box.Example:443"],
 )
-def test_our_own_names_are_let_in(host: str) -> None:
+def test_the_gateways_own_host_names_are_allowed(host: str) -> None:
     assert AccessPolicy(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
 
 
 @pytest.mark.parametrize("host", ["192.168.1.5", "10.0.0.1:8080", "[fe80::1]:80"])
-def test_an_address_is_let_in_since_it_cannot_be_rebound(host: str) -> None:
+def test_an_ip_address_is_allowed_since_dns_cannot_rebind_it(host: str) -> None:
     assert AccessPolicy(TOKEN).host_allowed(headers(host=host))
 
 
@@ -38,17 +38,17 @@ def test_an_address_is_let_in_since_it_cannot_be_rebound(host: str) -> None:
         "[::1",
     ],
 )
-def test_a_foreign_or_broken_name_is_turned_away(host: str) -> None:
+def test_a_foreign_or_malformed_host_is_refused(host: str) -> None:
     assert not AccessPolicy(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
 
 
-def test_a_request_without_host_or_with_two_is_turned_away() -> None:
+def test_a_request_without_host_or_with_two_is_refused() -> None:
     access_policy = AccessPolicy(TOKEN)
     assert not access_policy.host_allowed([])
     assert not access_policy.host_allowed([(b"host", b"localhost"), (b"host", b"localhost")])
 
 
-def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
+def test_a_client_without_an_origin_is_allowed() -> None:
     assert AccessPolicy(TOKEN).origin_allowed(headers(host="localhost:8080"), "ws")
 
 
@@ -64,7 +64,7 @@ def test_a_client_without_an_origin_is_no_browser_and_is_let_in() -> None:
         ("https://app.example", "localhost:8080", "ws"),
     ],
 )
-def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, scheme: str) -> None:
+def test_the_gateways_own_origin_and_allowed_origins_are_accepted(origin: str, host: str, scheme: str) -> None:
     access_policy = AccessPolicy(TOKEN, origins=["https://app.example"])
     assert access_policy.origin_allowed(headers(host=host, origin=origin), scheme)
 
@@ -87,25 +87,25 @@ def test_our_own_pages_and_those_allowed_are_let_in(origin: str, host: str, sche
         "http://localhost:99999999",
     ],
 )
-def test_a_foreign_page_is_turned_away(origin: str) -> None:
+def test_a_foreign_origin_is_refused(origin: str) -> None:
     access_policy = AccessPolicy(TOKEN, origins=["https://app.example"])
     assert not access_policy.origin_allowed(headers(host="localhost:8080", origin=origin), "ws")
 
 
-def test_two_origins_are_turned_away() -> None:
+def test_two_origin_headers_are_refused() -> None:
     given = [(b"host", b"localhost"), (b"origin", b"http://localhost"), (b"origin", b"http://localhost")]
     assert not AccessPolicy(TOKEN).origin_allowed(given, "ws")
 
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Bearer   {TOKEN} "])
-def test_the_token_is_known(value: str) -> None:
+def test_the_token_is_accepted(value: str) -> None:
     assert AccessPolicy(TOKEN).principal(headers(authorization=value))
 
 
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ÿ"]
 )
-def test_anything_else_is_no_token(value: str) -> None:
+def test_any_other_authorization_is_refused(value: str) -> None:
     assert not AccessPolicy(TOKEN).principal(headers(authorization=value))
 
 
@@ -117,7 +117,7 @@ def test_each_token_has_its_principal_and_without_a_second_token_there_is_no_vie
         assert AccessPolicy(TOKEN).principal(headers(authorization=value)) is None
 
 
-def test_no_authorization_or_two_of_them_is_no_token() -> None:
+def test_a_missing_or_repeated_authorization_is_refused() -> None:
     access_policy = AccessPolicy(TOKEN)
     value = (b"authorization", f"Bearer {TOKEN}".encode())
     assert not access_policy.principal([])
@@ -130,7 +130,7 @@ def test_a_host_is_split_with_the_port_of_its_scheme() -> None:
     assert split_origin("https://example.org") == ("https", "example.org", 443)
 
 
-def test_an_address_is_told_from_a_name() -> None:
+def test_an_ip_address_is_distinguished_from_a_host_name() -> None:
     assert is_address("::1")
     assert not is_address("127.0.0.1.example")
 

@@ -42,7 +42,7 @@ async def test_a_principal_that_a_client_sends_does_not_open_a_method_of_the_gat
             await viewer.ask("share.token", sandbox=None, principal=OWNER)
 
 
-async def test_welcome_says_identity_and_role_by_token_and_by_ticket(gateway: Gateway) -> None:
+async def test_welcome_contains_identity_and_role_by_token_and_by_ticket(gateway: Gateway) -> None:
     said = []
     for token, query in [
         (TOKEN, ""),
@@ -57,7 +57,7 @@ async def test_welcome_says_identity_and_role_by_token_and_by_ticket(gateway: Ga
     assert said == [("owner", "owner"), ("viewer", "viewer")] * 2
 
 
-async def test_only_an_owner_is_given_the_token_to_share(gateway: Gateway) -> None:
+async def test_only_an_owner_receives_the_viewer_token(gateway: Gateway) -> None:
     async with gateway.peer() as owner, gateway.peer(token=VIEWER_TOKEN) as viewer:
         assert await owner.ask("share.token", sandbox=None) == {"token": VIEWER_TOKEN, "role": "viewer"}
         with pytest.raises(HawseError, match="forbidden"):

@@ -25,7 +25,7 @@ def test_a_ticket_is_valid_for_the_principal_it_was_issued_for() -> None:
     assert [tickets.take(ticket) for ticket in issued] == [OWNER, VIEWER]
 
 
-def test_a_made_up_ticket_does_not_work() -> None:
+def test_an_invented_ticket_does_not_work() -> None:
     tickets = Tickets(Clock())
     tickets.issue(OWNER)
     assert not tickets.take("")

@@ -90,20 +90,20 @@ def rig() -> Rig:
     return Rig().start()
 
 
-def test_the_call_goes_out_on_a_channel_of_the_link_with_the_clients_window(rig: Rig) -> None:
+def test_the_call_is_sent_on_a_channel_of_the_link_with_the_clients_window(rig: Rig) -> None:
     call, credit = rig.link.heard
     assert isinstance(call, Call)
     assert (call.ch, call.method, bytes(call.params), call.key) == (2, "echo", b'{"a":1}', "k")
     assert (credit.ch, credit.bytes) == (2, 1000)
 
 
-def test_what_a_call_waited_is_part_of_its_age_and_of_its_time() -> None:
+def test_the_time_that_a_call_waited_adds_to_its_age_and_counts_toward_its_timeout() -> None:
     rig = Rig()
     rig.bridge.start(rig.link, 3.5)  # type: ignore[arg-type]
     assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (1.5, 5.5)
 
 
-def test_no_time_is_left_of_what_waited_longer() -> None:
+def test_a_call_that_waited_longer_than_its_timeout_has_the_least_timeout() -> None:
     rig = Rig()
     rig.bridge.start(rig.link, 2e9)  # type: ignore[arg-type]
     assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (0.001, 1e9)
@@ -154,7 +154,7 @@ def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Ri
     assert kinds == [("Data", rig.ch), ("Result", other), ("Data", rig.ch)]
 
 
-def test_what_the_client_takes_is_granted_again_as_it_grants(rig: Rig) -> None:
+def test_credit_of_the_client_is_passed_on_to_the_runtime(rig: Rig) -> None:
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(1000))
     rig.from_runtime()
     rig.host.read()
@@ -164,7 +164,7 @@ def test_what_the_client_takes_is_granted_again_as_it_grants(rig: Rig) -> None:
     assert rig.runtime.window(rig.link_ch) == 600
 
 
-def test_what_the_budget_keeps_back_follows_as_the_client_reads() -> None:
+def test_credit_held_back_by_the_budget_is_granted_as_the_client_reads() -> None:
     rig = Rig(window=100_000, budget=CreditBudget(total=20_000, floor=10_000)).start()
     assert rig.runtime.window(rig.link_ch) == 20_000
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, bytes(20_000))
@@ -174,13 +174,13 @@ def test_what_the_budget_keeps_back_follows_as_the_client_reads() -> None:
     assert rig.client.channels[rig.ch].receive_window == 80_000
 
 
-def test_empty_frames_are_dropped_both_because_they_say_nothing_and_cost_nothing(rig: Rig) -> None:
+def test_empty_frames_are_dropped(rig: Rig) -> None:
     rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, 0, b"")
     rig.from_runtime()
     assert rig.host.read() == []
 
 
-def test_input_end_and_cancel_go_through_at_once(rig: Rig) -> None:
+def test_input_end_and_cancel_are_forwarded_immediately(rig: Rig) -> None:
     rig.client.send_data(rig.ch, Kind.INPUT, 0, b"ls\n")
     rig.client.end(rig.ch)
     rig.client.cancel(rig.ch)
@@ -192,7 +192,7 @@ def test_input_end_and_cancel_go_through_at_once(rig: Rig) -> None:
     assert rig.host.waiting == 0
 
 
-def test_input_waits_for_a_link_that_takes_nothing_and_is_counted(rig: Rig) -> None:
+def test_input_for_a_link_without_window_waits_and_is_counted(rig: Rig) -> None:
     rig.link.paused = True
     for offset in range(3):
         rig.client.send_data(rig.ch, Kind.INPUT, offset, b"x")
@@ -216,7 +216,7 @@ def test_nothing_overtakes_input_that_waits_for_a_window() -> None:
     assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "End"]
 
 
-def test_input_that_was_applied_is_given_back_to_the_client(rig: Rig) -> None:
+def test_credit_for_applied_input_is_granted_to_the_client(rig: Rig) -> None:
     rig.client.send_data(rig.ch, Kind.INPUT, 0, bytes(60_000))
     rig.from_client()
     before = rig.client.window(rig.ch)
@@ -226,7 +226,7 @@ def test_input_that_was_applied_is_given_back_to_the_client(rig: Rig) -> None:
     assert rig.client.window(rig.ch) == before + 60_000
 
 
-def test_what_the_client_says_before_there_is_a_link_follows_the_call() -> None:
+def test_messages_sent_before_the_link_is_ready_follow_the_call() -> None:
     rig = Rig()
     rig.client.send_data(rig.ch, Kind.INPUT, 0, b"early")
     rig.client.end(rig.ch)
@@ -235,7 +235,7 @@ def test_what_the_client_says_before_there_is_a_link_follows_the_call() -> None:
     assert [type(message).__name__ for message in rig.link.heard] == ["Call", "Credit", "Data", "End"]
 
 
-def test_credit_that_came_before_there_is_a_link_is_part_of_the_first_grant() -> None:
+def test_credit_received_before_the_link_is_ready_is_part_of_the_first_grant() -> None:
     rig = Rig()
     rig.client.grant(rig.ch, 500)
     rig.from_client()
@@ -243,7 +243,7 @@ def test_credit_that_came_before_there_is_a_link_is_part_of_the_first_grant() ->
     assert rig.runtime.window(rig.link_ch) == 1500
 
 
-def test_cancel_before_there_is_a_link_ends_the_channel() -> None:
+def test_cancel_before_the_link_is_ready_closes_the_channel() -> None:
     rig = Rig()
     rig.client.cancel(rig.ch)
     rig.from_client()
@@ -252,7 +252,7 @@ def test_cancel_before_there_is_a_link_ends_the_channel() -> None:
     assert rig.bridge.done
 
 
-def test_a_failure_comes_after_what_had_come(rig: Rig) -> None:
+def test_a_failure_follows_the_output_received_before_it(rig: Rig) -> None:
     for offset in range(0, 6, 3):
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, b"abc")
     rig.from_runtime()
@@ -262,7 +262,7 @@ def test_a_failure_comes_after_what_had_come(rig: Rig) -> None:
     assert (error.code, error.admitted, error.retryable) == ("interrupted", "unknown", True)
 
 
-def test_what_the_client_says_after_the_runtimes_last_word_is_dropped(rig: Rig) -> None:
+def test_messages_after_the_runtimes_final_message_are_dropped(rig: Rig) -> None:
     for offset in range(0, 6, 3):
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, b"abc")
     rig.runtime.send_result(rig.link_ch, "done")
@@ -275,7 +275,7 @@ def test_what_the_client_says_after_the_runtimes_last_word_is_dropped(rig: Rig) 
     assert isinstance(rig.host.read()[-1], Result)
 
 
-def test_an_abandoned_channel_is_cancelled_and_keeps_nothing(rig: Rig) -> None:
+def test_an_abandoned_channel_is_cancelled_and_frees_its_buffers(rig: Rig) -> None:
     rig.link.paused = True
     rig.client.send_data(rig.ch, Kind.INPUT, 0, b"x")
     rig.from_client()
@@ -287,7 +287,7 @@ def test_an_abandoned_channel_is_cancelled_and_keeps_nothing(rig: Rig) -> None:
     assert rig.bridge.link is None
 
 
-def test_a_link_without_a_free_channel_is_an_error_and_nothing_is_tied() -> None:
+def test_a_link_without_a_free_channel_is_an_error_and_attaches_nothing() -> None:
     rig = Rig()
     rig.inner.client.channels.update(dict.fromkeys(range(2, 1025), rig.inner.client.channels[1]))
     with pytest.raises(HawseError, match="limit_exceeded"):

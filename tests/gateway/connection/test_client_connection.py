@@ -47,7 +47,7 @@ async def take_flood(peer: Peer, ch: int, *, grant: bool = True) -> int:
 # ---- forwarding
 
 
-async def test_a_call_reaches_the_runtime_and_its_result_comes_back(gateway: Gateway) -> None:
+async def test_a_call_reaches_the_runtime_and_its_result_is_returned(gateway: Gateway) -> None:
     async with gateway.peer() as peer:
         assert await peer.ask("answer", {"x": [1, "ü"]}) == {"x": [1, "ü"]}
 
@@ -62,7 +62,7 @@ async def test_key_timeout_and_params_are_forwarded_and_the_sandbox_is_not(
     assert call.timeout == pytest.approx(12.5, abs=1)  # less what it waited for the link
 
 
-async def test_an_error_of_the_runtime_comes_back_whole(gateway: Gateway) -> None:
+async def test_an_error_of_the_runtime_is_forwarded_with_all_fields(gateway: Gateway) -> None:
     async with gateway.peer() as peer:
         with pytest.raises(HawseError) as caught:
             await peer.ask("fail")
@@ -74,7 +74,7 @@ async def test_an_error_of_the_runtime_comes_back_whole(gateway: Gateway) -> Non
     )
 
 
-async def test_bytes_go_both_ways_and_end_ends_them(gateway: Gateway) -> None:
+async def test_bytes_pass_both_ways_until_end(gateway: Gateway) -> None:
     async with gateway.peer() as peer:
         ch = await peer.call("echo")
         received = b""
@@ -174,7 +174,9 @@ async def test_sandboxes_are_listed(gateway: Gateway) -> None:
     ("method", "sandbox", "code"),
     [("sandbox.list", "local", "unknown_method"), ("nope", None, "unknown_method"), ("answer", "other", "not_found")],
 )
-async def test_what_is_not_there_is_a_typed_error(gateway: Gateway, method: str, sandbox: str, code: str) -> None:
+async def test_an_unknown_method_or_sandbox_is_a_typed_error(
+    gateway: Gateway, method: str, sandbox: str, code: str
+) -> None:
     async with gateway.peer() as peer:
         with pytest.raises(HawseError) as caught:
             await peer.ask(method, sandbox=sandbox)
@@ -227,7 +229,7 @@ HOSTILE: dict[str, tuple[list[str | bytes], str, int]] = {
 }
 
 
-async def test_a_connection_gives_its_budget_back_as_channels_close(gateway: Gateway) -> None:
+async def test_closing_a_channel_returns_its_share_of_the_budget(gateway: Gateway) -> None:
     async with gateway.peer(window=4 << 20) as peer:
         (session,) = gateway.connect.open
         for _ in range(5):
@@ -236,7 +238,7 @@ async def test_a_connection_gives_its_budget_back_as_channels_close(gateway: Gat
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_what_breaks_the_protocol_is_told_so_and_closed(gateway: Gateway, name: str) -> None:
+async def test_a_protocol_violation_is_answered_with_an_error_and_a_close(gateway: Gateway, name: str) -> None:
     messages, code, close_code = HOSTILE[name]
     async with gateway.peer() as bystander, gateway.dial() as ws:
         try:
@@ -261,7 +263,7 @@ async def drained(ws: Any) -> Any:
             return
 
 
-async def test_nothing_is_left_of_those_who_broke_the_protocol(gateway: Gateway) -> None:
+async def test_connections_that_break_the_protocol_are_cleaned_up(gateway: Gateway) -> None:
     async def misbehave(messages: list[str | bytes]) -> None:
         async with gateway.dial() as ws:
             try:
@@ -282,7 +284,7 @@ async def test_nothing_is_left_of_those_who_broke_the_protocol(gateway: Gateway)
         await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
 
 
-async def test_late_words_on_a_closed_channel_are_ignored(gateway: Gateway) -> None:
+async def test_late_messages_on_a_closed_channel_are_ignored(gateway: Gateway) -> None:
     async with gateway.dial() as ws:
         await ws.send(text(HELLO))
         await ws.send(text(ECHO | {"method": "answer"}))
@@ -296,7 +298,7 @@ async def test_late_words_on_a_closed_channel_are_ignored(gateway: Gateway) -> N
         assert json.loads(await ws.recv()) == {"type": "pong", "t": 1.0}
 
 
-async def test_a_client_that_says_no_hello_in_time_is_closed(runtime: FakeRuntime) -> None:
+async def test_a_client_that_sends_no_hello_in_time_is_closed(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, limits=Limits(hello_timeout=0.05)) as gateway, gateway.dial() as ws:
         error = json.loads(await ws.recv())
         assert (error["code"], error["retryable"]) == ("hello_timeout", True)
@@ -329,7 +331,7 @@ async def test_ten_thousand_channels_get_a_typed_error_beyond_the_limit(gateway:
 # ---- who does not read
 
 
-async def test_a_client_that_stops_reading_costs_what_it_granted_and_nobody_else(
+async def test_a_client_that_stops_reading_costs_its_window_and_does_not_affect_others(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     async with RawSocket(gateway) as stalled, gateway.peer() as peer:
@@ -392,7 +394,7 @@ async def ask_without_reading(raw: RawSocket, gateway: Gateway) -> None:
         asking.cancel()
 
 
-async def test_answers_that_are_not_read_end_the_connection_and_nobody_elses(
+async def test_results_that_are_not_read_close_only_that_connection(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
@@ -403,7 +405,7 @@ async def test_answers_that_are_not_read_end_the_connection_and_nobody_elses(
             await eventually(lambda: gateway.connect.sessions == 1)
 
 
-async def test_a_client_that_reads_late_is_told_that_it_was_too_late(runtime: FakeRuntime) -> None:
+async def test_a_client_that_reads_too_late_receives_the_backlog_error(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, limits=Limits(backlog=1 << 20)) as gateway, RawSocket(gateway) as raw:
         await ask_without_reading(raw, gateway)
         received = b""
@@ -419,7 +421,7 @@ async def test_a_client_that_reads_late_is_told_that_it_was_too_late(runtime: Fa
 # ---- toward a runtime that does not read
 
 
-async def test_a_client_is_not_read_from_while_its_input_waits_for_a_runtime(
+async def test_reading_from_a_client_pauses_while_its_input_waits_for_a_runtime(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     gateway.provider.hold = asyncio.Event()  # the sandbox is being started: all input waits
@@ -446,7 +448,7 @@ async def test_a_client_is_not_read_from_while_its_input_waits_for_a_runtime(
         assert session.input_waiting == 0
 
 
-async def test_empty_input_frames_cost_nothing(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_empty_input_frames_are_not_buffered(gateway: Gateway, runtime: FakeRuntime) -> None:
     gateway.provider.hold = asyncio.Event()
     async with gateway.peer() as peer:
         ch = await peer.call("eat")
@@ -463,7 +465,7 @@ async def test_empty_input_frames_cost_nothing(gateway: Gateway, runtime: FakeRu
 # ---- who goes
 
 
-async def test_the_calls_of_a_client_that_goes_are_cancelled(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_the_calls_of_a_client_that_disconnects_are_cancelled(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         for _ in range(10):
             await peer.call("hang")
@@ -471,7 +473,7 @@ async def test_the_calls_of_a_client_that_goes_are_cancelled(gateway: Gateway, r
     await eventually(lambda: len(runtime.cancelled) == 10)
 
 
-async def test_what_a_runtime_sends_for_a_client_that_went_is_dropped(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_output_for_a_disconnected_client_is_dropped(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer(window=1 << 20) as peer:
         await peer.call("deaf")
         await eventually(lambda: runtime.seen)
@@ -485,7 +487,7 @@ async def test_what_a_runtime_sends_for_a_client_that_went_is_dropped(gateway: G
         assert await peer.ask("answer", {"a": 1}) == {"a": 1}
 
 
-async def test_nothing_is_left_when_clients_come_and_go(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_resources_of_disconnected_clients_are_released(gateway: Gateway, runtime: FakeRuntime) -> None:
     async def visit() -> None:
         async with gateway.peer() as peer:
             await peer.ask("answer")
@@ -532,7 +534,7 @@ class Narrow:
     async def close(self, code: int, reason: str) -> None: ...
 
 
-async def test_what_was_taken_to_be_written_comes_before_the_last_words(gateway: Gateway) -> None:
+async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gateway: Gateway) -> None:
     transport = Narrow(room=1)
     assert gateway.connect.links is not None
     session = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER)

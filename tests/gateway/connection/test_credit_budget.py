@@ -27,7 +27,7 @@ def test_beyond_the_total_a_channel_gets_its_floor() -> None:
     assert budget.held == 116 * KIB
 
 
-def test_what_was_kept_back_is_given_when_there_is_room() -> None:
+def test_held_back_credit_is_granted_when_there_is_room() -> None:
     budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     budget.more(1, 100 * KIB)
     budget.more(2, 100 * KIB)
@@ -45,7 +45,7 @@ def test_a_channel_that_closes_leaves_its_share_to_the_others() -> None:
     assert budget.held == 100 * KIB
 
 
-def test_small_change_is_not_worth_a_message_unless_it_is_all() -> None:
+def test_a_small_amount_is_granted_only_if_it_is_all_that_remains() -> None:
     budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     budget.more(1, 100 * KIB)
     budget.more(2, 100 * KIB)
@@ -54,7 +54,7 @@ def test_small_change_is_not_worth_a_message_unless_it_is_all() -> None:
     assert budget.more(3, 10) == 10
 
 
-def test_an_overdrawn_channel_is_made_whole_by_its_next_grant() -> None:
+def test_an_overdrawn_channel_is_restored_by_its_next_grant() -> None:
     budget = CreditBudget()
     budget.more(1, 100)
     budget.sent(1, 1000)  # an event larger than the window

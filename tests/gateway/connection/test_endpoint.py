@@ -57,30 +57,30 @@ async def test_without_the_subprotocol_the_upgrade_is_a_bad_request(
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
-async def test_a_foreign_page_is_denied_even_with_the_token(gateway: Gateway, origin: str) -> None:
+async def test_a_foreign_origin_is_denied_even_with_the_token(gateway: Gateway, origin: str) -> None:
     assert await refusal(gateway, origin=origin) == (403, "origin_denied")
 
 
-async def test_a_foreign_name_for_our_address_is_denied(gateway: Gateway) -> None:
+async def test_a_foreign_host_is_denied(gateway: Gateway) -> None:
     """DNS rebinding: the page is of evil.example, and so is, for the browser, this gateway."""
     headers = {"Host": f"evil.example:{gateway.port}", "Origin": f"http://evil.example:{gateway.port}"}
     assert await refusal(gateway, headers=headers) == (403, "origin_denied")
 
 
-async def test_our_own_page_and_an_allowed_one_are_let_in(runtime: FakeRuntime) -> None:
+async def test_the_gateways_own_origin_and_allowed_origins_are_accepted(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, origins=["https://app.example"]) as gateway:
         for origin in (gateway.url, "https://app.example"):
             async with gateway.peer(origin=origin) as peer:
                 await peer.ask("answer")
 
 
-async def test_without_a_token_or_with_a_wrong_one_it_is_said_after_the_upgrade(gateway: Gateway) -> None:
+async def test_a_missing_or_wrong_token_is_reported_after_the_upgrade(gateway: Gateway) -> None:
     for token in (None, "wrong", "", TOKEN + "x"):
         assert await closing(gateway, token=token) == ("unauthenticated", 4401)
     assert gateway.connect.sessions == 0
 
 
-async def test_a_ticket_lets_in_once(gateway: Gateway) -> None:
+async def test_a_ticket_is_accepted_once(gateway: Gateway) -> None:
     made = await ticket(gateway)
     async with gateway.peer(token=None, query=f"?ticket={made}") as peer:
         await peer.ask("answer")
@@ -88,11 +88,11 @@ async def test_a_ticket_lets_in_once(gateway: Gateway) -> None:
 
 
 @pytest.mark.parametrize("query", ["?ticket=", "?ticket=wrong", "?ticket=%00%ff", "?x=y", "?" + "a" * 4000])
-async def test_a_wrong_ticket_lets_nobody_in(gateway: Gateway, query: str) -> None:
+async def test_a_wrong_ticket_is_refused(gateway: Gateway, query: str) -> None:
     assert await closing(gateway, token=None, query=query) == ("unauthenticated", 4401)
 
 
-async def test_of_several_tickets_only_the_first_is_looked_at(gateway: Gateway) -> None:
+async def test_only_the_first_of_several_tickets_is_checked(gateway: Gateway) -> None:
     made = await ticket(gateway)
     assert await closing(gateway, token=None, query=f"?ticket=x&ticket={made}") == ("unauthenticated", 4401)
 
@@ -115,7 +115,7 @@ async def test_connections_are_limited(runtime: FakeRuntime) -> None:
             pass
 
 
-async def test_everybody_is_told_before_the_gateway_goes(gateway: Gateway) -> None:
+async def test_every_client_receives_goaway_before_the_gateway_ends(gateway: Gateway) -> None:
     async with gateway.peer() as first, gateway.peer() as second:
         gateway.connect.go_away("the gateway restarts", 2.5)
         for peer in (first, second):

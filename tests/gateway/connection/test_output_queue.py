@@ -26,7 +26,7 @@ def data(offset: int, payload: bytes, kind: Kind = Kind.OUTPUT) -> Data:
     return Data(kind, 1, offset, payload)
 
 
-def test_bytes_that_follow_each_other_become_one_frame(line) -> None:
+def test_adjacent_bytes_become_one_frame(line) -> None:
     client, server, ch = line
     box = OutputQueue()
     for offset in range(1000):
@@ -38,7 +38,7 @@ def test_bytes_that_follow_each_other_become_one_frame(line) -> None:
     assert not box
 
 
-def test_a_chunk_is_no_larger_than_a_frame_may_be(line) -> None:
+def test_a_chunk_has_at_most_the_size_of_a_frame(line) -> None:
     client, server, ch = line
     box = OutputQueue()
     for offset in range(0, 200_000, 50_000):
@@ -73,7 +73,7 @@ def test_events_keep_their_place_among_the_bytes(line) -> None:
     assert result.value == Raw(b'"done"')
 
 
-def test_a_turn_is_about_as_long_as_asked(line) -> None:
+def test_a_turn_sends_about_the_requested_size(line) -> None:
     _, server, ch = line
     box = OutputQueue()
     for offset in range(0, 300_000, 60_000):
@@ -82,7 +82,7 @@ def test_a_turn_is_about_as_long_as_asked(line) -> None:
     assert len(box) == 4
 
 
-def test_stdout_and_stderr_by_turns_keep_their_order_while_there_are_few(line) -> None:
+def test_alternating_stdout_and_stderr_keep_their_order_while_the_queue_is_short(line) -> None:
     client, server, ch = line
     box = OutputQueue()
     for offset in range(3):
@@ -92,7 +92,7 @@ def test_stdout_and_stderr_by_turns_keep_their_order_while_there_are_few(line) -
     assert b"".join(bytes(f.payload) for f in carry(server, client)) == b"oeoeoe"
 
 
-def test_stdout_and_stderr_by_turns_cost_a_bounded_number_of_chunks(line) -> None:
+def test_alternating_stdout_and_stderr_use_a_bounded_number_of_chunks(line) -> None:
     client, server, ch = line
     box = OutputQueue()
     for offset in range(20_000):
@@ -108,7 +108,7 @@ def test_stdout_and_stderr_by_turns_cost_a_bounded_number_of_chunks(line) -> Non
     assert streams == {Kind.OUTPUT: b"o" * 20_000, Kind.STDERR: b"e" * 20_000}
 
 
-def test_not_even_many_chunks_let_bytes_overtake_an_event(line) -> None:
+def test_bytes_never_overtake_an_event(line) -> None:
     client, server, ch = line
     box = OutputQueue()
     for offset in range(CHUNKS):
@@ -123,7 +123,7 @@ def test_not_even_many_chunks_let_bytes_overtake_an_event(line) -> None:
     assert bytes(seen[-1].payload) == b"after"
 
 
-def test_a_runtime_whose_stream_jumps_to_cost_us_memory_is_refused() -> None:
+def test_a_stream_with_a_jump_in_its_offsets_is_refused() -> None:
     box = OutputQueue()
     with pytest.raises(RemoteProtocolError, match="a gap"):
         for offset in range(0, 10_000, 2):
@@ -143,7 +143,7 @@ def test_a_chunk_that_was_sent_does_not_grow(line, event_between: bool) -> None:
     assert [bytes(f.payload) for f in carry(server, client) if isinstance(f, Data)] == [b"ab", b"cd"]
 
 
-def test_nothing_is_sent_after_the_last_word(line) -> None:
+def test_the_final_message_is_the_last_one(line) -> None:
     _, server, ch = line
     box = OutputQueue()
     box.put(Result(ch=1))
@@ -154,7 +154,7 @@ def test_nothing_is_sent_after_the_last_word(line) -> None:
     assert not box
 
 
-def test_an_error_is_forwarded_with_all_it_says(line) -> None:
+def test_an_error_is_forwarded_with_all_fields(line) -> None:
     client, server, ch = line
     error = HawseError("no_space", "full", admitted="yes", details={"errno": 28}, retryable=False)
     assert send_message(Error.from_exception(error, 99), server, ch) == 0

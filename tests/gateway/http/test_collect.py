@@ -24,7 +24,7 @@ def event(name: str, value: Any) -> Event:
     return Event(ch=1, name=name, value=msgspec.Raw(msgspec.json.encode(value)))
 
 
-def test_what_a_command_printed_stands_beside_its_code() -> None:
+def test_the_output_of_a_command_is_beside_its_exit_code() -> None:
     answer = collected(
         "exec",
         event("opened", {}),
@@ -35,13 +35,13 @@ def test_what_a_command_printed_stands_beside_its_code() -> None:
     assert answer == {"code": 0, "stdout": "h\u00e9", "stderr": "no", "encoding": "utf-8", "truncated": False}
 
 
-def test_what_is_no_text_is_base64_and_says_so() -> None:
+def test_output_that_is_not_utf8_is_base64_and_marked() -> None:
     answer = collected("exec", UpstreamItem(Kind.OUTPUT, 0, b"\xff"), UpstreamItem(Kind.STDERR, 0, b"ok")).answer(END)
     assert (answer["encoding"], base64.b64decode(answer["stdout"])) == ("base64", b"\xff")
     assert base64.b64decode(answer["stderr"]) == b"ok"
 
 
-def test_too_much_output_is_cut_and_said_to_be() -> None:
+def test_output_beyond_the_bound_is_cut_and_marked_as_truncated() -> None:
     half = b"x" * (OUTPUT_LIMIT // 2)
     found = collected("exec", UpstreamItem(Kind.OUTPUT, 0, half), UpstreamItem(Kind.OUTPUT, len(half), half))
     assert found.answer(END)["truncated"] is False
@@ -50,7 +50,7 @@ def test_too_much_output_is_cut_and_said_to_be() -> None:
     assert (answer["truncated"], answer["stdout"]) == (True, "x" * OUTPUT_LIMIT)
 
 
-def test_events_are_told_with_their_names_as_far_as_there_is_room() -> None:
+def test_events_are_collected_with_their_names_up_to_the_bound() -> None:
     found = collected("file.list", event("entries", {"entries": []}))
     assert msgspec.json.decode(msgspec.json.encode(found.answer({"entries": 0, "failed": 0}))) == {
         "entries": 0,
@@ -63,9 +63,9 @@ def test_events_are_told_with_their_names_as_far_as_there_is_room() -> None:
     assert (len(answer["events"]), answer["truncated"]) == (1, True)
 
 
-def test_output_that_the_sandbox_no_longer_had_is_no_whole_output() -> None:
+def test_output_that_was_no_longer_available_is_marked_as_truncated() -> None:
     assert collected("exec", event("truncated", {"stream": "stdout", "from": 9})).answer(END)["truncated"]
 
 
-def test_a_plain_answer_is_as_it_is() -> None:
+def test_a_plain_result_is_unchanged() -> None:
     assert collected("runtime.info").answer({"pid": 3}) == {"pid": 3}

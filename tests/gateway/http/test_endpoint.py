@@ -26,7 +26,7 @@ async def ask(handler: Any, **headers: str) -> httpx.Response:
         return await http.get("/", headers=BEARER | headers)
 
 
-async def test_a_bug_says_nothing_of_itself_to_the_client(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_internal_error_reveals_nothing_to_the_client(caplog: pytest.LogCaptureFixture) -> None:
     async def broken(http: HttpRequest, principal: Principal, send: Send) -> Response:
         raise ValueError("the secret of /etc/shadow")
 
@@ -57,7 +57,7 @@ async def test_an_error_has_its_status_and_its_details() -> None:
         ({"Origin": "http://evil.example"}, 403, "origin_denied"),
     ],
 )
-async def test_others_do_not_reach_the_handler(headers: dict[str, str], status: int, code: str) -> None:
+async def test_unauthorized_requests_do_not_reach_the_handler(headers: dict[str, str], status: int, code: str) -> None:
     async def reached(http: HttpRequest, principal: Principal, send: Send) -> Response:
         raise AssertionError
 
@@ -81,7 +81,7 @@ GONE = {"type": "http.disconnect"}
 REST = {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def test_work_is_cancelled_when_its_client_has_gone() -> None:
+async def test_work_is_cancelled_when_its_client_disconnects() -> None:
     cancelled = asyncio.Event()
 
     async def work() -> None:
@@ -95,7 +95,7 @@ async def test_work_is_cancelled_when_its_client_has_gone() -> None:
     assert cancelled.is_set()
 
 
-async def test_work_that_is_done_is_done_whoever_waits() -> None:
+async def test_completed_work_is_returned_even_if_the_client_disconnects() -> None:
     async def work() -> int:
         return 3
 
@@ -103,7 +103,7 @@ async def test_work_that_is_done_is_done_whoever_waits() -> None:
 
 
 @pytest.mark.parametrize("error", [HawseError("conflict"), HawseError("deadline_exceeded")])
-async def test_the_error_of_work_is_raised_as_it_is(error: HawseError) -> None:
+async def test_an_error_of_the_work_is_raised_unchanged(error: HawseError) -> None:
     async def work() -> None:
         raise error
 
@@ -112,7 +112,7 @@ async def test_the_error_of_work_is_raised_as_it_is(error: HawseError) -> None:
     assert caught.value is error
 
 
-async def test_a_body_that_ends_in_the_middle_is_none() -> None:
+async def test_an_incomplete_body_is_refused() -> None:
     http = receiving({"type": "http.request", "body": b"half", "more_body": True}, GONE)
     got = []
     with pytest.raises(ClientDisconnectedError):

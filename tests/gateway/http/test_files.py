@@ -98,7 +98,7 @@ async def test_a_file_comes_whole(http: httpx.AsyncClient) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_a_part_is_a_part_of_that_version(http: httpx.AsyncClient, disk: Disk) -> None:
+async def test_a_range_is_of_the_version_that_was_requested(http: httpx.AsyncClient, disk: Disk) -> None:
     answer = await http.get(FILES + "a", headers={"Range": "bytes=1000-"})
     assert (answer.status_code, answer.content) == (206, whole(1000))
     assert answer.headers["content-range"] == f"bytes 1000-{SIZE - 1}/{SIZE}"
@@ -109,18 +109,18 @@ async def test_a_part_is_a_part_of_that_version(http: httpx.AsyncClient, disk: D
 
 
 @pytest.mark.parametrize("address", ["a%2Ffiles%2Fb/x", "a%2Ffiles/x", "local%2Ffiles%2Fx"])
-async def test_a_slash_that_is_escaped_ends_no_name(http: httpx.AsyncClient, disk: Disk, address: str) -> None:
+async def test_an_escaped_slash_is_part_of_the_name(http: httpx.AsyncClient, disk: Disk, address: str) -> None:
     answer = await http.get(f"/v1/sandboxes/{address}")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert disk.seen == []
 
 
-async def test_a_part_beyond_all_numbers_is_the_whole(http: httpx.AsyncClient) -> None:
+async def test_a_range_with_a_huge_number_returns_the_whole_file(http: httpx.AsyncClient) -> None:
     answer = await http.get(FILES + "a", headers={"Range": f"bytes={'9' * 5000}-"})
     assert (answer.status_code, len(answer.content)) == (200, SIZE)
 
 
-async def test_head_tells_and_reads_nothing(http: httpx.AsyncClient, disk: Disk) -> None:
+async def test_head_returns_headers_without_reading_the_file(http: httpx.AsyncClient, disk: Disk) -> None:
     answer = await http.head(FILES + "a")
     assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, str(SIZE), b"")
     assert [call.method for call in disk.seen] == ["file.stat"]
@@ -138,9 +138,7 @@ async def test_head_tells_and_reads_nothing(http: httpx.AsyncClient, disk: Disk)
         ("..%2Fx", "../x"),
     ],
 )
-async def test_a_path_is_what_stands_there_byte_for_byte(
-    http: httpx.AsyncClient, disk: Disk, address: str, path: str
-) -> None:
+async def test_a_path_is_forwarded_byte_for_byte(http: httpx.AsyncClient, disk: Disk, address: str, path: str) -> None:
     assert (await http.head(FILES + address)).status_code == 200
     assert from_raw(disk.seen[-1].params)["path"] == path
 
@@ -155,9 +153,7 @@ async def test_a_path_is_what_stands_there_byte_for_byte(
         ("PUT", "a?mode=9", 400, "invalid_params"),
     ],
 )
-async def test_what_is_wrong_has_its_status(
-    http: httpx.AsyncClient, method: str, path: str, status: int, code: str
-) -> None:
+async def test_an_error_has_its_status(http: httpx.AsyncClient, method: str, path: str, status: int, code: str) -> None:
     answer = await http.request(method, FILES + path)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
@@ -174,7 +170,7 @@ async def test_an_upload_is_the_body_with_its_mode_and_key(http: httpx.AsyncClie
     assert disk.input[disk.seen[-1].ch] == whole()
 
 
-async def test_a_disk_that_takes_nothing_holds_the_upload_up(served: Gateway, disk: Disk) -> None:
+async def test_an_upload_waits_for_a_slow_disk(served: Gateway, disk: Disk) -> None:
     disk.takes = False
     async with RawSocket(served) as raw:
         await raw.send(f"PUT {FILES}up HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode())
@@ -198,7 +194,7 @@ async def test_a_disk_that_takes_nothing_holds_the_upload_up(served: Gateway, di
     await eventually(lambda: disk.cancelled)
 
 
-async def test_a_reader_that_reads_nothing_costs_a_window(served: Gateway, disk: Disk) -> None:
+async def test_a_reader_that_stalls_costs_at_most_a_window(served: Gateway, disk: Disk) -> None:
     async with RawSocket(served) as raw:
         await raw.send(f"GET {FILES}a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
         await eventually(lambda: disk.calls)

@@ -85,7 +85,7 @@ async def http(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
         (BEARER | {"Host": "evil.example"}, 403, "origin_denied"),
     ],
 )
-async def test_no_route_lets_others_in(
+async def test_every_route_requires_a_token(
     http: httpx.AsyncClient, runtime: Played, headers: dict[str, str], status: int, code: str
 ) -> None:
     for verb, path in OPERATIONS:
@@ -107,7 +107,7 @@ async def test_the_runtime_receives_the_principal(http: httpx.AsyncClient, runti
 # ---- what may be said
 
 
-async def test_an_answer_is_the_result(http: httpx.AsyncClient, runtime: Played) -> None:
+async def test_the_response_is_the_result(http: httpx.AsyncClient, runtime: Played) -> None:
     headers = BEARER | {"Idempotency-Key": "k"}
     answer = await http.post(HERE + "terminal.get?timeout=2.5", headers=headers, json={"id": "caf\u00e9"})
     assert (answer.status_code, answer.json()) == (200, {"id": "caf\u00e9"})
@@ -115,7 +115,7 @@ async def test_an_answer_is_the_result(http: httpx.AsyncClient, runtime: Played)
     assert 2 < (runtime.seen[-1].timeout or 0) <= 2.5  # less what it waited for the runtime
 
 
-async def test_no_body_is_no_parameters(http: httpx.AsyncClient) -> None:
+async def test_an_empty_body_means_no_parameters(http: httpx.AsyncClient) -> None:
     assert (await http.post(HERE + "terminal.get", headers=BEARER)).json() == {}
 
 
@@ -147,7 +147,7 @@ JSON = {"Content-Type": "application/json"}
         ("sandbox.list", JSON, b"", 404, "unknown_method"),
     ],
 )
-async def test_what_is_wrong_is_said_and_goes_no_further(
+async def test_an_invalid_request_is_refused_with_its_reason_and_not_forwarded(
     http: httpx.AsyncClient, runtime: Played, path: str, headers: dict[str, str], body: bytes, status: int, code: str
 ) -> None:
     answer = await http.post(HERE + path, headers=BEARER | headers, content=body)
@@ -155,7 +155,7 @@ async def test_what_is_wrong_is_said_and_goes_no_further(
     assert runtime.seen == []
 
 
-async def test_what_is_not_there_is_said(http: httpx.AsyncClient) -> None:
+async def test_an_unknown_path_or_method_is_refused(http: httpx.AsyncClient) -> None:
     for verb, path in [("POST", "/v1/sandboxes/other/terminal.get"), ("GET", HERE + "terminal.get"), ("GET", "/v1/x")]:
         answer = await http.request(verb, path, headers=BEARER)
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
@@ -164,12 +164,12 @@ async def test_what_is_not_there_is_said(http: httpx.AsyncClient) -> None:
 # ---- streams of events
 
 
-async def test_an_error_that_comes_at_once_has_its_status(http: httpx.AsyncClient) -> None:
+async def test_an_error_before_the_first_event_has_its_status(http: httpx.AsyncClient) -> None:
     answer = await http.post(HERE + "exec", headers=BEARER | EVENTS)
     assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
 
 
-async def test_an_error_that_comes_later_is_the_last_event(http: httpx.AsyncClient) -> None:
+async def test_an_error_after_the_first_event_is_the_last_event(http: httpx.AsyncClient) -> None:
     answer = await http.post(HERE + "process.attach", headers=BEARER | EVENTS, json={"id": "late"})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
     blocks = answer.text.strip().split("\n\n")
@@ -177,7 +177,7 @@ async def test_an_error_that_comes_later_is_the_last_event(http: httpx.AsyncClie
     assert json.loads(blocks[1].partition("data: ")[2])["code"] == "interrupted"
 
 
-async def test_a_silent_stream_says_that_it_is_there_until_its_reader_goes(
+async def test_a_silent_stream_sends_keep_alives_until_its_reader_disconnects(
     http: httpx.AsyncClient, runtime: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rest, "HEARTBEAT_SECONDS", 0.02)
@@ -189,7 +189,7 @@ async def test_a_silent_stream_says_that_it_is_there_until_its_reader_goes(
     await eventually(lambda: runtime.cancelled)
 
 
-async def test_whoever_waits_for_an_answer_and_goes_leaves_nothing(gateway: Gateway, runtime: Played) -> None:
+async def test_the_call_of_a_client_that_disconnects_is_cancelled(gateway: Gateway, runtime: Played) -> None:
     async with RawSocket(gateway) as raw:
         body = b'{"id": "hang"}'
         head = f"POST {HERE}process.attach HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
@@ -198,7 +198,7 @@ async def test_whoever_waits_for_an_answer_and_goes_leaves_nothing(gateway: Gate
     await eventually(lambda: runtime.cancelled)
 
 
-async def test_a_reader_that_reads_nothing_costs_a_window(gateway: Gateway, runtime: Played) -> None:
+async def test_a_reader_that_stalls_costs_at_most_a_window(gateway: Gateway, runtime: Played) -> None:
     async with RawSocket(gateway) as raw:
         body = b'{"id": "flood"}'
         head = f"POST {HERE}process.attach HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"

@@ -14,7 +14,7 @@ DOCUMENT = document()
 CALL = "/v1/sandboxes/{sandbox}/"
 
 
-def test_it_is_valid() -> None:
+def test_the_document_is_valid() -> None:
     OpenAPIV31SpecValidator(DOCUMENT).validate()
 
 
@@ -26,7 +26,7 @@ def test_every_method_is_an_operation() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_an_operation_says_what_its_method_says(method: str) -> None:
+def test_an_operation_has_the_parameters_results_and_rights_of_its_method(method: str) -> None:
     spec, operation = METHODS[method], DOCUMENT["paths"][CALL + method]["post"]
     assert operation["summary"] == spec.summary
     content = operation["responses"]["200"]["content"]
@@ -37,7 +37,7 @@ def test_an_operation_says_what_its_method_says(method: str) -> None:
     assert ("application/octet-stream" in operation["requestBody"]["content"]) is spec.input
 
 
-def test_every_error_is_there_under_its_status() -> None:
+def test_every_error_is_listed_under_its_status() -> None:
     codes = {
         code: int(name.removeprefix("E"))
         for name, response in DOCUMENT["components"]["responses"].items()

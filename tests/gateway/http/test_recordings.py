@@ -22,7 +22,7 @@ async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
         yield http
 
 
-async def test_a_recording_is_a_file_for_whoever_has_the_token(http: httpx.AsyncClient) -> None:
+async def test_a_recording_is_a_file_for_a_client_with_a_token(http: httpx.AsyncClient) -> None:
     answer = await http.get(PATH, headers=BEARER)
     assert answer.status_code == 200
     assert answer.content == b"".join(pattern(at, min(50_200, SIZE - at)) for at in range(0, SIZE, 50_200))
@@ -32,12 +32,12 @@ async def test_a_recording_is_a_file_for_whoever_has_the_token(http: httpx.Async
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_its_length_is_told_before_it_is_read(http: httpx.AsyncClient) -> None:
+async def test_head_returns_the_length_without_reading(http: httpx.AsyncClient) -> None:
     answer = await http.head(PATH, headers=BEARER)
     assert (answer.status_code, answer.headers["content-length"], answer.content) == (200, str(SIZE), b"")
 
 
-async def test_a_part_is_read_from_where_it_begins(http: httpx.AsyncClient) -> None:
+async def test_a_range_is_read_from_its_first_byte(http: httpx.AsyncClient) -> None:
     answer = await http.get(PATH, headers=BEARER | {"Range": "bytes=1000-1099"})
     assert (answer.status_code, answer.content) == (206, pattern(1000, 100))
     assert answer.headers["content-range"] == f"bytes 1000-1099/{SIZE}"
@@ -45,13 +45,13 @@ async def test_a_part_is_read_from_where_it_begins(http: httpx.AsyncClient) -> N
     assert (answer.status_code, answer.headers["content-range"]) == (416, f"bytes */{SIZE}")
 
 
-async def test_a_ticket_opens_the_door_once(http: httpx.AsyncClient) -> None:
+async def test_a_ticket_is_valid_for_one_download(http: httpx.AsyncClient) -> None:
     ticket = (await http.post("/v1/tickets", headers=BEARER)).json()["ticket"]
     assert (await http.get(PATH, params={"ticket": ticket})).status_code == 200
     assert (await http.get(PATH, params={"ticket": ticket})).json()["code"] == "unauthenticated"
 
 
-async def test_a_reader_who_may_not_is_told_so_and_gets_no_empty_file(http: httpx.AsyncClient) -> None:
+async def test_a_viewer_gets_an_error_and_not_an_empty_file(http: httpx.AsyncClient) -> None:
     """What a recording is may be known to a viewer; what it holds may be for the owner."""
     answer = await http.get(PATH, headers={"Authorization": f"Bearer {VIEWER_TOKEN}"})
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
@@ -68,7 +68,7 @@ async def test_a_reader_who_may_not_is_told_so_and_gets_no_empty_file(http: http
         (PATH.replace("local", "other"), BEARER, 404, "not_found"),
     ],
 )
-async def test_others_are_refused(
+async def test_unauthorized_requests_are_refused(
     http: httpx.AsyncClient, path: str, headers: dict[str, str], status: int, code: str
 ) -> None:
     answer = await http.get(path, headers=headers)
@@ -92,5 +92,5 @@ async def test_others_are_refused(
         ("lines=1-2", ByteRange(0, 100, 100, False)),
     ],
 )
-def test_a_range_is_one_part_or_everything(header: str | None, part: ByteRange | None) -> None:
+def test_a_range_is_one_part_or_the_whole_file(header: str | None, part: ByteRange | None) -> None:
     assert part_of(100, header) == part

@@ -16,12 +16,12 @@ def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> No
     }
 
 
-def test_a_bug_is_told_without_details() -> None:
+def test_an_internal_error_has_no_details() -> None:
     response = error_response(HawseError("internal", "a bug", details={"traceback": "line 1"}))
     assert "details" not in json.loads(bytes(response.body))
 
 
-def test_an_answer_is_json_that_nobody_keeps() -> None:
+def test_a_response_is_json_that_must_not_be_cached() -> None:
     response = json_response({"a": 1}, 201)
     assert (response.status_code, response.body) == (201, b'{"a":1}')
     assert response.headers["content-type"] == "application/json"

@@ -37,7 +37,7 @@ def content(told: dict[str, Any]) -> bytes:
 
 
 @given(st.lists(st.tuples(st.sampled_from([Kind.OUTPUT, Kind.STDERR]), st.binary(min_size=1, max_size=9)), max_size=30))
-def test_every_byte_is_told_once_in_order_and_at_its_place(pieces: list[tuple[Kind, bytes]]) -> None:
+def test_every_byte_is_sent_once_in_order_and_with_its_offset(pieces: list[tuple[Kind, bytes]]) -> None:
     encoder = SseEncoder(EXEC)
     whole = {"stdout": b"", "stderr": b""}
     names = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
@@ -56,7 +56,7 @@ def test_every_byte_is_told_once_in_order_and_at_its_place(pieces: list[tuple[Ki
 
 
 @given(st.text(max_size=60), st.integers(1, 7))
-def test_text_is_told_as_text_wherever_it_is_cut(text: str, size: int) -> None:
+def test_text_stays_text_wherever_it_is_cut(text: str, size: int) -> None:
     encoder, data, sent = SseEncoder(EXEC), text.encode(), b""
     for at in range(0, len(data), size):
         sent += encoder.piece(UpstreamItem(Kind.OUTPUT, at, data[at : at + size]))
@@ -64,7 +64,7 @@ def test_text_is_told_as_text_wherever_it_is_cut(text: str, size: int) -> None:
     assert "".join(one["data"]["text"] for one in parsed(sent)[:-1]) == text
 
 
-def test_half_a_character_waits_no_longer_than_for_the_next_event() -> None:
+def test_an_incomplete_character_is_sent_before_the_next_event() -> None:
     encoder = SseEncoder(EXEC)
     assert encoder.piece(UpstreamItem(Kind.OUTPUT, 0, b"\xe2\x82")) == b""
     told = parsed(encoder.event(event("exit", {"code": 0})))
@@ -72,14 +72,14 @@ def test_half_a_character_waits_no_longer_than_for_the_next_event() -> None:
     assert content(told[0]) == b"\xe2\x82"
 
 
-def test_whoever_goes_on_from_an_id_misses_nothing() -> None:
+def test_a_reader_that_resumes_from_an_id_misses_nothing() -> None:
     encoder = SseEncoder(EXEC)
     encoder.event(event("opened", {"from": {"stdout": 100, "stderr": 7}}))
     told = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 100, b"abc")))
     assert since(EXEC, told[0]["id"]) == {"stdout": 103, "stderr": 7}
 
 
-def test_a_snapshot_has_no_place_to_go_on_from() -> None:
+def test_a_snapshot_has_no_id_to_resume_from() -> None:
     attach = METHODS["terminal.attach"]
     encoder = SseEncoder(attach)
     assert b"id:" not in encoder.event(event("opened", {"from": 9}))
@@ -88,14 +88,14 @@ def test_a_snapshot_has_no_place_to_go_on_from() -> None:
     assert (told[0]["event"], since(attach, told[0]["id"])) == ("output", 10)
 
 
-def test_a_watch_goes_on_from_its_version() -> None:
+def test_a_watch_resumes_from_its_version() -> None:
     watch = METHODS["watch.start"]
     told = parsed(SseEncoder(watch).event(event("changes", {"version": "w-7", "changes": []})))
     assert since(watch, told[0]["id"]) == "w-7"
 
 
 @pytest.mark.parametrize("last", ["", "x", "1", "1-2-3", "-1-2", "1-²", "1.5-2", f"{'9' * 5000}-1"])
-def test_an_id_that_is_none_is_refused(last: str) -> None:
+def test_an_invalid_id_is_refused(last: str) -> None:
     with pytest.raises(HawseError, match="invalid_params"):
         since(EXEC, last)
 
@@ -106,19 +106,19 @@ def test_what_cannot_be_resumed_has_no_ids() -> None:
         since(METHODS["recording.watch"], "3")
 
 
-def test_an_event_is_one_block_whatever_it_says() -> None:
+def test_an_event_is_one_block_whatever_it_contains() -> None:
     text = msgspec.json.encode({"text": "a\nb\r\n\ndata: x\u2028"})
     assert parsed(message("stdout", text)) == [{"event": "stdout", "data": json.loads(text)}]
 
 
-def test_a_runtime_cannot_write_events_of_its_own_making() -> None:
+def test_a_runtime_cannot_inject_events() -> None:
     watch = SseEncoder(METHODS["watch.start"])
     raw = b'{"version": "1\\nevent: x",\n\n"changes": []}'
     told = parsed(watch.event(Event(ch=1, name="changes\n\nevent: y", value=msgspec.Raw(raw))))
     assert told == [{"event": "changesevent: y", "data": {"version": "1\nevent: x", "changes": []}}]
 
 
-def test_an_error_is_told_with_all_it_has() -> None:
+def test_an_error_event_has_all_fields() -> None:
     error = HawseError("conflict", "taken", admitted="yes", details={"path": "/x"})
     assert parsed(SseEncoder(EXEC).error(error))[0]["data"] == {
         "code": "conflict",

@@ -14,15 +14,13 @@ def link(gateway: Gateway) -> SandboxLink:
     return gateway.connect.links.get("local")
 
 
-async def test_an_answer_comes_back(link: SandboxLink, runtime: FakeRuntime) -> None:
+async def test_a_result_is_returned(link: SandboxLink, runtime: FakeRuntime) -> None:
     async with UpstreamCall(link, "answer", {"x": 1}, principal=OWNER) as request:
         assert await request.result() == {"x": 1}
     assert runtime.seen[-1].principal == OWNER
 
 
-async def test_bytes_come_in_order_and_no_more_than_a_window_is_on_its_way(
-    link: SandboxLink, runtime: FakeRuntime
-) -> None:
+async def test_bytes_arrive_in_order_and_at_most_a_window_is_in_flight(link: SandboxLink, runtime: FakeRuntime) -> None:
     total = 4 * WINDOW
     async with UpstreamCall(link, "flood", {"bytes": total}, principal=OWNER) as request:
         await eventually(lambda: request._items and held(request) == WINDOW)
@@ -37,7 +35,7 @@ def held(request: UpstreamCall) -> int:
     return sum(len(item.payload) for item in request._items if isinstance(item, UpstreamItem))
 
 
-async def test_input_goes_in_pieces_and_its_end_behind_it(link: SandboxLink) -> None:
+async def test_input_is_sent_in_pieces_followed_by_its_end(link: SandboxLink) -> None:
     sent = bytes(range(256)) * 900
     async with UpstreamCall(link, "echo", {}, principal=OWNER) as request:
         back = bytearray()
@@ -56,14 +54,14 @@ async def test_input_goes_in_pieces_and_its_end_behind_it(link: SandboxLink) -> 
         assert await request.result() == {"bytes": len(sent)}
 
 
-async def test_a_call_that_is_over_takes_no_input(link: SandboxLink) -> None:
+async def test_a_completed_call_refuses_input(link: SandboxLink) -> None:
     async with UpstreamCall(link, "fail", {}, principal=OWNER) as request:
         with pytest.raises(HawseError):
             await request.result()
         assert not await request.send(b"x")
 
 
-async def test_input_that_nobody_takes_waits(link: SandboxLink, runtime: FakeRuntime) -> None:
+async def test_input_waits_for_a_runtime_that_does_not_read(link: SandboxLink, runtime: FakeRuntime) -> None:
     async with UpstreamCall(link, "eat", {}, principal=OWNER) as request:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
@@ -72,13 +70,13 @@ async def test_input_that_nobody_takes_waits(link: SandboxLink, runtime: FakeRun
     await eventually(lambda: runtime.cancelled)
 
 
-async def test_its_key_goes_with_it(link: SandboxLink, runtime: FakeRuntime) -> None:
+async def test_the_key_is_forwarded(link: SandboxLink, runtime: FakeRuntime) -> None:
     async with UpstreamCall(link, "answer", {}, principal=OWNER, key="once") as request:
         await request.result()
     assert runtime.seen[-1].key == "once"
 
 
-async def test_events_are_paid_for_and_passed_over(link: SandboxLink) -> None:
+async def test_events_are_credited_and_skipped(link: SandboxLink) -> None:
     async with UpstreamCall(link, "events", {"count": 500, "size": 2000}, principal=OWNER) as request:
         assert [data async for data in request.data()] == []
 
@@ -89,13 +87,13 @@ async def test_an_error_is_raised(link: SandboxLink) -> None:
             await request.result()
 
 
-async def test_a_broken_line_is_an_error_too(link: SandboxLink) -> None:
+async def test_a_lost_link_is_raised_as_an_error(link: SandboxLink) -> None:
     async with UpstreamCall(link, "die", {}, principal=OWNER) as request:
         with pytest.raises(HawseError, match="interrupted"):
             await request.result()
 
 
-async def test_leaving_cancels_what_is_not_over(link: SandboxLink, runtime: FakeRuntime) -> None:
+async def test_leaving_the_context_cancels_an_unfinished_call(link: SandboxLink, runtime: FakeRuntime) -> None:
     async with UpstreamCall(link, "hang", {}, principal=OWNER) as request:
         await eventually(lambda: runtime.seen)
     await eventually(lambda: runtime.cancelled)

@@ -141,14 +141,14 @@ async def test_a_stalled_viewer_lags_and_is_reseeded(stack: Stack) -> None:
 # ---- what it does not do
 
 
-async def test_it_wakes_no_sandbox(stack: Stack) -> None:
+async def test_a_scrape_starts_no_sandbox(stack: Stack) -> None:
     said = await scrape(stack.base, stack.token)
     assert said['hawse_sandboxes{state="stopped"}'] == 1
     assert said.local("hawse_sandbox_up") is None
     assert stack.runtimes() == []
 
 
-async def test_a_runtime_that_hangs_is_said_to_be_down_and_one_that_died_stays_so(stack: Stack) -> None:
+async def test_a_runtime_that_hangs_is_reported_down_and_one_that_died_stays_down(stack: Stack) -> None:
     async with peer(stack) as client:
         await client.ask("runtime.info")
         (runtime,) = stack.runtimes()
@@ -196,7 +196,7 @@ GOOD: dict[str, Any] = dict.fromkeys(RUNTIME, 3) | {"echo": {"counts": [1] * 14,
         (GOOD | {"echo": {"counts": [1] * 13, "seconds": 0}}, 0),
     ],
 )
-async def test_what_a_runtime_says_is_checked(tmp_path: Path, value: Any, up: int) -> None:
+async def test_the_reply_of_a_runtime_is_validated(tmp_path: Path, value: Any, up: int) -> None:
     async with Told(tmp_path / "s") as runtime, Gateway(runtime) as gateway, gateway.peer() as client:
         await client.ask("answer")
         runtime.value = value
@@ -207,7 +207,7 @@ async def test_what_a_runtime_says_is_checked(tmp_path: Path, value: Any, up: in
         assert gateway.provider.starts == 1
 
 
-def test_every_number_of_a_runtime_is_told() -> None:
+def test_every_counter_of_a_runtime_is_exported() -> None:
     assert {*RUNTIME, "echo"} == set(RuntimeMetricsResult.__struct_fields__)
     assert len(GOOD["echo"]["counts"]) == len(ECHO_BOUNDS) + 1
 
@@ -221,7 +221,9 @@ def test_every_number_of_a_runtime_is_told() -> None:
         (BEARER | {"Host": "evil.example"}, 403, "origin_denied"),
     ],
 )
-async def test_only_the_owner_is_told(gateway: Gateway, headers: dict[str, str], status: int, code: str) -> None:
+async def test_metrics_require_the_owners_token(
+    gateway: Gateway, headers: dict[str, str], status: int, code: str
+) -> None:
     async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
         answer = await http.get("/metrics", headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)

@@ -17,7 +17,7 @@ def read(out: Exposition) -> dict[tuple[str, frozenset[tuple[str, str]]], float]
     }
 
 
-def test_a_family_says_what_it_is_once_and_then_its_samples() -> None:
+def test_a_family_has_its_help_and_type_once_before_its_samples() -> None:
     out = Exposition()
     out.add(Family("a_total", "counter", "How often."), [({"of": "x"}, 1), ({"of": "y"}, 2.5)])
     out.add(Family("b", "gauge", "What is."), [({}, 3)])
@@ -27,7 +27,7 @@ def test_a_family_says_what_it_is_once_and_then_its_samples() -> None:
     )
 
 
-def test_without_samples_nothing_is_said() -> None:
+def test_a_family_without_samples_is_omitted() -> None:
     out = Exposition()
     out.add(Family("a", "gauge", "A."), [])
     assert out.text() == ""
@@ -47,7 +47,7 @@ def test_a_histogram_counts_what_is_below_each_bound() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.floats(allow_nan=False) | st.integers(0, 1 << 63))
-def test_any_label_and_number_come_through(label: str, value: float) -> None:
+def test_any_label_and_number_can_be_parsed_back(label: str, value: float) -> None:
     out = Exposition()
     out.add(Family("a", "gauge", "Back\\slash\nand line."), [({"of": label}, value)])
     ((_, labels), number) = next(iter(read(out).items()))

@@ -54,22 +54,22 @@ def test_by_name() -> None:
         "a@b",
     ],
 )
-def test_other_names_are_none(host: str | None) -> None:
+def test_other_host_names_are_not_previews(host: str | None) -> None:
     assert find(host, "/") is None
 
 
-def test_without_a_name_to_be_below_there_are_none() -> None:
+def test_without_a_preview_host_no_host_name_is_a_preview() -> None:
     assert find(f"5173-box-{TOKEN}.localhost", "/", below=None) is None
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/p", "/p/", "/p/box", "/p/box/", "/p/box/TOKEN/", "/p/-box/abc/", "/q/box/abc/"]
 )
-def test_other_paths_are_none(path: str) -> None:
+def test_other_paths_are_not_previews(path: str) -> None:
     assert find("localhost", path) is None
 
 
-def test_two_hosts_are_none() -> None:
+def test_a_request_with_two_host_headers_is_not_a_preview() -> None:
     request = scope(f"5173-box-{TOKEN}.localhost", "/")
     request["headers"] *= 2
     assert PreviewAddresses("localhost").find(request) is None

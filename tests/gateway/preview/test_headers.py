@@ -25,7 +25,7 @@ def value(pairs: Pairs, name: bytes) -> list[bytes]:
     return [v for n, v in pairs if n == name]
 
 
-def test_a_program_believes_itself_on_localhost_and_is_told_the_rest() -> None:
+def test_a_program_receives_localhost_as_host_and_the_public_address_in_x_forwarded_headers() -> None:
     given = asked((b"host", b"evil"), (b"x-forwarded-for", b"1.1.1.1"), (b"forwarded", b"for=1"), target=BY_PATH)
     assert given == [
         (b"host", b"localhost:5173"),
@@ -37,7 +37,7 @@ def test_a_program_believes_itself_on_localhost_and_is_told_the_rest() -> None:
     assert value(asked(), b"x-forwarded-prefix") == []
 
 
-def test_what_is_for_one_hop_stays_there() -> None:
+def test_hop_by_hop_headers_are_removed() -> None:
     pairs = ((b"connection", b"keep-alive, X-Mine"), (b"x-mine", b"1"), (b"te", b"trailers"), (b"keep-alive", b"5"))
     more = (
         (b"upgrade", b"h2c"),
@@ -49,23 +49,23 @@ def test_what_is_for_one_hop_stays_there() -> None:
     assert answered(*pairs, *more)[:-1] == [(b"x-yours", b"2")]
 
 
-def test_a_length_beside_chunks_does_not_count() -> None:
+def test_content_length_beside_transfer_encoding_is_removed() -> None:
     pairs = answered((b"Content-Length", b"3"), (b"Transfer-Encoding", b"chunked"))
     assert value(pairs, b"content-length") == []
 
 
-def test_connection_cannot_name_what_frames_the_message() -> None:
+def test_connection_cannot_remove_content_length() -> None:
     assert value(asked((b"connection", b"content-length"), (b"content-length", b"5")), b"content-length") == [b"5"]
 
 
 @pytest.mark.parametrize("token", [b"the owner's token", b"the viewer's"])
-def test_the_gateways_own_tokens_stay_here(token: bytes) -> None:
+def test_tokens_of_the_gateway_do_not_reach_the_program(token: bytes) -> None:
     theirs = (b"authorization", b"Bearer something of theirs")
     assert value(asked((b"authorization", b"Bearer " + token), theirs), b"authorization") == [theirs[1]]
     assert value(asked((b"authorization", b"bearer   " + token)), b"authorization") == []
 
 
-def test_a_page_by_path_is_put_in_a_sandbox() -> None:
+def test_a_page_by_path_gets_a_csp_sandbox() -> None:
     pairs = answered((b"content-security-policy", b"default-src *"), target=BY_PATH)
     assert value(pairs, b"content-security-policy") == [b"default-src *", SANDBOX]
     assert b"allow-same-origin" not in SANDBOX
@@ -74,14 +74,14 @@ def test_a_page_by_path_is_put_in_a_sandbox() -> None:
     assert value(answered(), b"access-control-allow-origin") == []
 
 
-def test_what_would_speak_for_more_than_the_preview_is_left_out() -> None:
+def test_headers_that_affect_more_than_the_preview_are_removed() -> None:
     storage = ((b"Clear-Site-Data", b'"*"'), (b"Service-Worker-Allowed", b"/"))
     host = ((b"Strict-Transport-Security", b"max-age=1"), (b"Alt-Svc", b'h3=":1"'), (b"NEL", b"{}"))
     assert len(answered(*storage, *host, target=BY_PATH)) == 3
     assert [name for name, _ in answered(*storage, *host)] == [b"service-worker-allowed", b"referrer-policy"]
 
 
-def test_an_address_is_told_to_no_other_site() -> None:
+def test_the_address_is_not_sent_to_other_sites() -> None:
     assert value(answered((b"referrer-policy", b"unsafe-url")), b"referrer-policy") == [b"same-origin"]
 
 
@@ -101,7 +101,7 @@ def test_an_address_is_told_to_no_other_site() -> None:
         (b"http://OWN/a", b"/a", b"PREFIX/a"),
     ],
 )
-def test_a_place_on_localhost_is_found_by_the_browser(given: bytes, by_name: bytes, by_path: bytes) -> None:
+def test_a_location_on_localhost_is_rewritten_for_the_browser(given: bytes, by_name: bytes, by_path: bytes) -> None:
     for target, expected in ((BY_NAME, by_name), (BY_PATH, by_path)):
         expected = expected.replace(b"PREFIX", target.prefix.encode())
         assert value(
@@ -109,12 +109,12 @@ def test_a_place_on_localhost_is_found_by_the_browser(given: bytes, by_name: byt
         ) == [expected]
 
 
-def test_a_place_that_has_the_prefix_keeps_one() -> None:
+def test_a_location_with_the_prefix_keeps_a_single_prefix() -> None:
     location = f"http://gw:8080{BY_PATH.prefix}/x".encode()
     assert value(answered((b"location", location), target=BY_PATH), b"location") == [f"{BY_PATH.prefix}/x".encode()]
 
 
-def test_a_cookie_is_for_this_preview_alone() -> None:
+def test_a_cookie_is_restricted_to_its_preview() -> None:
     cookie = (b"set-cookie", b"sid=1; Domain=.example.org; path=/app; HttpOnly")
     assert value(answered(cookie), b"set-cookie") == [b"sid=1; path=/app; HttpOnly"]
     assert value(answered(cookie, target=BY_PATH), b"set-cookie") == [
@@ -125,7 +125,7 @@ def test_a_cookie_is_for_this_preview_alone() -> None:
     ]
 
 
-def test_a_program_sees_the_cookies_of_its_preview_alone() -> None:
+def test_a_program_receives_only_the_cookies_of_its_preview() -> None:
     cookies = (b"cookie", b"p-abcdefgh-sid=1; session=of-the-gateway; p-other000-sid=2; p-abcdefgh-b=3")
     assert value(asked(cookies, target=BY_PATH), b"cookie") == [b"sid=1; b=3"]
     assert value(asked((b"cookie", b"session=1"), target=BY_PATH), b"cookie") == []
@@ -145,7 +145,7 @@ def test_the_previews_own_origin_is_translated_like_host(target: PreviewTarget, 
 @pytest.mark.parametrize(
     "origin", [b"null", b"http://evil.example", b"http://localhost:5173", b"http://x." + BY_NAME.host.encode(), b""]
 )
-def test_another_origin_stays_as_it_is(origin: bytes) -> None:
+def test_another_origin_is_unchanged(origin: bytes) -> None:
     given = asked((b"origin", origin), (b"referer", origin + b"/a"))
     assert (value(given, b"origin"), value(given, b"referer")) == ([origin], [origin + b"/a"])
 
@@ -171,7 +171,7 @@ def test_a_program_that_allows_its_own_origin_allows_its_page_by_path(allowed: b
 
 
 @pytest.mark.parametrize("name", [b"x_forwarded_for", b"x_forwarded-host", b"x-real_ip", b"proxy_authorization"])
-def test_a_header_that_a_program_cannot_tell_from_one_of_ours_is_dropped(name: bytes) -> None:
+def test_headers_that_wsgi_confuses_with_forwarded_headers_are_removed(name: bytes) -> None:
     assert value(asked((name, b"1.1.1.1")), name) == []
 
 

@@ -19,7 +19,7 @@ MIB = 1 << 20
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_a_request_is_seen_as_it_was_made(preview: Previewed) -> None:
+async def test_a_request_is_forwarded_unchanged(preview: Previewed) -> None:
     answer = await preview.http.request("PATCH", "/a%20b//c/?x=%2F&y", content=b"body", headers={"X-Mine": "1"})
     seen = answer.json()
     assert (seen["method"], seen["target"], seen["body"]) == ("PATCH", "/a%20b//c/?x=%2F&y", "body")
@@ -30,7 +30,7 @@ async def test_a_request_is_seen_as_it_was_made(preview: Previewed) -> None:
     assert headers["x-forwarded-prefix"] == preview.path
 
 
-async def test_events_come_one_by_one(preview: Previewed) -> None:
+async def test_events_are_streamed_one_by_one(preview: Previewed) -> None:
     async with preview.http.stream("GET", "/events", params={"n": 3}) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         lines = answer.aiter_lines()
@@ -40,7 +40,7 @@ async def test_events_come_one_by_one(preview: Previewed) -> None:
             assert await anext(lines) == ""
 
 
-async def test_who_leaves_a_stream_of_events_leaves_nothing_behind(preview: Previewed) -> None:
+async def test_a_client_that_leaves_an_event_stream_leaves_no_resources_behind(preview: Previewed) -> None:
     await preview.http.get("/left")
     before = await preview.held()
     async with asyncio.timeout(20):
@@ -50,7 +50,7 @@ async def test_who_leaves_a_stream_of_events_leaves_nothing_behind(preview: Prev
     await preview.until_held(before)
 
 
-async def test_a_reader_that_stops_makes_the_program_wait_and_costs_no_memory(preview: Previewed) -> None:
+async def test_a_reader_that_stops_blocks_the_program_and_costs_no_memory(preview: Previewed) -> None:
     size = 100 * MIB
     gateway = psutil.Process(preview.stack.pid)
     runtime = await preview.sandbox.call("runtime.info")
@@ -67,7 +67,7 @@ async def test_a_reader_that_stops_makes_the_program_wait_and_costs_no_memory(pr
     assert (await preview.sandbox.call("runtime.info"))["memory"] - runtime["memory"] < 16 * MIB
 
 
-async def test_a_body_of_unknown_length_is_passed_on(preview: Previewed) -> None:
+async def test_a_body_of_unknown_length_is_forwarded(preview: Previewed) -> None:
     block = bytes(range(251)) * 1000
 
     async def body() -> AsyncIterator[bytes]:
@@ -78,7 +78,7 @@ async def test_a_body_of_unknown_length_is_passed_on(preview: Previewed) -> None
     assert (count, digest) == (40 * len(block), hashlib.sha256(block * 40).hexdigest())
 
 
-async def test_an_answer_may_begin_before_the_question_has_ended(preview: Previewed) -> None:
+async def test_a_response_may_begin_before_the_request_has_ended(preview: Previewed) -> None:
     """10 MiB come back while they are sent: more than all windows and buffers on the way hold."""
     block, count = bytes(range(256)) * 256, 160
     reader, writer = await asyncio.open_connection("127.0.0.1", preview.stack.port)
@@ -97,12 +97,12 @@ async def test_an_answer_may_begin_before_the_question_has_ended(preview: Previe
     assert answer.partition(b"\r\n\r\n")[2] == block * count
 
 
-async def test_an_answer_that_breaks_off_is_not_taken_for_whole(preview: Previewed) -> None:
+async def test_a_response_that_breaks_off_is_incomplete_for_the_browser(preview: Previewed) -> None:
     with pytest.raises(httpx.RemoteProtocolError, match="without sending"):
         await preview.http.get("/broken")
 
 
-async def test_answers_without_a_body(preview: Previewed) -> None:
+async def test_responses_without_a_body(preview: Previewed) -> None:
     assert (await preview.http.post("/next", content="nobody")).status_code == 204
     head = await preview.http.head("/bytes", params={"n": 5})
     assert (head.status_code, head.content) == (200, b"")
@@ -121,7 +121,7 @@ async def test_redirects_and_cookies_lead_back_into_the_preview(preview: Preview
     assert (await preview.http.get("/seen")).json()["headers"].count(["cookie", "sid=1"]) == 0, "not below its path"
 
 
-async def test_a_program_that_speaks_no_http_is_a_bad_gateway(preview: Previewed) -> None:
+async def test_a_program_that_does_not_speak_http_is_a_bad_gateway(preview: Previewed) -> None:
     async with preview.sandbox.process(["python3", "-c", NOISE]) as process:
         async for line in process.stdout:
             port = int(line)
@@ -143,7 +143,7 @@ async def test_a_program_that_speaks_no_http_is_a_bad_gateway(preview: Previewed
         ("HTTP/1.1 700 Huh\r\nContent-Length: 2\r\n\r\nok", 502, None),
     ],
 )
-async def test_odd_answers_are_understood_or_refused(
+async def test_unusual_responses_are_forwarded_or_refused(
     preview: Previewed, answer: str, status: int, body: str | None
 ) -> None:
     before = len(preview.stack.printed)

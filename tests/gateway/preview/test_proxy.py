@@ -24,13 +24,13 @@ async def get(preview: Previewed, path: str, **headers: str) -> httpx.Response:
     return await preview.http.get(f"{preview.stack.base}{path}", headers=headers)
 
 
-async def test_both_addresses_lead_there_and_none_needs_a_token_of_the_gateway(preview: Previewed) -> None:
+async def test_both_addresses_reach_the_program_without_a_token_of_the_gateway(preview: Previewed) -> None:
     assert (await get(preview, f"{preview.path}/seen")).json()["target"] == "/seen"
     assert (await get(preview, "/v1/tickets", Host=preview.name)).json()["target"] == "/v1/tickets"
     assert (await get(preview, "/healthz", Host=preview.name)).json()["target"] == "/healthz"
 
 
-async def test_a_path_without_its_last_slash_is_told_where_it_is(preview: Previewed) -> None:
+async def test_a_path_without_its_last_slash_is_redirected(preview: Previewed) -> None:
     answer = await get(preview, f"{preview.path}?a=b")
     assert (answer.status_code, answer.headers["location"]) == (308, f"{preview.path}/?a=b")
 
@@ -43,7 +43,7 @@ async def test_the_gateways_own_headers_are_not_on_a_preview(preview: Previewed)
     assert "content-security-policy" in (await get(preview, "/")).headers
 
 
-async def test_what_is_no_preview_is_the_gateways(preview: Previewed) -> None:
+async def test_other_requests_are_for_the_gateway(preview: Previewed) -> None:
     assert (await get(preview, "/healthz")).json()["status"] == "ok"
     assert (await get(preview, "/", Host="no-preview.localhost")).status_code == 403
     assert (await get(preview, f"{preview.path}/seen", Host="evil.example")).status_code == 403
@@ -61,7 +61,7 @@ async def test_unknown_tokens_are_404_and_stale_ones_410(preview: Previewed) -> 
     assert port.status_code == 404, "the port in the name is the one it is for"
 
 
-async def test_a_port_on_which_nobody_listens_is_502(preview: Previewed) -> None:
+async def test_a_port_without_a_listener_is_502(preview: Previewed) -> None:
     token = (await preview.sandbox.call("port.expose", {"port": 1}))["token"]
     answer = await get(preview, f"/p/local/{token}/")
     assert (answer.status_code, answer.json()["code"]) == (502, "unavailable")
@@ -71,14 +71,14 @@ async def test_a_port_on_which_nobody_listens_is_502(preview: Previewed) -> None
     assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
 
 
-async def test_the_gateways_own_port_and_the_machines_are_not_to_be_exposed(preview: Previewed) -> None:
+async def test_ports_of_the_gateway_and_of_the_host_cannot_be_exposed(preview: Previewed) -> None:
     with socket.create_server(("127.0.0.1", 0)) as machine:
         for port in (preview.stack.port, machine.getsockname()[1]):
             with pytest.raises(hawse.HawseError, match="forbidden"):
                 await preview.sandbox.call("port.expose", {"port": port})
 
 
-async def test_a_port_that_somebody_else_took_is_not_shown(preview: Previewed) -> None:
+async def test_a_port_taken_over_by_another_program_is_not_forwarded(preview: Previewed) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -88,7 +88,7 @@ async def test_a_port_that_somebody_else_took_is_not_shown(preview: Previewed) -
         assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 
 
-async def test_taken_back_it_is_gone_for_those_who_are_in_it_too(preview: Previewed) -> None:
+async def test_revoking_a_preview_also_ends_its_open_connections(preview: Previewed) -> None:
     async with preview.http.stream("GET", "/silent") as answer, preview.socket() as open_socket:
         await preview.sandbox.call("port.unexpose", {"port": preview.port})
         with pytest.raises(httpx.RemoteProtocolError):
@@ -103,7 +103,7 @@ async def test_taken_back_it_is_gone_for_those_who_are_in_it_too(preview: Previe
     preview.http = renewed.http
 
 
-async def test_one_preview_has_a_bound(preview: Previewed) -> None:
+async def test_the_number_of_requests_of_one_preview_is_limited(preview: Previewed) -> None:
     limits = httpx.Limits(max_connections=None)
     url = f"{preview.stack.base}{preview.path}"
     async with httpx.AsyncClient(trust_env=False, limits=limits, timeout=30) as http, asyncio.TaskGroup() as tasks:
@@ -126,7 +126,7 @@ async def test_one_preview_has_a_bound(preview: Previewed) -> None:
         left.set()
 
 
-async def test_a_sandbox_that_does_not_run_is_not_started_for_a_look(preview: Previewed, tmp_path: Path) -> None:
+async def test_a_preview_does_not_start_its_sandbox(preview: Previewed, tmp_path: Path) -> None:
     provider = LocalProvider(StateDirectory(tmp_path), "none")
     app = create_app(AccessPolicy("a token"), provider)
     async with app.router.lifespan_context(app):

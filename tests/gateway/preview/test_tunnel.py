@@ -75,7 +75,7 @@ async def ported(tmp_path: Path) -> AsyncIterator[Ported]:
         yield runtime
 
 
-async def test_what_is_written_is_read_at_the_other_end(ported: Ported) -> None:
+async def test_written_bytes_reach_the_program_and_come_back(ported: Ported) -> None:
     async with tunnel(ported, "echo") as there:
         assert there.port == 80
         await there.write(b"one ", b"", b"two")
@@ -89,7 +89,7 @@ async def test_what_is_written_is_read_at_the_other_end(ported: Ported) -> None:
             await there.write(b"late")
 
 
-async def test_more_than_a_window_comes_as_it_is_read(ported: Ported) -> None:
+async def test_more_than_a_window_arrives_as_it_is_read(ported: Ported) -> None:
     async with tunnel(ported, "flood") as there:
         (ch,) = ported.calls
         await eventually(lambda: len(there._chunks) == WINDOW // 65_536)
@@ -125,19 +125,19 @@ async def test_writes_of_several_tasks_keep_their_order(ported: Ported) -> None:
         assert read == b"".join(bytes([number]) * 1000 for number in range(50))
 
 
-async def test_what_the_runtime_refuses_is_raised_on_entering(ported: Ported) -> None:
+async def test_an_error_of_the_runtime_is_raised_on_entering(ported: Ported) -> None:
     with pytest.raises(HawseError, match="not_found"):
         async with tunnel(ported, "unknown"):
             pass
 
 
-async def test_who_leaves_cancels(ported: Ported) -> None:
+async def test_leaving_the_context_cancels_the_call(ported: Ported) -> None:
     async with tunnel(ported, "flood"):
         pass
     assert len(ported.cancelled) == 1
 
 
-async def test_who_is_cancelled_while_it_enters_leaves_nothing(ported: Ported) -> None:
+async def test_cancelling_while_entering_cancels_the_call(ported: Ported) -> None:
     async with asyncio.TaskGroup() as tasks:
         links = Links(FakeProvider(ported.path), tasks)
 
@@ -152,7 +152,7 @@ async def test_who_is_cancelled_while_it_enters_leaves_nothing(ported: Ported) -
         links.stop()
 
 
-async def test_a_line_that_breaks_wakes_reader_and_writer(ported: Ported) -> None:
+async def test_a_lost_link_wakes_reader_and_writer(ported: Ported) -> None:
     async with tunnel(ported, "deaf") as there:
         await there.write(bytes(ported.limits.input_window))
         tasks = [asyncio.create_task(work) for work in (there.read(), there.write(b"x"))]

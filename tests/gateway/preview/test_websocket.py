@@ -23,7 +23,7 @@ from tests.support.previewed import Previewed
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_text_and_bytes_come_back_as_they_were_sent(preview: Previewed) -> None:
+async def test_text_and_bytes_are_echoed_unchanged(preview: Previewed) -> None:
     async with preview.socket() as socket:
         for message in ("text ✓", b"\x00\xff bytes", "", b"", os.urandom(900_000)):
             await socket.send(message)
@@ -36,7 +36,7 @@ async def test_a_message_in_fragments_arrives_whole(preview: Previewed) -> None:
         assert await socket.recv() == "a message in parts"
 
 
-async def test_many_messages_keep_their_order_while_nobody_reads(preview: Previewed) -> None:
+async def test_many_messages_keep_their_order_while_they_are_not_read(preview: Previewed) -> None:
     async with preview.socket() as socket:
 
         async def send() -> None:
@@ -56,7 +56,7 @@ async def test_the_program_chooses_the_subprotocol(preview: Previewed) -> None:
         assert socket.subprotocol is None
 
 
-async def test_a_refusal_is_the_programs_own(preview: Previewed) -> None:
+async def test_a_refusal_of_the_program_is_passed_on(preview: Previewed) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await preview.socket(subprotocols=["nobody"])
     assert refused.value.response.status_code == 418
@@ -92,7 +92,7 @@ async def test_close_codes_pass_both_ways(preview: Previewed) -> None:
     await preview.until_left("socket 4001 bye")
 
 
-async def test_who_vanishes_leaves_nothing_behind(preview: Previewed) -> None:
+async def test_a_client_that_aborts_leaves_no_resources_behind(preview: Previewed) -> None:
     await preview.http.get("/left")
     before = await preview.held()
     for _ in range(5):
@@ -103,7 +103,7 @@ async def test_who_vanishes_leaves_nothing_behind(preview: Previewed) -> None:
     await preview.until_held(before)
 
 
-async def test_by_name_it_is_the_same(preview: Previewed) -> None:
+async def test_a_preview_by_name_reaches_the_same_program(preview: Previewed) -> None:
     url = f"ws://{preview.name}/socket"
     async with preview.socket(host="127.0.0.1", port=preview.stack.port) as socket:
         await socket.send("path")
@@ -113,7 +113,7 @@ async def test_by_name_it_is_the_same(preview: Previewed) -> None:
         assert await socket.recv() == "name"
 
 
-async def test_a_token_that_does_not_hold_is_refused_before_the_upgrade(preview: Previewed) -> None:
+async def test_an_invalid_token_is_refused_before_the_upgrade(preview: Previewed) -> None:
     url = f"ws://127.0.0.1:{preview.stack.port}/p/local/{'a' * 26}{preview.token[-6:]}/socket"
     with pytest.raises(InvalidStatus) as refused:
         await connect(url, proxy=None)
@@ -233,7 +233,7 @@ async def test_a_program_may_close_in_the_segment_of_its_101(
 
 
 @pytest.mark.parametrize("last", ["end", "result", "error"])
-async def test_what_is_no_answer_to_an_upgrade_is_502_at_once(tmp_path: Path, last: str) -> None:
+async def test_an_invalid_response_to_an_upgrade_is_502_immediately(tmp_path: Path, last: str) -> None:
     program = Played(tmp_path / "s", b"", lambda data: [data.replace(b"Sec-WebSocket-Accept: ", b"X: ")], last)
     with pytest.raises(InvalidStatus) as refused:
         async with played(program):
@@ -241,7 +241,7 @@ async def test_what_is_no_answer_to_an_upgrade_is_502_at_once(tmp_path: Path, la
     assert refused.value.response.status_code == 502
 
 
-async def test_a_program_that_was_speaking_when_the_browser_closed_still_answers_the_close(tmp_path: Path) -> None:
+async def test_a_program_that_was_sending_when_the_browser_closed_still_answers_the_close(tmp_path: Path) -> None:
     class Speaking(Played):
         def hear(self, what: str) -> None:
             super().hear(what)
@@ -257,7 +257,7 @@ async def test_a_program_that_was_speaking_when_the_browser_closed_still_answers
     assert program.came == ["CLOSE", "more", "cancel"]
 
 
-async def test_what_a_browser_says_to_a_program_that_has_closed_is_dropped(
+async def test_messages_to_a_program_that_has_closed_are_dropped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The answer to the close waits behind a large message that the program does not take, and another behind it."""

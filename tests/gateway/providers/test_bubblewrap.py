@@ -43,35 +43,35 @@ def test_the_workspace_is_shared_and_is_home(paths: SandboxPaths) -> None:
     assert (paths.workspace / "file").read_text() == "hello\n"
 
 
-def test_of_the_state_only_the_workspace_and_the_sockets_folder_are_seen(paths: SandboxPaths) -> None:
+def test_only_the_workspace_and_the_socket_directory_of_the_state_are_visible(paths: SandboxPaths) -> None:
     (paths.run / "runtime.sock").touch()
     run = inside(paths, "sh", "-c", f"ls -d {paths.home.parent.parent}; find / -xdev -name token; ls /run/hawse")
     assert run.stdout.split() == ["runtime.sock"]
 
 
-def test_the_systems_files_can_be_read_and_not_written(paths: SandboxPaths) -> None:
+def test_system_files_are_read_only(paths: SandboxPaths) -> None:
     run = inside(paths, "sh", "-c", "head -c1 /etc/passwd > /dev/null && echo read; touch /usr/x; touch /etc/hosts")
     assert run.stdout.split() == ["read"]
     assert run.stderr.count("Read-only file system") == 2
 
 
-def test_no_passwords_and_no_home_are_seen(paths: SandboxPaths) -> None:
+def test_password_files_and_home_directories_are_hidden(paths: SandboxPaths) -> None:
     run = inside(paths, "sh", "-c", "ls /etc/shadow /etc/sudoers /home /var/lib /boot /mnt /root/.ssh")
     assert run.stdout == ""
 
 
-def test_the_environment_is_ours_alone(paths: SandboxPaths) -> None:
+def test_the_environment_contains_only_what_the_gateway_sets(paths: SandboxPaths) -> None:
     names = {line.partition("=")[0] for line in inside(paths, "env").stdout.splitlines()}
     assert names - {"PWD", "_", "SHLVL"} == {"PATH", "HOME", "LANG", "SHELL", "USER", "LOGNAME"}
 
 
-def test_no_process_outside_is_seen(paths: SandboxPaths) -> None:
+def test_processes_outside_the_sandbox_are_hidden(paths: SandboxPaths) -> None:
     pids = python(paths, "import os; print(*[p for p in os.listdir('/proc') if p.isdigit()])").split()
     assert len(pids) <= 3
     assert str(os.getpid()) not in pids
 
 
-def test_no_capability_is_left_and_none_can_be_had(paths: SandboxPaths) -> None:
+def test_a_sandbox_has_no_capabilities_and_cannot_gain_any(paths: SandboxPaths) -> None:
     status = python(paths, "print(open('/proc/self/status').read())")
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
     assert int(fields["CapEff"], 16) == 0
@@ -84,20 +84,20 @@ def test_a_pty_can_be_opened_inside(paths: SandboxPaths) -> None:
     assert python(paths, program).split() == ["/dev/pts/0", "b'x'"]
 
 
-def test_temporary_files_are_its_own_and_for_everybody_in_it(paths: SandboxPaths, tmp_path: Path) -> None:
+def test_each_sandbox_has_its_own_world_writable_tmp(paths: SandboxPaths, tmp_path: Path) -> None:
     outside = tmp_path / "of-somebody-else"
     outside.touch()
     program = f"import os; print(oct(os.stat('/tmp').st_mode & 0o7777), os.path.exists({str(outside)!r}))"
     assert python(paths, program) == "0o1777 False"
 
 
-def test_the_runtime_can_be_loaded_inside_from_wherever_it_is(paths: SandboxPaths) -> None:
+def test_the_runtime_can_be_imported_inside_from_any_installation_directory(paths: SandboxPaths) -> None:
     (paths.workspace / "asyncio.py").write_text("raise SystemExit('imported from the workspace')")
     where = python(paths, "import asyncio, runtime, hawse.wire; print('loaded')")
     assert where == "loaded"
 
 
-def test_names_resolve_as_they_do_outside(paths: SandboxPaths) -> None:
+def test_host_names_resolve_as_they_do_outside(paths: SandboxPaths) -> None:
     assert python(paths, "import socket; print(socket.gethostname(), socket.gethostbyname('localhost'))") == (
         "hawse 127.0.0.1"
     )
@@ -124,11 +124,11 @@ print(len(zombies()))
 
 
 @pytest.mark.parametrize("code", [0, 3, 77])
-def test_the_exit_code_comes_out(paths: SandboxPaths, code: int) -> None:
+def test_the_exit_code_is_passed_through(paths: SandboxPaths, code: int) -> None:
     assert inside(paths, "sh", "-c", f"exit {code}").returncode == code
 
 
-def test_a_bwrap_that_does_not_work_says_why(tmp_path: Path) -> None:
+def test_the_reason_why_bwrap_does_not_work_is_reported(tmp_path: Path) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
     broken.chmod(0o755)
@@ -138,7 +138,7 @@ def test_a_bwrap_that_does_not_work_says_why(tmp_path: Path) -> None:
     assert "No such file" in str(bubblewrap.probe(str(tmp_path / "none")))
 
 
-def test_an_older_bwrap_is_not_given_what_it_does_not_know(tmp_path: Path) -> None:
+def test_an_older_bwrap_gets_only_options_that_it_supports(tmp_path: Path) -> None:
     old = tmp_path / "bwrap"
     old.write_text("#!/bin/sh\necho usage\n")
     old.chmod(0o755)

@@ -74,7 +74,7 @@ def make(state: StateDirectory) -> Iterator[Make]:
             child.wait()
 
 
-async def test_a_sandbox_is_started_when_it_is_needed_and_then_found(make: Make) -> None:
+async def test_a_sandbox_is_started_when_it_is_needed_and_then_reused(make: Make) -> None:
     provider = make()
     assert (await provider.observe("local")).state == "stopped"
     path = await start(provider)
@@ -84,14 +84,14 @@ async def test_a_sandbox_is_started_when_it_is_needed_and_then_found(make: Make)
     assert pid_behind(path) == pid
 
 
-async def test_many_callers_at_once_start_one(make: Make) -> None:
+async def test_concurrent_callers_start_one_runtime(make: Make) -> None:
     provider = make()
     paths = await asyncio.gather(*(start(provider) for _ in range(20)))
     assert len(set(paths)) == 1
     assert len(paths[0].parent.parent.joinpath("runtime.log").read_text().splitlines()) == 1
 
 
-async def test_a_runtime_has_its_own_session_no_folder_of_ours_and_none_of_our_secrets(
+async def test_a_runtime_has_its_own_session_and_neither_the_gateways_directory_nor_its_secrets(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
@@ -101,7 +101,7 @@ async def test_a_runtime_has_its_own_session_no_folder_of_ours_and_none_of_our_s
     assert log.read_text().strip() == "True / []"
 
 
-async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: StateDirectory) -> None:
+async def test_a_large_log_is_truncated_at_the_next_start(make: Make, state: StateDirectory) -> None:
     paths = state.sandbox("local")
     paths.make()
     paths.log.write_bytes(b"x" * (local.LOG_MAX + 1))
@@ -110,7 +110,7 @@ async def test_a_log_that_has_grown_large_is_begun_anew(make: Make, state: State
     assert paths.log.stat().st_size < 100
 
 
-async def test_another_gateway_finds_the_runtime_of_the_first(make: Make) -> None:
+async def test_a_second_gateway_finds_the_runtime_of_the_first(make: Make) -> None:
     path = await start(make())
     pid = pid_behind(path)
     second = make("raise SystemExit('must not be started')")
@@ -119,7 +119,7 @@ async def test_another_gateway_finds_the_runtime_of_the_first(make: Make) -> Non
     assert (await second.observe("local")).isolation == "none"
 
 
-async def test_the_isolation_shown_is_that_of_the_runtime_that_runs(make: Make, state: StateDirectory) -> None:
+async def test_the_reported_isolation_is_that_of_the_running_runtime(make: Make, state: StateDirectory) -> None:
     await make().ensure("local")
     assert (await make(isolation="bubblewrap").observe("local")).isolation == "none"
     state.sandbox("local").isolation.write_text("made up by somebody")
@@ -138,13 +138,13 @@ async def test_a_runtime_that_ends_at_once_is_unavailable_and_only_the_log_has_i
     assert (await provider.observe("local")).state == "failed"
 
 
-async def test_a_runtime_that_never_listens_is_given_up(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_starting_a_runtime_that_never_listens_times_out(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "START_TIMEOUT", 0.1)
     with pytest.raises(HawseError, match="did not accept connections within"):
         await make("import time; time.sleep(60)").ensure("local")
 
 
-async def test_a_runtime_that_was_killed_is_started_anew(make: Make) -> None:
+async def test_a_killed_runtime_is_started_again(make: Make) -> None:
     provider = make(UNLINK + LISTENER)
     path = await start(provider)
     pid = pid_behind(path)
@@ -155,12 +155,12 @@ async def test_a_runtime_that_was_killed_is_started_anew(make: Make) -> None:
     assert pid_behind(path) != pid
 
 
-async def test_a_program_that_is_not_there_is_unavailable(state: StateDirectory) -> None:
+async def test_a_missing_executable_is_unavailable(state: StateDirectory) -> None:
     with pytest.raises(HawseError, match="was not started"):
         await LocalProvider(state, "none", runtime=["/nonexistent/python"]).ensure("local")
 
 
-async def test_a_path_too_long_is_unavailable_with_advice(tmp_path: Path) -> None:
+async def test_a_socket_path_that_is_too_long_is_unavailable_with_advice(tmp_path: Path) -> None:
     with pytest.raises(HawseError, match="choose a shorter --state"):
         await LocalProvider(StateDirectory(tmp_path / ("x" * 90)), "none").ensure("local")
 
@@ -174,7 +174,7 @@ async def code_of(asked: Awaitable[object]) -> str:
     return caught.value.code
 
 
-async def test_only_its_own_sandboxes_are_known(state: StateDirectory) -> None:
+async def test_an_unknown_sandbox_is_not_found(state: StateDirectory) -> None:
     provider = LocalProvider(state, "none", sandboxes=("a", "b"))
     assert [sandbox.id for sandbox in await provider.discover()] == ["a", "b"]
     assert (await provider.observe("a")).state == "stopped"
@@ -195,7 +195,7 @@ async def test_a_created_sandbox_is_found_by_the_next_gateway(make: Make, state:
 
 
 @pytest.mark.parametrize("spec", [SandboxSpec(id="../etc"), SandboxSpec(id=""), SandboxSpec(image="debian:12")])
-async def test_a_sandbox_that_cannot_be_created_as_wanted_is_refused(make: Make, spec: SandboxSpec) -> None:
+async def test_an_unsupported_sandbox_specification_is_refused(make: Make, spec: SandboxSpec) -> None:
     provider = make()
     assert await code_of(provider.create(spec)) == "invalid_params"
     assert [sandbox.id for sandbox in await provider.discover()] == ["local"]
@@ -214,7 +214,7 @@ async def test_deleting_a_sandbox_ends_it_and_removes_its_files(make: Make, stat
     assert list((state.root / "sandboxes").iterdir()) == []
 
 
-async def test_the_capabilities_say_why_the_isolation_is_not_stronger(state: StateDirectory) -> None:
+async def test_the_capabilities_contain_the_reason_for_weaker_isolation(state: StateDirectory) -> None:
     provider = LocalProvider(state, "none", isolation_reason="bwrap is not installed")
     capabilities = await provider.capabilities()
     assert (capabilities.isolation, capabilities.isolation_reason) == ("none", "bwrap is not installed")
@@ -276,20 +276,18 @@ async def test_a_runtime_that_has_lost_its_socket_is_replaced(make: Make) -> Non
 # ---- isolation
 
 
-def test_none_is_taken_when_asked_for() -> None:
+def test_isolation_none_is_used_on_request() -> None:
     assert choose_isolation("none") == ("none", "requested by --isolation none")
 
 
-def test_without_bwrap_auto_says_so_and_bubblewrap_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bwrap_auto_reports_the_reason_and_bubblewrap_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     assert choose_isolation("auto") == ("none", "bwrap is not installed")
     with pytest.raises(StateError, match="bwrap is not installed"):
         choose_isolation("bubblewrap")
 
 
-def test_a_bwrap_that_does_not_work_is_never_passed_over_in_silence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_bwrap_that_does_not_work_is_always_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     bwrap = tmp_path / "bwrap"
     bwrap.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
     bwrap.chmod(0o755)
@@ -300,7 +298,7 @@ def test_a_bwrap_that_does_not_work_is_never_passed_over_in_silence(
 
 
 @bwrap_works
-def test_where_bwrap_works_it_is_taken() -> None:
+def test_bubblewrap_is_used_where_it_works() -> None:
     assert choose_isolation("auto") == ("bubblewrap", None)
 
 
@@ -345,7 +343,7 @@ def in_namespace(namespace: str) -> list[str]:
 
 
 @bwrap_works
-async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: StateDirectory) -> None:
+async def test_killing_the_runtime_ends_every_process_of_its_sandbox(state: StateDirectory) -> None:
     program = [
         sys.executable,
         "-I",
@@ -364,7 +362,7 @@ async def test_killing_the_runtime_leaves_nothing_of_its_sandbox(state: StateDir
 
 
 @bwrap_works
-async def test_after_the_runtime_was_killed_another_can_start(state: StateDirectory) -> None:
+async def test_a_new_runtime_can_start_after_the_first_was_killed(state: StateDirectory) -> None:
     provider = LocalProvider(state, "bubblewrap")
     path = await start(provider)
     os.kill(pid_behind(path), signal.SIGKILL)

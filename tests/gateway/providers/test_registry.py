@@ -13,7 +13,7 @@ def options(tmp_path: Path) -> ProviderOptions:
     return ProviderOptions(state=StateDirectory(tmp_path), isolation="none", quota=5, log_format="json")
 
 
-async def test_the_local_provider_is_chosen_by_its_name(options: ProviderOptions) -> None:
+async def test_the_local_provider_is_selected_by_its_name(options: ProviderOptions) -> None:
     provider = create_provider("local", options)
     assert isinstance(provider, LocalProvider)
     capabilities = await provider.capabilities()

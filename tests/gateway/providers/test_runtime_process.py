@@ -27,7 +27,9 @@ def of(child: asyncio.subprocess.Process) -> RuntimeProcess:
     return process
 
 
-async def test_a_process_is_found_again_by_what_was_saved(child: asyncio.subprocess.Process, tmp_path: Path) -> None:
+async def test_a_process_is_found_again_by_its_saved_identity(
+    child: asyncio.subprocess.Process, tmp_path: Path
+) -> None:
     process = of(child)
     process.save(tmp_path / "process")
     assert RuntimeProcess.load(tmp_path / "process") == process
@@ -35,7 +37,7 @@ async def test_a_process_is_found_again_by_what_was_saved(child: asyncio.subproc
 
 
 @pytest.mark.parametrize("content", ["", "one two", "x 1 boot", "1 2 3 4"])
-def test_a_file_with_other_content_names_no_process(tmp_path: Path, content: str) -> None:
+def test_a_file_with_invalid_content_identifies_no_process(tmp_path: Path, content: str) -> None:
     (tmp_path / "process").write_text(content)
     assert RuntimeProcess.load(tmp_path / "process") is None
     assert RuntimeProcess.load(tmp_path / "missing") is None
@@ -49,7 +51,7 @@ async def test_another_process_with_the_same_pid_is_not_ended(child: asyncio.sub
     assert process.alive
 
 
-async def test_a_process_ends_by_sigterm(child: asyncio.subprocess.Process) -> None:
+async def test_a_process_is_ended_with_sigterm(child: asyncio.subprocess.Process) -> None:
     process = of(child)
     assert await process.end(grace=10, timeout=10)
     assert not process.alive

@@ -24,7 +24,7 @@ def test_a_port_that_is_taken_is_an_error() -> None:
         listen("127.0.0.1", first.getsockname()[1])
 
 
-def test_a_port_of_a_gateway_that_just_ended_can_be_taken() -> None:
+def test_the_port_of_a_gateway_that_just_ended_can_be_reused() -> None:
     with listen("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)), first:
@@ -32,12 +32,12 @@ def test_a_port_of_a_gateway_that_just_ended_can_be_taken() -> None:
     listen("127.0.0.1", port).close()
 
 
-def test_version_6_of_the_protocol_is_spoken_too() -> None:
+def test_ipv6_is_supported() -> None:
     with listen("::1", 0) as listener:
         assert listener.family == socket.AF_INET6
 
 
-async def test_a_knock_tells_who_listens(tmp_path: Path) -> None:
+async def test_a_probe_finds_the_listening_process(tmp_path: Path) -> None:
     path = tmp_path / "s"
     assert not accepts_connections(path)
     async with await asyncio.start_unix_server(lambda reader, writer: writer.close(), path):
@@ -46,7 +46,7 @@ async def test_a_knock_tells_who_listens(tmp_path: Path) -> None:
     assert not accepts_connections(path)
 
 
-def test_a_stale_socket_and_a_full_one_are_told_apart(tmp_path: Path) -> None:
+def test_a_stale_socket_is_distinguished_from_one_with_a_full_backlog(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -62,12 +62,12 @@ def test_a_stale_socket_and_a_full_one_are_told_apart(tmp_path: Path) -> None:
     assert not accepts_connections(path)
 
 
-async def test_a_link_to_a_socket_is_nobody(tmp_path: Path) -> None:
+async def test_a_symbolic_link_to_a_socket_is_refused(tmp_path: Path) -> None:
     """User code can put one where its runtime's socket was."""
     async with await asyncio.start_unix_server(lambda reader, writer: writer.close(), tmp_path / "s"):
         (tmp_path / "link").symlink_to(tmp_path / "s")
         assert not accepts_connections(tmp_path / "link")
 
 
-def test_a_path_too_long_is_nobody(tmp_path: Path) -> None:
+def test_a_path_that_is_too_long_has_no_listener(tmp_path: Path) -> None:
     assert not accepts_connections(tmp_path / ("x" * 200))

@@ -35,13 +35,13 @@ async def test_a_request_in_pieces_is_answered(raw: RawSocket) -> None:
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("sent", [b"", b"G", GET, GET + b"X-A: b\r\n"])
-async def test_whoever_does_not_finish_the_headers_in_time_is_cut_off(raw: RawSocket, sent: bytes) -> None:
+async def test_a_client_that_does_not_finish_the_headers_in_time_is_disconnected(raw: RawSocket, sent: bytes) -> None:
     await raw.send(sent)
     assert await raw.receive() == b""
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_header_a_moment_does_not_buy_time(raw: RawSocket) -> None:
+async def test_sending_headers_slowly_does_not_extend_the_deadline(raw: RawSocket) -> None:
     """Slow loris: the time is for all of the headers, not for the next byte."""
 
     async def drip() -> None:
@@ -56,7 +56,7 @@ async def test_a_header_a_moment_does_not_buy_time(raw: RawSocket) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_the_second_request_of_a_connection_has_no_more_time(raw: RawSocket) -> None:
+async def test_the_second_request_of_a_connection_has_the_same_deadline(raw: RawSocket) -> None:
     await raw.send(GET + b"\r\n")
     assert (await raw.receive()).startswith(b"HTTP/1.1 200 OK")
     await raw.send(GET)
@@ -65,7 +65,7 @@ async def test_the_second_request_of_a_connection_has_no_more_time(raw: RawSocke
 
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("path", [b"/v1/tickets", b"/v1/sandboxes/local/exec"])
-async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket, path: bytes) -> None:
+async def test_an_endless_body_is_disconnected(raw: RawSocket, path: bytes) -> None:
     await raw.send(b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n")
     assert (await raw.receive()).startswith(b"HTTP/1.1 401")
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
@@ -76,7 +76,7 @@ async def test_a_body_without_end_does_not_keep_the_connection(raw: RawSocket, p
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_websocket_outlives_the_times_of_http(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_http_timeouts_do_not_apply_to_a_websocket(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.05)
     async with gateway.peer() as peer:
         async with RawSocket(gateway) as silent:
@@ -84,7 +84,9 @@ async def test_a_websocket_outlives_the_times_of_http(gateway: Gateway, monkeypa
         assert await peer.ask("answer", {"still": "here"}) == {"still": "here"}
 
 
-async def test_a_download_that_nobody_reads_any_more_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_download_whose_client_stops_reading_is_aborted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.2)
     size = 1 << 27  # bytes: more than any buffers on the way take
     async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway, RawSocket(gateway) as reader:
@@ -98,7 +100,7 @@ async def test_a_download_that_nobody_reads_any_more_is_cut(tmp_path: Path, monk
         assert received < size
 
 
-async def test_a_download_may_take_longer_than_an_answer_while_it_is_read(
+async def test_a_download_may_exceed_the_response_timeout_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 1.0)
@@ -123,7 +125,7 @@ async def test_a_download_may_take_longer_than_an_answer_while_it_is_read(
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_the_rest_of_an_answer_is_not_cut_off_from_a_slow_reader(gateway: Gateway) -> None:
+async def test_a_slow_reader_receives_the_rest_of_a_response(gateway: Gateway) -> None:
     gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 12)
     async with RawSocket(gateway) as reader:
         await reader.send(b"GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n")
@@ -144,29 +146,29 @@ async def test_the_rest_of_an_answer_is_not_cut_off_from_a_slow_reader(gateway: 
     ],
 )
 @pytest.mark.parametrize("upgrade", [b"", b"Connection: Upgrade\r\nUpgrade: websocket\r\n"])
-async def test_headers_beyond_the_bounds_are_a_bad_request(raw: RawSocket, headers: bytes, upgrade: bytes) -> None:
+async def test_headers_beyond_the_limits_are_a_bad_request(raw: RawSocket, headers: bytes, upgrade: bytes) -> None:
     await raw.send(GET + upgrade + headers + b"\r\n\r\n")
     assert (await raw.receive()).startswith(b"HTTP/1.1 400")
 
 
-async def test_a_header_that_never_ends_is_not_kept(raw: RawSocket) -> None:
+async def test_an_endless_header_is_not_buffered(raw: RawSocket) -> None:
     await raw.send(GET + b"X-A: ")
     await raw.send(b"a" * HEADERS_SIZE)
     assert (await raw.receive()).startswith(b"HTTP/1.1 400")
 
 
-async def test_an_address_that_never_ends_is_not_kept(raw: RawSocket) -> None:
+async def test_an_endless_request_target_is_not_buffered(raw: RawSocket) -> None:
     await raw.send(b"GET /")
     await raw.send(b"a" * (HEADERS_SIZE + 1))
     assert (await raw.receive()).startswith(b"HTTP/1.1 400")
 
 
-async def test_what_is_no_http_is_a_bad_request(raw: RawSocket) -> None:
+async def test_invalid_http_is_a_bad_request(raw: RawSocket) -> None:
     await raw.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
     assert (await raw.receive()).startswith(b"HTTP/1.1 400")
 
 
-async def test_at_the_limit_the_socket_that_has_been_silent_for_longest_is_closed(runtime: FakeRuntime) -> None:
+async def test_at_the_limit_the_longest_idle_connection_is_closed(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, max_connections=1) as gateway:
         gateway.server.config.limit_concurrency = 4
         silent = [RawSocket(gateway) for _ in range(3)]
@@ -181,7 +183,7 @@ async def test_at_the_limit_the_socket_that_has_been_silent_for_longest_is_close
             await raw.__aexit__()
 
 
-async def test_silent_sockets_without_end_keep_no_client_out(runtime: FakeRuntime) -> None:
+async def test_idle_connections_do_not_prevent_new_clients(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, max_connections=1) as gateway:
         gateway.server.config.limit_concurrency = 3
         opened = [RawSocket(gateway) for _ in range(20)]
@@ -201,7 +203,7 @@ async def test_pipelined_requests_are_answered_in_order(raw: RawSocket, rest: by
         answers += await raw.receive()
 
 
-async def test_a_flood_of_pipelined_requests_is_cut_off_and_never_queued(
+async def test_a_flood_of_pipelined_requests_is_disconnected_and_not_queued(
     raw: RawSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = 0
@@ -252,7 +254,7 @@ async def test_a_response_without_time_limit_may_be_silent(monkeypatch: pytest.M
                         pass
 
 
-async def test_a_response_without_time_limit_that_is_not_read_is_cut_off(
+async def test_a_response_without_time_limit_that_is_not_read_is_aborted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)

@@ -40,7 +40,7 @@ async def test_ten_megabytes_of_text_are_closed_with_1009_and_the_client_can_see
         assert ws.close_code == 1009
 
 
-async def test_a_client_that_was_refused_may_finish_speaking_and_is_not_reset(gateway: Gateway) -> None:
+async def test_a_refused_client_may_finish_sending_and_is_not_reset(gateway: Gateway) -> None:
     """A reset may overtake the close frame on its way to whoever is still sending (RFC 6455 section 7.1.1)."""
     async with RawSocket(gateway) as raw:
         await raw.upgrade()
@@ -75,7 +75,7 @@ async def test_a_message_of_the_largest_size_passes(gateway: Gateway) -> None:
         assert await peer.ask("answer", value) == value
 
 
-async def test_what_is_not_utf8_is_closed_with_1007_without_a_traceback(
+async def test_text_that_is_not_utf8_is_closed_with_1007_without_a_traceback(
     gateway: Gateway, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with RawSocket(gateway) as raw:
@@ -96,7 +96,7 @@ async def test_what_is_not_utf8_is_closed_with_1007_without_a_traceback(
         b"\xf1\x80\0\0\0\0",  # reserved bits
     ],
 )
-async def test_what_breaks_rfc_6455_is_closed_with_1002(gateway: Gateway, sent: bytes) -> None:
+async def test_violations_of_rfc_6455_are_closed_with_1002(gateway: Gateway, sent: bytes) -> None:
     async with RawSocket(gateway) as raw:
         await raw.upgrade()
         await raw.send(sent)
@@ -104,7 +104,7 @@ async def test_what_breaks_rfc_6455_is_closed_with_1002(gateway: Gateway, sent: 
     await eventually(lambda: not gateway.connect.sessions)
 
 
-async def test_empty_fragments_without_end_are_not_kept(gateway: Gateway) -> None:
+async def test_endless_empty_fragments_are_not_buffered(gateway: Gateway) -> None:
     async with RawSocket(gateway) as raw:
         await raw.upgrade()
         await raw.frame(2, b"", fin=False)
@@ -112,7 +112,7 @@ async def test_empty_fragments_without_end_are_not_kept(gateway: Gateway) -> Non
         assert close_frame(1009) in await read_to_end(raw)
 
 
-async def test_a_client_that_pings_and_does_not_read_is_cut_off(gateway: Gateway) -> None:
+async def test_a_client_that_pings_and_does_not_read_is_disconnected(gateway: Gateway) -> None:
     async with RawSocket(gateway) as raw:
         await raw.upgrade()
         pings = frame(9, b"x" * 125) * 1000
@@ -122,7 +122,7 @@ async def test_a_client_that_pings_and_does_not_read_is_cut_off(gateway: Gateway
         await eventually(lambda: not gateway.connect.sessions)
 
 
-async def test_the_transport_holds_little_for_a_client_that_does_not_read(gateway: Gateway) -> None:
+async def test_the_transport_buffers_little_for_a_client_that_does_not_read(gateway: Gateway) -> None:
     async with RawSocket(gateway) as raw:
         await raw.hello(window=4 << 20)
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
@@ -132,7 +132,7 @@ async def test_the_transport_holds_little_for_a_client_that_does_not_read(gatewa
         assert protocol.transport.get_write_buffer_size() <= WRITE_BUFFER + 65_536 + 1024
 
 
-async def test_a_close_that_nobody_reads_is_not_waited_for_without_end(
+async def test_waiting_for_a_close_that_is_not_read_is_bounded(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(websocket, "LINGER", 0.05)
@@ -146,7 +146,7 @@ async def test_a_close_that_nobody_reads_is_not_waited_for_without_end(
         await eventually(lambda: not protocols(gateway))
 
 
-async def test_a_peer_that_never_closes_its_side_is_not_waited_for_without_end(
+async def test_waiting_for_a_peer_that_never_closes_is_bounded(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(websocket, "LINGER", 0.05)
@@ -156,7 +156,9 @@ async def test_a_peer_that_never_closes_its_side_is_not_waited_for_without_end(
         await eventually(lambda: not protocols(gateway))
 
 
-async def test_a_client_that_answers_no_ping_is_let_go(runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_answers_no_ping_is_disconnected(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(websocket, "LINGER", 0.05)
     async with Gateway(runtime) as gateway:
         gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.05
@@ -166,7 +168,7 @@ async def test_a_client_that_answers_no_ping_is_let_go(runtime: FakeRuntime, mon
             await eventually(lambda: not gateway.connect.sessions)
 
 
-async def test_a_client_that_neither_reads_nor_answers_is_let_go(
+async def test_a_client_that_neither_reads_nor_answers_is_disconnected(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(websocket, "LINGER", 0.05)
@@ -182,7 +184,7 @@ async def test_a_client_that_neither_reads_nor_answers_is_let_go(
             await eventually(lambda: not gateway.connect.sessions)
 
 
-async def test_a_client_that_closes_is_answered_in_kind(gateway: Gateway) -> None:
+async def test_a_close_is_answered_with_the_same_code(gateway: Gateway) -> None:
     async with gateway.dial() as ws:
         await ws.close(1000, "done")
         assert ws.close_code == 1000
@@ -197,7 +199,7 @@ async def test_an_upgrade_without_a_key_is_a_bad_request(gateway: Gateway) -> No
         assert (await read_to_end(raw)).startswith(b"HTTP/1.1 4")
 
 
-async def test_messages_sent_after_the_end_are_dropped(gateway: Gateway) -> None:
+async def test_messages_sent_after_the_close_are_dropped(gateway: Gateway) -> None:
     async with gateway.dial() as ws:
         await ws.send("{")
         await ws.send(json.dumps({"type": "ping", "t": 1}))

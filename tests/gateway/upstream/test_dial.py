@@ -32,7 +32,7 @@ class Owner:
         self.drained += 1
 
 
-async def test_a_link_is_ready_when_it_was_welcomed(runtime: FakeRuntime) -> None:
+async def test_a_link_is_ready_after_welcome(runtime: FakeRuntime) -> None:
     owner = Owner()
     link = await dial(Endpoint(runtime.path), owner)
     assert link.connection.limits.channels == LINK_CHANNELS
@@ -45,12 +45,12 @@ async def test_a_link_is_ready_when_it_was_welcomed(runtime: FakeRuntime) -> Non
     assert owner.lost == [None]
 
 
-async def test_where_nobody_listens_there_is_no_link(tmp_path: Path) -> None:
+async def test_dialling_a_missing_socket_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         await dial(Endpoint(tmp_path / "nobody"), Owner())
 
 
-async def test_one_who_hangs_up_before_the_welcome_is_no_runtime(tmp_path: Path) -> None:
+async def test_a_peer_that_closes_before_welcome_is_an_os_error(tmp_path: Path) -> None:
     path = tmp_path / "s"
     server = await asyncio.start_unix_server(lambda reader, writer: writer.close(), path)
     async with server:
@@ -58,7 +58,7 @@ async def test_one_who_hangs_up_before_the_welcome_is_no_runtime(tmp_path: Path)
             await dial(Endpoint(path), Owner())
 
 
-async def test_one_who_never_welcomes_can_be_given_up_without_a_trace(tmp_path: Path) -> None:
+async def test_dialling_a_peer_that_never_sends_welcome_can_be_cancelled(tmp_path: Path) -> None:
     path, owner, gone = tmp_path / "s", Owner(), asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -74,7 +74,7 @@ async def test_one_who_never_welcomes_can_be_given_up_without_a_trace(tmp_path: 
     await eventually(lambda: owner.lost)
 
 
-async def test_a_watched_link_is_pinged_and_kept_while_it_answers(runtime: FakeRuntime) -> None:
+async def test_a_watched_link_is_pinged_and_stays_open_while_the_runtime_answers(runtime: FakeRuntime) -> None:
     owner = Owner()
     link = await dial(Endpoint(runtime.path), owner)
     async with asyncio.TaskGroup() as tasks:
@@ -85,7 +85,7 @@ async def test_a_watched_link_is_pinged_and_kept_while_it_answers(runtime: FakeR
     assert watching.done()
 
 
-async def test_a_link_on_which_nothing_is_heard_is_let_go(runtime: FakeRuntime) -> None:
+async def test_a_link_that_receives_nothing_is_closed(runtime: FakeRuntime) -> None:
     owner = Owner()
     link = await dial(Endpoint(runtime.path), owner)
     runtime.links[0]._transport.pause_reading()  # type: ignore[union-attr]  # as a stopped process would
@@ -93,7 +93,7 @@ async def test_a_link_on_which_nothing_is_heard_is_let_go(runtime: FakeRuntime) 
     assert isinstance(owner.lost[0], TimeoutError)
 
 
-async def test_its_owner_hears_when_it_takes_bytes_again(runtime: FakeRuntime) -> None:
+async def test_the_owner_is_notified_when_the_link_has_drained(runtime: FakeRuntime) -> None:
     owner = Owner()
     link = await dial(Endpoint(runtime.path), owner)
     transport = runtime.links[0]._transport

@@ -35,7 +35,7 @@ def test_input_end_and_cancel_keep_their_order(line) -> None:
     assert isinstance(cancel, Cancel)
 
 
-def test_what_waits_is_counted_with_what_keeping_it_costs(line) -> None:
+def test_the_size_of_the_queue_includes_the_overhead_of_each_item(line) -> None:
     client, _, ch = line
     total = 0
 
@@ -55,7 +55,7 @@ def test_what_waits_is_counted_with_what_keeping_it_costs(line) -> None:
     assert not box
 
 
-def test_a_turn_ends_after_about_its_size(line) -> None:
+def test_a_turn_sends_about_the_requested_size(line) -> None:
     client, server, ch = line
     box = InputQueue(lambda change: None)
     for offset in range(0, 200_000, 50_000):

@@ -20,7 +20,7 @@ async def code_of(asked: object) -> tuple[str, str, bool]:
     return caught.value.code, caught.value.admitted, caught.value.retryable
 
 
-async def test_no_link_is_made_before_the_first_call(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_a_link_is_opened_by_the_first_call(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         await peer.ask("sandbox.list", sandbox=None)
         assert not runtime.links
@@ -28,7 +28,7 @@ async def test_no_link_is_made_before_the_first_call(gateway: Gateway, runtime: 
         assert len(runtime.links) == 1
 
 
-async def test_calls_on_a_link_that_breaks_are_interrupted_and_the_next_makes_a_new_one(
+async def test_calls_on_a_lost_link_are_interrupted_and_the_next_call_opens_a_new_link(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     async with gateway.peer() as peer, gateway.peer() as other:
@@ -41,7 +41,9 @@ async def test_calls_on_a_link_that_breaks_are_interrupted_and_the_next_makes_a_
         assert gateway.provider.starts == 2
 
 
-async def test_what_came_before_the_break_is_delivered_before_the_error(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_data_received_before_the_link_is_lost_is_delivered_before_the_error(
+    gateway: Gateway, runtime: FakeRuntime
+) -> None:
     async with gateway.peer(window=1 << 20) as peer:
         ch = await peer.call("flood", {"bytes": 2 << 20})  # half of it is granted
         await eventually(lambda: runtime.granted.get(1) == 1 << 20)
@@ -52,7 +54,7 @@ async def test_what_came_before_the_break_is_delivered_before_the_error(gateway:
         assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
 
 
-async def test_calls_that_wait_for_a_sandbox_go_out_when_it_is_there_with_what_followed_them(
+async def test_calls_that_wait_for_a_sandbox_are_sent_with_their_input_when_it_is_ready(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     gateway.provider.hold = asyncio.Event()
@@ -68,7 +70,7 @@ async def test_calls_that_wait_for_a_sandbox_go_out_when_it_is_there_with_what_f
         assert await peer.outcome(ch) == {"bytes": 5}
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_was_not_begun(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_a_call_cancelled_while_it_waits_is_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
     gateway.provider.hold = asyncio.Event()
     async with gateway.peer() as peer:
         ch = await peer.call("echo")
@@ -80,7 +82,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_was_not_begun(gateway: Ga
     assert [call.method for call in runtime.seen] == ["answer"]
 
 
-async def test_a_call_whose_time_is_up_while_it_waits_was_not_begun(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_a_call_whose_timeout_passes_while_it_waits_is_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
     gateway.provider.hold = asyncio.Event()
     async with gateway.peer() as peer:
         assert await code_of(peer.ask("echo", timeout=0.05)) == ("deadline_exceeded", "no", False)
@@ -89,7 +91,7 @@ async def test_a_call_whose_time_is_up_while_it_waits_was_not_begun(gateway: Gat
     assert [call.method for call in runtime.seen] == ["answer"]
 
 
-async def test_a_call_ends_at_its_deadline_although_the_runtime_hangs(
+async def test_a_call_ends_at_its_deadline_if_the_runtime_hangs(
     gateway: Gateway, runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "OVERDUE", 0.01)
@@ -99,9 +101,7 @@ async def test_a_call_ends_at_its_deadline_although_the_runtime_hangs(
         assert await peer.ask("answer", {"a": 1}, timeout=5) == {"a": 1}
 
 
-async def test_the_calls_of_a_client_that_went_while_they_waited_are_not_made(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
+async def test_waiting_calls_of_a_disconnected_client_are_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
     gateway.provider.hold = asyncio.Event()
     async with gateway.peer() as peer:
         await peer.call("echo")
@@ -113,7 +113,7 @@ async def test_the_calls_of_a_client_that_went_while_they_waited_are_not_made(
     assert [call.method for call in runtime.seen] == ["answer"]
 
 
-async def test_a_sandbox_that_can_not_be_had_is_unavailable_and_tried_again(gateway: Gateway) -> None:
+async def test_a_sandbox_that_cannot_be_started_is_unavailable_and_the_next_call_retries(gateway: Gateway) -> None:
     gateway.provider.error = HawseError("unavailable", "no disk")
     async with gateway.peer() as peer:
         assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
@@ -121,7 +121,7 @@ async def test_a_sandbox_that_can_not_be_had_is_unavailable_and_tried_again(gate
         await peer.ask("answer")
 
 
-async def test_a_runtime_that_is_away_for_a_moment_is_waited_for(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_a_call_waits_for_a_runtime_that_is_briefly_unreachable(gateway: Gateway, runtime: FakeRuntime) -> None:
     await runtime.stop()
     async with gateway.peer() as peer:
         ch = await peer.call("answer", {"a": 1})
@@ -130,7 +130,7 @@ async def test_a_runtime_that_is_away_for_a_moment_is_waited_for(gateway: Gatewa
         assert await peer.outcome(ch) == {"a": 1}
 
 
-async def test_a_runtime_that_stays_away_is_unavailable_after_a_few_attempts(
+async def test_a_runtime_that_stays_unreachable_is_unavailable_after_all_retries(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     await runtime.stop()
@@ -140,7 +140,7 @@ async def test_a_runtime_that_stays_away_is_unavailable_after_a_few_attempts(
     await runtime.start()
 
 
-async def test_a_bug_in_a_provider_ends_the_calls_and_not_the_gateway(gateway: Gateway) -> None:
+async def test_an_unexpected_exception_of_a_provider_fails_the_calls_but_not_the_gateway(gateway: Gateway) -> None:
     gateway.provider.error = KeyError("a bug")  # type: ignore[assignment]
     async with gateway.peer() as peer:
         assert await code_of(peer.ask("answer")) == ("internal", "no", False)
@@ -178,7 +178,7 @@ async def test_when_the_channel_numbers_are_used_up_there_is_a_new_link(gateway:
         assert runtime.seen[-1].ch == 1
 
 
-async def test_a_call_that_comes_while_the_link_is_being_lost_gets_the_next_one(runtime: FakeRuntime) -> None:
+async def test_a_call_opened_while_the_link_is_being_lost_uses_the_next_link(runtime: FakeRuntime) -> None:
     async with asyncio.TaskGroup() as tasks:
         link = links.Links(FakeProvider(runtime.path), tasks).get("local")
 
@@ -206,7 +206,7 @@ def has_waiting(session: ClientConnection) -> bool:
     return any(len(bridge._output_queue) > 16 for bridge, _ in session._bridges.values())
 
 
-async def test_a_stalled_client_that_goes_takes_no_channel_of_the_next_link_with_it(
+async def test_a_stalled_client_that_disconnects_closes_no_channel_of_the_next_link(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     async with gateway.peer() as peer:
@@ -228,7 +228,7 @@ async def test_a_stalled_client_that_goes_takes_no_channel_of_the_next_link_with
         assert message.payload == b"still mine"
 
 
-async def test_clients_are_not_read_from_while_a_link_is_congested(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_reading_from_clients_pauses_while_a_link_is_congested(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         await peer.ask("answer")
         assert gateway.connect.links is not None
@@ -259,7 +259,7 @@ async def test_a_call_to_an_unknown_sandbox_is_not_found(gateway: Gateway) -> No
         assert await peer.ask("answer", {"a": 1}) == {"a": 1}
 
 
-async def test_names_of_sandboxes_that_do_not_exist_cost_no_memory(gateway: Gateway) -> None:
+async def test_links_of_unknown_sandboxes_are_not_kept(gateway: Gateway) -> None:
     table = gateway.connect.links
     assert table is not None
     async with gateway.peer() as peer:
