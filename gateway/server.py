@@ -107,9 +107,9 @@ class GatewayServer(uvicorn.Server):
         """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes go on."""
         for server in self.servers:
             server.close()
-        log.info("= shutting down, %d clients", self._connect.sessions)
+        log.info("= shutting down, %d clients", self._connect.client_count)
         self._connect.go_away("the gateway restarts", RETRY_AFTER)
-        await self._wait(GOAWAY_TIMEOUT, lambda: not self._connect.sessions)
+        await self._wait(GOAWAY_TIMEOUT, lambda: not self._connect.client_count)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))

@@ -46,7 +46,7 @@ class StaticPages(StaticFiles):
 
 
 def pages(directory: Path = WEB) -> ASGIApp:
-    """Serve `directory`; without a built client, a page that says how to build it."""
+    """Serve `directory`; without a built client, a page that explains how to build it."""
     if not (directory / "index.html").is_file():
         return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
     return StaticPages(directory=directory, html=True)

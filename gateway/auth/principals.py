@@ -18,7 +18,7 @@ GATEWAY: Final = Principal(id="gateway", name="gateway", kind="service", rights=
 
 
 def role_of(principal: Principal) -> str:
-    """Return what `welcome.role` says: `owner` for a principal that may operate sandboxes, `viewer` for others."""
+    """Return the value of `welcome.role`: `owner` for a principal that may operate sandboxes, `viewer` for others."""
     return "owner" if rights.allows(principal.rights, rights.OPERATE) else "viewer"
 
 

@@ -43,7 +43,7 @@ class BridgeHost(Protocol):
     def count_input(self, change: int) -> None:
         """`change` more (or fewer) bytes wait to be sent to a runtime."""
 
-    def forget(self, ch: int) -> None:
+    def release(self, ch: int) -> None:
         """The channel `ch` is closed: drop its state."""
 
 
@@ -183,6 +183,6 @@ class ChannelBridge:
         host.budget.sent(self.ch, size)
         if self.ch not in host.connection.channels:
             host.writer.detach(self.ch)
-            host.forget(self.ch)
+            host.release(self.ch)
         else:
             self.grant()  # what the budget has withheld

@@ -123,7 +123,7 @@ class ClientConnection:
             for bridge, link in list(self._bridges.values()):
                 link.close(bridge)
             self._bridges.clear()
-        await self.say(closing)
+        await self.send_final_messages(closing)
         return closing
 
     @property
@@ -157,7 +157,7 @@ class ClientConnection:
         if change < 0 and not self._reading:
             self._update_reading()
 
-    def forget(self, ch: int) -> None:
+    def release(self, ch: int) -> None:
         self.budget.close(ch)
         if entry := self._bridges.pop(ch, None):
             bridge, link = entry
@@ -192,7 +192,7 @@ class ClientConnection:
 
     def lost(self) -> None:
         """The client has disconnected."""
-        self.close(ConnectionClose(None, "gone"))
+        self.close(ConnectionClose(None, "disconnected"))
 
     def resume_writing(self) -> None:
         self.flush()
@@ -274,7 +274,7 @@ class ClientConnection:
         log.exception("! %s", self.name, extra={"peer": self.name, "role": self.role})
         self.close(ConnectionClose(1011, "internal", HawseError("internal")))
 
-    async def say(self, closing: ConnectionClose) -> None:
+    async def send_final_messages(self, closing: ConnectionClose) -> None:
         """Send the final messages, unless the client has disconnected."""
         if closing.code is None:
             return

@@ -1,5 +1,6 @@
 """`GET /v1/connect`: authenticate WebSocket clients and serve them (docs/wire.md section 1)."""
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from typing import Any
@@ -41,6 +42,7 @@ class ConnectEndpoint:
         self._limits = limits
         self._max_connections = max_connections
         self.open: set[ClientConnection] = set()  # those that were authenticated
+        self._client_closed = asyncio.Event()  # set whenever a client is removed from `open`
         self.accepted = 0  # clients since the start
         self._disconnected = ConnectionStats()  # of those that have disconnected
 
@@ -66,39 +68,46 @@ class ConnectEndpoint:
 
     def go_away(self, reason: str, retry_after: float) -> None:
         """Ask all clients to reconnect after `retry_after` seconds, and close their connections."""
-        for session in list(self.open):
-            session.go_away(reason, retry_after)
+        for client in list(self.open):
+            client.go_away(reason, retry_after)
 
     @property
-    def sessions(self) -> int:
+    def client_count(self) -> int:
         return len(self.open)
+
+    async def wait_closed(self, remaining: int = 0) -> None:
+        """Wait until at most `remaining` clients are connected."""
+        while len(self.open) > remaining:
+            self._client_closed.clear()
+            await self._client_closed.wait()
 
     @property
     def counts(self) -> ConnectionStats:
         """The sums over all clients since the start."""
-        return _sum([self._disconnected, *(session.counts for session in self.open)])
+        return _sum([self._disconnected, *(client.counts for client in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
         name = _peer(scope)
         assert self.links is not None, "the application's lifespan has not begun"
         principal = self._principal(scope)
-        session = ClientConnection(transport, self.links, self._limits, name, principal or VIEWER)
+        client = ClientConnection(transport, self.links, self._limits, name, principal or VIEWER)
         refused = self._refusal(principal)
         if refused is not None:
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
-            await session.say(refused)
+            await client.send_final_messages(refused)
             return
-        self.open.add(session)
+        self.open.add(client)
         self.accepted += 1
-        known = {"peer": name, "role": session.role}
-        log.info("< %s connected as %s, %d now", name, session.role, len(self.open), extra=known)
+        known = {"peer": name, "role": client.role}
+        log.info("< %s connected as %s, %d now", name, client.role, len(self.open), extra=known)
         try:
-            closing = await session.run()
+            closing = await client.run()
             code = closing.code or ""
             log.info("= %s closed: %s %s", name, code, closing.reason, extra={**known, "code": closing.reason})
         finally:
-            self.open.discard(session)
-            self._disconnected = _sum([self._disconnected, session.counts])
+            self.open.discard(client)
+            self._client_closed.set()
+            self._disconnected = _sum([self._disconnected, client.counts])
 
     def _principal(self, scope: Scope) -> Principal | None:
         """Return the principal of the token or ticket; None without a valid one."""

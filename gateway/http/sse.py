@@ -32,14 +32,14 @@ class SseEncoder:
         self._halves: dict[str, tuple[int, bytes]] = {}  # offset and bytes of an incomplete character
 
     def event(self, event: Event) -> bytes:
-        told = self._flush()
+        flushed = self._flush()
         value = msgspec.json.decode(event.value)
         if isinstance(value, dict) and event.name in ("opened", "reseed", "truncated"):
             self._move(value.get("from"), value.get("stream"))
         place = None
         if self._marks == ("version",) and isinstance(value, dict) and isinstance(value.get("version"), str):
             place = value["version"]
-        return told + message(event.name, msgspec.json.encode(value), place)
+        return flushed + message(event.name, msgspec.json.encode(value), place)
 
     def piece(self, piece: UpstreamItem) -> bytes:
         name = self._names[piece.kind - Kind.OUTPUT]

@@ -89,10 +89,12 @@ class MetricsEndpoint:
     def _add_gateway(self, out: Exposition, sandboxes: list[SandboxInfo]) -> None:
         connect, counts = self._connect, self._connect.counts
         states = [sandbox.state for sandbox in sandboxes]
-        channels = sum(len(session.connection.channels) for session in connect.open)
+        channels = sum(len(client.connection.channels) for client in connect.open)
         out.add(Family("hawse_info", "gauge", "The version of the gateway."), [({"version": VERSION}, 1)])
-        out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.sessions)])
-        out.add(Family("hawse_connections_total", "counter", "Clients that were let in."), [({}, connect.accepted)])
+        out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
+        out.add(
+            Family("hawse_connections_total", "counter", "Clients accepted since the start."), [({}, connect.accepted)]
+        )
         out.add(Family("hawse_channels", "gauge", "Calls of clients that are open."), [({}, channels)])
         out.add(Family("hawse_calls_total", "counter", "Calls of clients."), [({}, counts.calls)])
         out.add(

@@ -12,7 +12,7 @@ Labels = Mapping[str, str]
 
 
 class Family(NamedTuple):
-    """What its samples have in common. The name of a counter ends with `_total`."""
+    """The name, type and help that samples share. The name of a counter ends with `_total`."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -20,21 +20,21 @@ class Family(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """How often what was measured was in each class: up to the first bound, …, beyond the last."""
+    """Numbers of observations by class: up to the first bound, …, above the last bound."""
 
     bounds: Sequence[float]
     counts: Sequence[int]
-    total: float  # of all that was measured
+    total: float  # sum of all observations
 
 
 class Exposition:
-    """One answer. Families are added whole, each once."""
+    """One response. Each family is added once, with all its samples."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def add(self, family: Family, samples: Iterable[tuple[Labels, float | Histogram]]) -> None:
-        """Nothing is said of a family that has no samples."""
+        """Add a family and its samples. A family without samples is omitted."""
         head = [f"# HELP {family.name} {_escape(family.help)}", f"# TYPE {family.name} {family.kind}"]
         for labels, value in samples:
             self._lines += head
@@ -56,8 +56,8 @@ class Exposition:
         self._sample(f"{name}_count", labels, below)
 
     def _sample(self, name: str, labels: Labels, value: float) -> None:
-        said = ",".join(f'{label}="{_escape(text, quotes=True)}"' for label, text in labels.items())
-        self._lines.append(f"{name}{{{said}}} {value!r}" if said else f"{name} {value!r}")
+        pairs = ",".join(f'{label}="{_escape(text, quotes=True)}"' for label, text in labels.items())
+        self._lines.append(f"{name}{{{pairs}}} {value!r}" if pairs else f"{name} {value!r}")
 
 
 def _escape(text: str, *, quotes: bool = False) -> str:

@@ -32,7 +32,11 @@ class PreviewTarget(NamedTuple):
 
 
 class PreviewAddresses:
-    """Tells requests for previews from others. `host` is the name below which previews are; None: by path only."""
+    """Distinguishes requests for previews from others.
+
+    Args:
+        host: The parent domain of the previews' host names; None: previews are by path only.
+    """
 
     def __init__(self, host: str | None) -> None:
         self._suffix = f".{host.lower()}" if host else None

@@ -1,7 +1,7 @@
 """Translate the headers of requests and responses between a browser and a previewed program. No I/O.
 
-The program sees itself at `http://localhost:PORT`, as development servers expect: `Host`, `Origin` and `Referer` say
-so, and X-Forwarded-* contain the public address. A preview by path shares the gateway's origin, so its pages get a
+The program sees itself at `http://localhost:PORT`, as development servers expect: `Host`, `Origin` and `Referer`
+contain this origin, X-Forwarded-* the public address. A preview by path shares the gateway's origin, so its pages get a
 sandbox (an opaque origin, which cannot read the gateway's storage) and its cookies get names of their own.
 """
 
@@ -61,7 +61,7 @@ def request_headers(
     dropped = HOP | PROXY_ONLY | _named(given)
     result: Pairs = [(b"host", upstream_host(public.port))]
     for name, value in given:
-        # Programs behind WSGI and CGI cannot tell X_Forwarded_For from X-Forwarded-For.
+        # Programs behind WSGI and CGI cannot distinguish X_Forwarded_For from X-Forwarded-For.
         hyphenated = name.replace(b"_", b"-")
         if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue

@@ -128,7 +128,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None
         except (HawseError, h11.LocalProtocolError):
-            more = False  # it stopped reading; its response says why
+            more = False  # it stopped reading; its response contains the reason
 
 
 async def download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:

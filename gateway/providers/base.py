@@ -1,4 +1,4 @@
-"""The interface of a sandbox provider: how sandboxes come into being, are reached and are verified gone.
+"""The interface of a sandbox provider: how to create sandboxes, connect to them, and verify that they have ended.
 
 All methods are coroutines, so that a provider may ask a Docker daemon or the API of a cluster. The gateway knows no
 other way to a sandbox (docs/decisions/0053).
@@ -66,7 +66,7 @@ class SandboxSpec:
 
 
 class ProviderError(Exception):
-    """The provider cannot be used with these settings. The message says what to change."""
+    """The provider cannot be used with these settings. The message contains what to change."""
 
 
 class Provider(Protocol):
@@ -91,7 +91,7 @@ class Provider(Protocol):
         ...
 
     async def stop(self, sandbox: str) -> None:
-        """End the runtime and all that runs in the sandbox. Return when all of it is verified to be gone.
+        """End the runtime and all that runs in the sandbox. Return when it is verified that all of it has ended.
 
         Raises:
             HawseError: `not_found` for an unknown id, `unavailable` if something of it still runs.

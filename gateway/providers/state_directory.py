@@ -21,7 +21,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class StateError(Exception):
-    """The state directory cannot be used. The message says what to change."""
+    """The state directory cannot be used. The message contains what to change."""
 
 
 class SandboxPaths:

@@ -63,7 +63,7 @@ class RuntimeLink(StreamLink):
             self.abilities = event.abilities
             self.ready.set_result(None)
         elif isinstance(event, Error):
-            # Not the runtime's code: `unauthenticated` would tell the client that its own token is wrong.
+            # Not the runtime's code: `unauthenticated` would mean that the token of the client is wrong.
             refusal = f"the runtime refused the gateway's connection: {event.code}: {event.message}"
             self.ready.set_exception(HawseError("unavailable", refusal))
 

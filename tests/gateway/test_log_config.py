@@ -44,7 +44,7 @@ def test_uvicorns_access_lines_which_contain_tickets_are_never_logged(verbose: b
 
 
 async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) -> None:
-    """Whoever comes by any door, with whatever is secret in its address or headers."""
+    """Requests to every interface, with all secrets that an address or a header can contain."""
     async with Stack(tmp_path / "state", "--log-format", "json", "--verbose") as stack:
         bearer = {"Authorization": f"Bearer {stack.token}"}
         async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
@@ -65,10 +65,10 @@ async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) ->
         lines = [line for line in stack.printed if "#token=" not in line and not line.startswith("! sandboxes are")]
         runtime = (tmp_path / "state" / "sandboxes" / "local" / "runtime.log").read_text().splitlines()
     assert not [(line, secret) for line in [*lines, *runtime] for secret in secrets if secret in line]
-    said = [json.loads(line) for line in [*lines, *runtime]]
-    assert {"time", "level", "logger", "message"} <= set.intersection(*(set(line) for line in said))
+    records = [json.loads(line) for line in [*lines, *runtime]]
+    assert {"time", "level", "logger", "message"} <= set.intersection(*(set(line) for line in records))
     known = {
-        (line["logger"], name, line[name]) for line in said for name in ("role", "sandbox", "code") if name in line
+        (line["logger"], name, line[name]) for line in records for name in ("role", "sandbox", "code") if name in line
     }
     assert ("gateway.connection.endpoint", "role", "owner") in known
     assert ("gateway.connection.endpoint", "code", "unauthenticated") in known

@@ -22,7 +22,7 @@ from websockets.typing import Subprotocol
 
 from gateway.server import GatewayServer
 from gateway.transport.listener import accepts_connections
-from tests.support.gateway import FakeRuntime, Gateway, RawSocket, eventually
+from tests.support.gateway import FakeRuntime, Gateway, RawSocket
 from tests.support.sockets import pid_behind
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
@@ -60,8 +60,8 @@ class Served:
         """Exit code, seconds it took, stderr."""
         before = time.monotonic()
         self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=10)
-        return self.process.returncode, time.monotonic() - before, said
+        _, output = self.process.communicate(timeout=10)
+        return self.process.returncode, time.monotonic() - before, output
 
 
 @pytest.fixture
@@ -139,21 +139,21 @@ async def test_sigterm_sends_goaway_to_clients_and_keeps_the_runtime(served: Any
         await hello(ws)
         await call(ws, 1, "runtime.info")
         ending = asyncio.get_running_loop().run_in_executor(None, gateway.end)
-        goodbye = json.loads(await ws.recv())
-        assert (goodbye["type"], goodbye["retry_after"]) == ("goaway", 1.0)
+        goaway = json.loads(await ws.recv())
+        assert (goaway["type"], goaway["retry_after"]) == ("goaway", 1.0)
         with pytest.raises(ConnectionClosed):
             await ws.recv()
         assert ws.close_code == 1012
-        code, seconds, said = await ending
-    assert (code, said) == (0, "")
+        code, seconds, output = await ending
+    assert (code, output) == (0, "")
     assert seconds < 3
     assert accepts_connections(gateway.state / "sandboxes/local/run/runtime.sock")
 
 
 def test_sigint_ends_the_gateway_even_if_the_shell_ignored_it(served: Any) -> None:
     gateway = served(preexec=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-    code, seconds, said = gateway.end(signal.SIGINT)
-    assert (code, said) == (0, "")
+    code, seconds, output = gateway.end(signal.SIGINT)
+    assert (code, output) == (0, "")
     assert seconds < 3
 
 
@@ -190,10 +190,10 @@ async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:
     async with gateway.dial() as ws:
         await hello(ws)
         await call(ws, 1, "sandbox.list", None)
-    code, _, said = await asyncio.to_thread(gateway.end)
+    code, _, output = await asyncio.to_thread(gateway.end)
     assert code == 0
-    assert "connected" in said
-    assert gateway.token not in said
+    assert "connected" in output
+    assert gateway.token not in output
 
 
 def test_a_port_that_is_in_use_is_reported(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ async def test_a_client_that_does_not_read_does_not_delay_the_shutdown(runtime: 
         await raw.hello()
         params = {"bytes": 1 << 30}
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
-        await eventually(lambda: runtime.seen)
+        await runtime.until(lambda: runtime.seen)
         gateway.server.begin_shutdown()
         async with asyncio.timeout(3.5):
             await gateway.task

@@ -49,9 +49,9 @@ async def type_and_see(term: Terminal, count: int) -> None:
     items = term.items()
     seen = b""
     for number in range(count):
-        word = b"w%05d" % number
-        await term.write(word + b"\n")
-        while word not in seen:
+        typed = b"w%05d" % number
+        await term.write(typed + b"\n")
+        while typed not in seen:
             item = await anext(items)
             if isinstance(item, Output):
                 seen = seen[-64:] + item.data

@@ -73,7 +73,7 @@ async def test_a_preview_ends_for_good_with_its_runtime(tmp_path: Path) -> None:
             assert again.token[-6:] != preview.token[-6:]
             answer = await preview.http.get("/seen")
             assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
-        psutil.Process(site["pid"]).kill()  # nobody's any more
+        psutil.Process(site["pid"]).kill()  # its runtime has ended, so it would run on
 
 
 async def test_clients_that_abort_at_any_step_leave_no_resources_behind(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The HTTP door with a real gateway and runtime: the README's commands with curl itself, and every operation."""
+"""The HTTP API with a real gateway and runtime: the README's commands with curl itself, and every operation."""
 
 import asyncio
 import base64
@@ -42,8 +42,8 @@ async def read_events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
             fields = {}
 
 
-def content(told: dict[str, Any]) -> bytes:
-    data = told["data"]
+def content(event: dict[str, Any]) -> bytes:
+    data = event["data"]
     return base64.b64decode(data["data"]) if "data" in data else data["text"].encode()
 
 
@@ -55,12 +55,12 @@ async def stream(
     output, result = b"", None
     async with http.stream("POST", HERE + method, headers=headers, json=params) as answer:
         assert answer.status_code == 200
-        async for told in read_events(answer):
-            last = told.get("id", last)
-            if told["event"] == "stdout":
-                output += content(told)
-            if told["event"] == "result":
-                result = told["data"]
+        async for event in read_events(answer):
+            last = event.get("id", last)
+            if event["event"] == "stdout":
+                output += content(event)
+            if event["event"] == "result":
+                result = event["data"]
             if stop_at is not None and len(output) >= stop_at:
                 break
     return output, last, result
@@ -123,11 +123,11 @@ async def test_a_terminal_can_be_watched_and_written_to(http: httpx.AsyncClient)
     output = b""
     options: Any = {"headers": EVENTS, "json": {"id": "t"}}
     async with http.stream("POST", HERE + "terminal.attach", **options) as answer:
-        async for told in read_events(answer):
-            if told["event"] == "live":
+        async for event in read_events(answer):
+            if event["event"] == "live":
                 await http.post(HERE + "terminal.send", json={"id": "t", "text": "h\u00e9llo\r"})
-            if told["event"] == "output":
-                output += content(told)
+            if event["event"] == "output":
+                output += content(event)
             if output.count("h\u00e9llo".encode()) == 2:
                 break
     shown = await http.post(HERE + "terminal.screen", json={"id": "t"})
@@ -212,9 +212,9 @@ async def test_the_program_of_the_readme_runs_unchanged(stack: Stack, tmp_path: 
     async with asyncio.timeout(30):
         out, err = await process.communicate()
     assert (process.returncode, err) == (0, b""), out
-    told = out.decode()
+    output = out.decode()
     parts = ("0 Linux", "/site\nhello", "Change(type='added'", "index='?'", ".localhost:", "0 GNU Make")
-    assert [part for part in parts if part not in told] == []
+    assert [part for part in parts if part not in output] == []
 
 
 def readme_commands() -> list[str]:

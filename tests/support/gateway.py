@@ -1,4 +1,4 @@
-"""What the gateway's tests put at its seams: a runtime, a provider, a served gateway, and clients good and bad."""
+"""Fakes for the gateway's tests: a runtime, a provider, a served gateway, and well-behaved and hostile clients."""
 
 import asyncio
 import base64
@@ -38,13 +38,13 @@ from hawse.wire import (
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS, from_raw
 
-TOKEN = "a token that only tests know"
-VIEWER_TOKEN = "a token to look only"
+TOKEN = "the owner token of the tests"
+VIEWER_TOKEN = "the viewer token of the tests"
 PATTERN = bytes(range(251)) * 600  # a prime period, so that a lost or doubled slice shows
 
 
 def pattern(offset: int, size: int) -> bytes:
-    """What a fake stream has at `offset`; `size` is one frame's at most."""
+    """Return the content of a fake stream at `offset`; `size` is at most that of a frame."""
     start = offset % 251
     return PATTERN[start : start + size]
 
@@ -53,6 +53,27 @@ async def eventually(condition: Callable[[], object], seconds: float = 5.0) -> N
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110  # any state may be waited for
             await asyncio.sleep(0)
+
+
+class Changes:
+    """Lets tests wait for a state of a fake without polling. The fake calls `notify` after each change."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Event()
+
+    def notify(self) -> None:
+        self._changed.set()
+
+    async def until(self, condition: Callable[[], object], seconds: float = 5.0) -> None:
+        """Return when `condition` is true, which is checked now and after each change.
+
+        Raises:
+            TimeoutError: It is not true within `seconds`.
+        """
+        async with asyncio.timeout(seconds):
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
 
 
 class Flood:
@@ -90,10 +111,11 @@ class Events:
         return False
 
 
-class FakeRuntime:
-    """Speaks the wire on a Unix socket. Methods: answer, echo, eat, events, fail, flood, hang, deaf, die."""
+class FakeRuntime(Changes):
+    """Serves the protocol on a Unix socket. Methods: answer, echo, eat, events, fail, flood, hang, deaf, die."""
 
     def __init__(self, path: Path, **limits: Any) -> None:
+        super().__init__()
         self.path = path
         self.limits = Limits(channels=LINK_CHANNELS, **limits)
         self.abilities = [ABILITY_PRINCIPALS]
@@ -121,11 +143,11 @@ class FakeRuntime:
         self._server.close()
         for link in self.links:
             link.abort()
-        await eventually(lambda: not self.links)
+        await self.until(lambda: not self.links)
         self.path.unlink(missing_ok=True)
 
     def _accept(self) -> StreamLink:
-        link = StreamLink(Connection(Role.SERVER, self.limits), self)
+        link = StreamLink(Connection(Role.SERVER, self.limits), Notifying(self))
         self.links.append(link)
         return link
 
@@ -179,6 +201,21 @@ class FakeRuntime:
                 link.connection.send_error(call.ch, HawseError("unknown_method", call.method))
 
 
+class Notifying:
+    """Passes on what a link receives, and notifies the tests that wait for it."""
+
+    def __init__(self, runtime: FakeRuntime) -> None:
+        self._runtime = runtime
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        self._runtime.link_received(link, event)
+        self._runtime.notify()
+
+    def link_lost(self, link: StreamLink, error: Exception | None) -> None:
+        self._runtime.link_lost(link, error)
+        self._runtime.notify()
+
+
 class Recorded(FakeRuntime):
     """Has one recording, `r-1`, of `size` pattern bytes, that only an owner may read."""
 
@@ -200,10 +237,11 @@ class Recorded(FakeRuntime):
             link.connection.send_error(call.ch, HawseError("not_found", "no such recording"))
 
 
-class FakeProvider:
-    """One sandbox, `local`, whose runtime is on `path`. `starts` counts how often it was asked for."""
+class FakeProvider(Changes):
+    """One sandbox, `local`, whose runtime is on `path`. `starts` counts the calls of `ensure`."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
         self.starts = 0
         self.hold: asyncio.Event | None = None  # `ensure` waits for it
@@ -236,6 +274,7 @@ class FakeProvider:
     async def ensure(self, sandbox: str) -> Endpoint:
         await self.observe(sandbox)
         self.starts += 1
+        self.notify()
         if self.hold is not None:
             await self.hold.wait()
         if self.error is not None:
@@ -275,6 +314,10 @@ class Gateway:
         self.server.begin_shutdown()
         await self._tasks.__aexit__(None, None, None)
 
+    async def until_clients_closed(self, remaining: int = 0, seconds: float = 5.0) -> None:
+        async with asyncio.timeout(seconds):
+            await self.connect.wait_closed(remaining)
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
@@ -296,7 +339,7 @@ class Gateway:
 
 
 class Peer:
-    """A client that keeps to the protocol, and sees everything that is sent to it."""
+    """A client that follows the protocol and exposes every message it receives."""
 
     def __init__(self, dialled: connect, window: int) -> None:
         self._dialled = dialled
@@ -325,9 +368,9 @@ class Peer:
     async def ask(self, method: str, params: Any = None, **options: Any) -> Any:
         """The value of the call's result; raises its error."""
         ch = await self.call(method, params, **options)
-        return await self.outcome(ch)
+        return await self.result(ch)
 
-    async def outcome(self, ch: int) -> Any:
+    async def result(self, ch: int) -> Any:
         while True:
             message: Any = await self.receive()
             if getattr(message, "ch", None) == ch:
@@ -359,7 +402,7 @@ class Peer:
 
 
 class Seen:
-    """An event as tests like to look at it."""
+    """An event with the attributes that tests compare."""
 
     def __init__(self, event: Message | Data) -> None:
         self.event = event
@@ -370,7 +413,7 @@ class Seen:
 
 
 class RawSocket:
-    """A WebSocket by hand, for what no library would do. Its receive buffer is small, and nobody reads it."""
+    """A WebSocket for tests that break the protocol. Its receive buffer is small and is read only on request."""
 
     def __init__(self, gateway: Gateway, *, receive_buffer: int = 4096) -> None:
         self._gateway = gateway

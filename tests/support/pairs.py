@@ -52,15 +52,15 @@ class FakeHost:
         self.writer = FairWriter(pair.server)
         self.budget = budget
         self.waiting = 0
-        self.forgotten: list[int] = []
+        self.released: list[int] = []
 
     def flush(self) -> None: ...
 
     def count_input(self, change: int) -> None:
         self.waiting += change
 
-    def forget(self, ch: int) -> None:
-        self.forgotten.append(ch)
+    def release(self, ch: int) -> None:
+        self.released.append(ch)
         self.budget.close(ch)
 
     def read(self, size: int = 65_536) -> list[Any]:

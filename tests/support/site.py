@@ -134,7 +134,7 @@ async def cookie(request: Request) -> Response:
 
 async def echo(websocket: WebSocket) -> None:
     offered = websocket.scope["subprotocols"]
-    if "nobody" in offered:
+    if "unknown" in offered:
         await websocket.send_denial_response(PlainTextResponse("not you", 418))
         return
     await websocket.accept("chat.2" if "chat.2" in offered else None)

@@ -1,4 +1,4 @@
-"""The gateway's principals: what `welcome` says of them, and that each call on a link carries the caller's."""
+"""The gateway's principals: their fields in `welcome`, and that each call on a link carries the caller's."""
 
 import json
 
@@ -43,7 +43,7 @@ async def test_a_principal_that_a_client_sends_does_not_open_a_method_of_the_gat
 
 
 async def test_welcome_contains_identity_and_role_by_token_and_by_ticket(gateway: Gateway) -> None:
-    said = []
+    welcomes = []
     for token, query in [
         (TOKEN, ""),
         (VIEWER_TOKEN, ""),
@@ -53,8 +53,8 @@ async def test_welcome_contains_identity_and_role_by_token_and_by_ticket(gateway
         async with gateway.dial(token=token, query=query) as ws:
             await ws.send(json.dumps({"type": "hello", "protocol": 1, "client": "t", "window": 1}))
             welcome = json.loads(await ws.recv())
-            said.append((welcome["identity"], welcome["role"]))
-    assert said == [("owner", "owner"), ("viewer", "viewer")] * 2
+            welcomes.append((welcome["identity"], welcome["role"]))
+    assert welcomes == [("owner", "owner"), ("viewer", "viewer")] * 2
 
 
 async def test_only_an_owner_receives_the_viewer_token(gateway: Gateway) -> None:

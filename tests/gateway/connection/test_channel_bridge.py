@@ -32,7 +32,7 @@ class Link:
         self.connection = pair.client
         self.writer = FairWriter(pair.client)
         self.paused = False
-        self.heard: list[Any] = []  # what the runtime got
+        self.received: list[Any] = []  # what the runtime got
 
     def attach(self, ch: int, source: Any) -> None:
         self.writer.attach(ch, source)
@@ -44,7 +44,7 @@ class Link:
 
     def flush(self) -> None:
         while not self.paused and (batch := self.writer.take(65_536)):
-            self.heard += deliver(batch, self.pair.server)
+            self.received += deliver(batch, self.pair.server)
 
 
 class Rig:
@@ -91,7 +91,7 @@ def rig() -> Rig:
 
 
 def test_the_call_is_sent_on_a_channel_of_the_link_with_the_clients_window(rig: Rig) -> None:
-    call, credit = rig.link.heard
+    call, credit = rig.link.received
     assert isinstance(call, Call)
     assert (call.ch, call.method, bytes(call.params), call.key) == (2, "echo", b'{"a":1}', "k")
     assert (credit.ch, credit.bytes) == (2, 1000)
@@ -100,13 +100,13 @@ def test_the_call_is_sent_on_a_channel_of_the_link_with_the_clients_window(rig: 
 def test_the_time_that_a_call_waited_adds_to_its_age_and_counts_toward_its_timeout() -> None:
     rig = Rig()
     rig.bridge.start(rig.link, 3.5)  # type: ignore[arg-type]
-    assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (1.5, 5.5)
+    assert (rig.link.received[0].timeout, rig.link.received[0].age) == (1.5, 5.5)
 
 
 def test_a_call_that_waited_longer_than_its_timeout_has_the_least_timeout() -> None:
     rig = Rig()
     rig.bridge.start(rig.link, 2e9)  # type: ignore[arg-type]
-    assert (rig.link.heard[0].timeout, rig.link.heard[0].age) == (0.001, 1e9)
+    assert (rig.link.received[0].timeout, rig.link.received[0].age) == (0.001, 1e9)
 
 
 def test_an_event_too_large_for_the_client_ends_its_channel_and_no_other(rig: Rig) -> None:
@@ -115,7 +115,7 @@ def test_an_event_too_large_for_the_client_ends_its_channel_and_no_other(rig: Ri
     rig.bridge.receive_message(Event(ch=rig.link_ch, name="e", value=value))
     (error,) = rig.host.read()
     assert (error.ch, error.code) == (rig.ch, "too_large")
-    assert rig.host.forgotten == [rig.ch]
+    assert rig.host.released == [rig.ch]
 
 
 def test_output_is_sent_at_once_when_the_client_is_idle(rig: Rig) -> None:
@@ -136,7 +136,7 @@ def test_output_waits_its_turn_when_the_client_is_busy_and_keeps_its_order(rig: 
     assert (bytes(first.payload), bytes(rest.payload)) == (b"abc", b"abc" * 9)
     assert isinstance(event, Event)
     assert isinstance(result, Result)
-    assert rig.host.forgotten == [rig.ch]
+    assert rig.host.released == [rig.ch]
 
 
 def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Rig) -> None:
@@ -185,7 +185,7 @@ def test_input_end_and_cancel_are_forwarded_immediately(rig: Rig) -> None:
     rig.client.end(rig.ch)
     rig.client.cancel(rig.ch)
     rig.from_client()
-    data, end, cancel = rig.link.heard[2:]
+    data, end, cancel = rig.link.received[2:]
     assert (data.kind, data.ch, data.offset, bytes(data.payload)) == (Kind.INPUT, rig.link_ch, 0, b"ls\n")
     assert isinstance(end, End)
     assert isinstance(cancel, Cancel)
@@ -201,7 +201,7 @@ def test_input_for_a_link_without_window_waits_and_is_counted(rig: Rig) -> None:
     assert rig.host.waiting > 2
     rig.link.paused = False
     rig.link.flush()
-    assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "Data", "Data", "Cancel"]
+    assert [type(message).__name__ for message in rig.link.received[2:]] == ["Data", "Data", "Data", "Cancel"]
     assert rig.host.waiting == 0
 
 
@@ -210,10 +210,10 @@ def test_nothing_overtakes_input_that_waits_for_a_window() -> None:
     rig.client.send_data(rig.ch, Kind.INPUT, 0, b"more than ten")
     rig.client.end(rig.ch)
     rig.from_client()
-    assert len(rig.link.heard) == 2
+    assert len(rig.link.received) == 2
     rig.runtime.grant(rig.link_ch, 10)
     rig.from_runtime()
-    assert [type(message).__name__ for message in rig.link.heard[2:]] == ["Data", "End"]
+    assert [type(message).__name__ for message in rig.link.received[2:]] == ["Data", "End"]
 
 
 def test_credit_for_applied_input_is_granted_to_the_client(rig: Rig) -> None:
@@ -232,7 +232,7 @@ def test_messages_sent_before_the_link_is_ready_follow_the_call() -> None:
     rig.client.end(rig.ch)
     rig.from_client()
     rig.start()
-    assert [type(message).__name__ for message in rig.link.heard] == ["Call", "Credit", "Data", "End"]
+    assert [type(message).__name__ for message in rig.link.received] == ["Call", "Credit", "Data", "End"]
 
 
 def test_credit_received_before_the_link_is_ready_is_part_of_the_first_grant() -> None:
@@ -282,7 +282,7 @@ def test_an_abandoned_channel_is_cancelled_and_frees_its_buffers(rig: Rig) -> No
     rig.link.paused = False
     rig.bridge.abandon()
     rig.bridge.abandon()
-    assert isinstance(rig.link.heard[-1], Cancel)
+    assert isinstance(rig.link.received[-1], Cancel)
     assert rig.host.waiting == 0
     assert rig.bridge.link is None
 

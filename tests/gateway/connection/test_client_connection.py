@@ -30,7 +30,7 @@ def open_files() -> int:
 
 
 async def take_flood(peer: Peer, ch: int, *, grant: bool = True) -> int:
-    """Take a flood to its result, checking every byte; return how many came."""
+    """Take a flood to its result, checking every byte; return their number."""
     offset = 0
     while True:
         message = await peer.receive()
@@ -88,7 +88,7 @@ async def test_bytes_pass_both_ways_until_end(gateway: Gateway) -> None:
                     peer.connection.grant(ch, len(message.payload))
         peer.connection.end(ch)
         await peer.flush()
-        assert await peer.outcome(ch) == {"bytes": 600_000}
+        assert await peer.result(ch) == {"bytes": 600_000}
     assert received == b"".join(pattern(offset, 60_000) for offset in range(0, 600_000, 60_000))
 
 
@@ -111,11 +111,11 @@ async def test_events_arrive_in_order_and_cost_credit(gateway: Gateway) -> None:
 async def test_cancel_is_answered_and_reaches_the_runtime(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         ch = await peer.call("hang")
-        await eventually(lambda: runtime.seen)
+        await runtime.until(lambda: runtime.seen)
         peer.connection.cancel(ch)
         await peer.flush()
         with pytest.raises(HawseError, match="cancelled"):
-            await peer.outcome(ch)
+            await peer.result(ch)
     assert len(runtime.cancelled) == 1
 
 
@@ -153,12 +153,12 @@ async def test_a_small_answer_does_not_wait_behind_a_flood(gateway: Gateway) -> 
         flood = await peer.call("flood", {"bytes": 8 << 20})
         await peer.receive()
         ch = await peer.call("answer", {})
-        came = 0
+        received = 0
         while (message := await peer.receive()).ch != ch:
-            came += len(message.payload)
+            received += len(message.payload)
             peer.connection.grant(flood, len(message.payload))
             await peer.flush()
-        assert came < 1 << 20
+        assert received < 1 << 20
 
 
 # ---- the gateway's own methods
@@ -207,10 +207,18 @@ HOSTILE: dict[str, tuple[list[str | bytes], str, int]] = {
     "a wrong field": ([text(HELLO), text(ECHO | {"ch": "5"})], "invalid_message", 1007),
     "nesting without end": ([text(HELLO), "[" * 100_000], "invalid_message", 1007),
     "a channel used twice": ([text(HELLO), text(ECHO), text(ECHO)], "protocol_error", 1008),
-    "a channel that goes back": ([text(HELLO), text(ECHO), text(ECHO | {"ch": 4})], "protocol_error", 1008),
-    "a frame for nobody": ([text(HELLO), encode_frame(0, 9, 0, b"x")], "protocol_error", 1008),
-    "cancel for nobody": ([text(HELLO), text({"type": "cancel", "ch": 9})], "protocol_error", 1008),
-    "credit for nobody": ([text(HELLO), text({"type": "credit", "ch": 9, "bytes": 1})], "protocol_error", 1008),
+    "a channel number below an earlier one": (
+        [text(HELLO), text(ECHO), text(ECHO | {"ch": 4})],
+        "protocol_error",
+        1008,
+    ),
+    "a frame on an unknown channel": ([text(HELLO), encode_frame(0, 9, 0, b"x")], "protocol_error", 1008),
+    "cancel of an unknown channel": ([text(HELLO), text({"type": "cancel", "ch": 9})], "protocol_error", 1008),
+    "credit for an unknown channel": (
+        [text(HELLO), text({"type": "credit", "ch": 9, "bytes": 1})],
+        "protocol_error",
+        1008,
+    ),
     "output from a client": ([text(HELLO), text(ECHO), encode_frame(1, 5, 0, b"x")], "protocol_error", 1008),
     "half a header": ([text(HELLO), b"\0\0\0"], "invalid_message", 1007),
     "an unknown kind": ([text(HELLO), text(ECHO), encode_frame(9, 5, 0, b"x")], "invalid_message", 1007),
@@ -231,10 +239,10 @@ HOSTILE: dict[str, tuple[list[str | bytes], str, int]] = {
 
 async def test_closing_a_channel_returns_its_share_of_the_budget(gateway: Gateway) -> None:
     async with gateway.peer(window=4 << 20) as peer:
-        (session,) = gateway.connect.open
+        (client,) = gateway.connect.open
         for _ in range(5):
             await peer.ask("answer")
-        assert session.budget.held == 0
+        assert client.budget.held == 0
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -247,9 +255,9 @@ async def test_a_protocol_violation_is_answered_with_an_error_and_a_close(gatewa
         except ConnectionClosed:
             pass
         if close_code:
-            said = [json.loads(m) async for m in drained(ws) if isinstance(m, str)]
-            assert (said[-1]["type"], said[-1]["code"]) == ("error", code)
-            assert "ch" not in said[-1]
+            received = [json.loads(m) async for m in drained(ws) if isinstance(m, str)]
+            assert (received[-1]["type"], received[-1]["code"]) == ("error", code)
+            assert "ch" not in received[-1]
             assert ws.close_code == close_code
         assert await bystander.ask("answer", {"still": "here"}) == {"still": "here"}
 
@@ -275,11 +283,11 @@ async def test_connections_that_break_the_protocol_are_cleaned_up(gateway: Gatew
     async with gateway.peer() as peer:
         await peer.ask("answer")
         await misbehave(["{"])
-        await eventually(lambda: gateway.connect.sessions == 1)
+        await gateway.until_clients_closed(1)
         files, tasks = open_files(), len(asyncio.all_tasks())
         for messages, _, _ in HOSTILE.values():
             await misbehave(messages)
-        await eventually(lambda: gateway.connect.sessions == 1)
+        await gateway.until_clients_closed(1)
         await eventually(lambda: open_files() <= files)
         await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
 
@@ -328,7 +336,7 @@ async def test_ten_thousand_channels_get_a_typed_error_beyond_the_limit(gateway:
         assert json.loads(await ws.recv())["code"] == "limit_exceeded"
 
 
-# ---- who does not read
+# ---- clients that do not read
 
 
 async def test_a_client_that_stops_reading_costs_its_window_and_does_not_affect_others(
@@ -340,11 +348,11 @@ async def test_a_client_that_stops_reading_costs_its_window_and_does_not_affect_
             await stalled.text(
                 {"type": "call", "ch": ch, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}}
             )
-        await eventually(lambda: len(runtime.seen) == 40)
+        await runtime.until(lambda: len(runtime.seen) == 40)
         assert await take_flood(peer, await peer.call("flood", {"bytes": 4 << 20})) == 4 << 20
         granted = [runtime.granted[ch] for ch in range(1, 41)]
         assert sum(granted) <= (8 << 20) + 40 * (16 << 10) + (1 << 20)  # the last is in the kernel's buffers
-        assert min(granted) >= 16 << 10  # nobody starves
+        assert min(granted) >= 16 << 10  # each channel gets its floor
         for turn in range(100):
             assert await peer.ask("answer", {"turn": turn}) == {"turn": turn}
 
@@ -367,7 +375,7 @@ async def test_memory_is_bounded_when_many_clients_stop_reading(gateway: Gateway
                         "params": {"bytes": 10_000, "slice": 1 if ch % 2 else 1000},
                     }
                 )
-        await eventually(lambda: len(runtime.seen) == 32)
+        await runtime.until(lambda: len(runtime.seen) == 32)
         async with gateway.peer() as peer:
             await peer.ask("answer")
         assert resident() - before < 20 << 20
@@ -380,7 +388,7 @@ async def ask_without_reading(raw: RawSocket, gateway: Gateway) -> None:
     """Ask for large answers until the gateway has had enough."""
     await raw.hello()
     await eventually(lambda: gateway.connect.open)
-    (session,) = gateway.connect.open
+    (client,) = gateway.connect.open
 
     async def ask() -> None:
         for ch in range(1, 1000):
@@ -390,7 +398,7 @@ async def ask_without_reading(raw: RawSocket, gateway: Gateway) -> None:
 
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(ask())
-        await eventually(lambda: session.closing)
+        await eventually(lambda: client.closing)
         asking.cancel()
 
 
@@ -402,7 +410,7 @@ async def test_results_that_are_not_read_close_only_that_connection(
         await ask_without_reading(raw, gateway)
         async with gateway.peer() as peer:
             assert await peer.ask("answer", {"still": "here"}) == {"still": "here"}
-            await eventually(lambda: gateway.connect.sessions == 1)
+            await gateway.until_clients_closed(1)
 
 
 async def test_a_client_that_reads_too_late_receives_the_backlog_error(runtime: FakeRuntime) -> None:
@@ -427,7 +435,7 @@ async def test_reading_from_a_client_pauses_while_its_input_waits_for_a_runtime(
     gateway.provider.hold = asyncio.Event()  # the sandbox is being started: all input waits
     async with gateway.peer() as peer:
         channels = [await peer.call("eat") for _ in range(20)]
-        (session,) = gateway.connect.open
+        (client,) = gateway.connect.open
         sent = 0
 
         async def send_all() -> None:
@@ -439,13 +447,13 @@ async def test_reading_from_a_client_pauses_while_its_input_waits_for_a_runtime(
 
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(send_all())
-            await eventually(lambda: session.input_waiting > INPUT_HIGH)
+            await eventually(lambda: client.input_waiting > INPUT_HIGH)
             for _ in range(200):
                 await asyncio.sleep(0)
-            assert session.input_waiting < INPUT_HIGH + 2 * ((1 << 16) + 1024)
+            assert client.input_waiting < INPUT_HIGH + 2 * ((1 << 16) + 1024)
             gateway.provider.hold.set()
-        await eventually(lambda: sum(map(len, runtime.input.values())) == 20 * (4 << 16))
-        assert session.input_waiting == 0
+        await runtime.until(lambda: sum(map(len, runtime.input.values())) == 20 * (4 << 16))
+        assert client.input_waiting == 0
 
 
 async def test_empty_input_frames_are_not_buffered(gateway: Gateway, runtime: FakeRuntime) -> None:
@@ -457,27 +465,27 @@ async def test_empty_input_frames_are_not_buffered(gateway: Gateway, runtime: Fa
         peer.connection.ping(1.0)
         await peer.flush()
         await peer.receive()
-        (session,) = gateway.connect.open
-        assert session.input_waiting == 0
+        (client,) = gateway.connect.open
+        assert client.input_waiting == 0
         gateway.provider.hold.set()
 
 
-# ---- who goes
+# ---- clients that disconnect
 
 
 async def test_the_calls_of_a_client_that_disconnects_are_cancelled(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         for _ in range(10):
             await peer.call("hang")
-        await eventually(lambda: len(runtime.seen) == 10)
-    await eventually(lambda: len(runtime.cancelled) == 10)
+        await runtime.until(lambda: len(runtime.seen) == 10)
+    await runtime.until(lambda: len(runtime.cancelled) == 10)
 
 
 async def test_output_for_a_disconnected_client_is_dropped(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer(window=1 << 20) as peer:
         await peer.call("deaf")
-        await eventually(lambda: runtime.seen)
-    await eventually(lambda: runtime.cancelled)
+        await runtime.until(lambda: runtime.seen)
+    await runtime.until(lambda: runtime.cancelled)
     link, (ch,) = runtime.links[0], runtime.calls
     for offset in range(0, 1 << 20, 1 << 16):
         link.connection.send_data(ch, Kind.OUTPUT, offset, bytes(1 << 16))
@@ -496,18 +504,18 @@ async def test_resources_of_disconnected_clients_are_released(gateway: Gateway, 
             await take_flood(peer, ch)
 
     await visit()
-    await eventually(lambda: not gateway.connect.sessions)
+    await gateway.until_clients_closed()
     files, tasks = open_files(), len(asyncio.all_tasks())
     for _ in range(20):
         await visit()
-    await eventually(lambda: not gateway.connect.sessions)
+    await gateway.until_clients_closed()
     await eventually(lambda: open_files() <= files, 10)
     await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
     await eventually(lambda: not runtime.links[0].connection.channels)
 
 
 class Narrow:
-    """A transport with room for as many messages as it is told."""
+    """A transport with room for a given number of messages."""
 
     bytes_in = bytes_out = 0
 
@@ -537,21 +545,21 @@ class Narrow:
 async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gateway: Gateway) -> None:
     transport = Narrow(room=1)
     assert gateway.connect.links is not None
-    session = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER)
-    running = asyncio.ensure_future(session.run())
+    client = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER)
+    running = asyncio.ensure_future(client.run())
 
     def ask(ch: int) -> None:
-        session.receive(json.dumps({"type": "call", "ch": ch, "method": "preview.host"}))
+        client.receive(json.dumps({"type": "call", "ch": ch, "method": "preview.host"}))
 
-    session.receive(json.dumps(HELLO))
+    client.receive(json.dumps(HELLO))
     ask(1)
     ask(2)
-    await eventually(lambda: not session.connection.channels)
+    await eventually(lambda: not client.connection.channels)
     transport.room = 1
-    session.resume_writing()  # takes both, and has room for one
+    client.resume_writing()  # takes both, and has room for one
     ask(3)
-    await eventually(lambda: not session.connection.channels)
-    session.go_away("test", 0.1)
+    await eventually(lambda: not client.connection.channels)
+    client.go_away("test", 0.1)
     await running
-    told = [(message["type"], message.get("ch")) for message in transport.written]
-    assert told == [("welcome", None), ("result", 1), ("result", 2), ("result", 3), ("goaway", None)]
+    sent = [(message["type"], message.get("ch")) for message in transport.written]
+    assert sent == [("welcome", None), ("result", 1), ("result", 2), ("result", 3), ("goaway", None)]

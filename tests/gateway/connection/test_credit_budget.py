@@ -1,4 +1,4 @@
-"""The budget against its promise: bounded in total, and nobody starves."""
+"""The credit budget: bounded in total, with a minimum for each channel."""
 
 from hypothesis import settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.support.gateway import TOKEN, FakeRuntime, Gateway, eventually
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 
 
 async def ticket(gateway: Gateway) -> str:
@@ -77,7 +77,7 @@ async def test_the_gateways_own_origin_and_allowed_origins_are_accepted(runtime:
 async def test_a_missing_or_wrong_token_is_reported_after_the_upgrade(gateway: Gateway) -> None:
     for token in (None, "wrong", "", TOKEN + "x"):
         assert await closing(gateway, token=token) == ("unauthenticated", 4401)
-    assert gateway.connect.sessions == 0
+    assert gateway.connect.client_count == 0
 
 
 async def test_a_ticket_is_accepted_once(gateway: Gateway) -> None:
@@ -110,7 +110,7 @@ async def test_connections_are_limited(runtime: FakeRuntime) -> None:
         async with gateway.peer(), gateway.peer() as second:
             assert await closing(gateway) == ("limit_exceeded", 4429)
             await second.ask("answer")
-        await eventually(lambda: not gateway.connect.sessions)
+        await gateway.until_clients_closed()
         async with gateway.peer():
             pass
 
@@ -119,12 +119,12 @@ async def test_every_client_receives_goaway_before_the_gateway_ends(gateway: Gat
     async with gateway.peer() as first, gateway.peer() as second:
         gateway.connect.go_away("the gateway restarts", 2.5)
         for peer in (first, second):
-            said = await peer.receive()
-            assert (said.type, said.reason, said.retry_after) == ("goaway", "the gateway restarts", 2.5)
+            goaway = await peer.receive()
+            assert (goaway.type, goaway.reason, goaway.retry_after) == ("goaway", "the gateway restarts", 2.5)
             with pytest.raises(ConnectionClosed):
                 await peer.receive()
             assert peer.ws.close_code == 1012
-        await eventually(lambda: not gateway.connect.sessions)
+        await gateway.until_clients_closed()
 
 
 async def test_no_token_and_no_ticket_is_logged(gateway: Gateway, caplog: pytest.LogCaptureFixture) -> None:
@@ -133,7 +133,7 @@ async def test_no_token_and_no_ticket_is_logged(gateway: Gateway, caplog: pytest
         async with gateway.peer(token=None, query=f"?ticket={made}") as peer:
             await peer.ask("answer")
         await closing(gateway, token=None, query=f"?ticket={made}")
-        await eventually(lambda: not gateway.connect.sessions)
+        await gateway.until_clients_closed()
     assert "connected" in caplog.text
     assert made not in caplog.text
     assert TOKEN not in caplog.text

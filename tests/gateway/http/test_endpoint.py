@@ -1,4 +1,4 @@
-"""What the doors over HTTP share: who comes in, what is said of bugs, and calls whose client goes away."""
+"""What the HTTP endpoints share: authorization, internal errors, and calls whose client disconnects."""
 
 import asyncio
 import logging
@@ -66,7 +66,7 @@ async def test_unauthorized_requests_do_not_reach_the_handler(headers: dict[str,
 
 
 def receiving(*messages: dict[str, Any]) -> HttpRequest:
-    """A request that has this to say, and then nothing."""
+    """A request with these messages, and none after them."""
     left = list(messages)
 
     async def receive() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from gateway.http.upstream_call import WINDOW
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse.wire.messages import from_raw
-from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, eventually, pattern
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, pattern
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -184,23 +184,23 @@ async def test_an_upload_waits_for_a_slow_disk(served: Gateway, disk: Disk) -> N
         except TimeoutError:
             pass
         assert sent < 20_000_000  # what the kernel's buffers hold
-        await eventually(lambda: disk.input)
+        await disk.until(lambda: disk.input)
         taken = sum(map(len, disk.input.values()))
-        assert 0 < taken <= 262_144  # one input window, of frames as they came
-    # Nobody reads what the client sent last, so that it has gone is seen when the disk takes again.
+        assert 0 < taken <= 262_144  # one input window, of whole frames
+    # The last bytes of the client are not read, so its disconnection is noticed when the disk reads again.
     disk.takes = True
     disk.links[0].connection.grant(disk.seen[-1].ch, taken)
     disk.links[0].flush()
-    await eventually(lambda: disk.cancelled)
+    await disk.until(lambda: disk.cancelled)
 
 
 async def test_a_reader_that_stalls_costs_at_most_a_window(served: Gateway, disk: Disk) -> None:
     async with RawSocket(served) as raw:
         await raw.send(f"GET {FILES}a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
-        await eventually(lambda: disk.calls)
+        await disk.until(lambda: disk.calls)
         await asyncio.sleep(0.2)
         link = disk.links[0]
         source = link.connection.channels[disk.seen[-1].ch].source
         assert isinstance(source, File)
         assert source.offset < SIZE - WINDOW
-    await eventually(lambda: disk.cancelled)
+    await disk.until(lambda: disk.cancelled)

@@ -1,4 +1,4 @@
-"""Methods over HTTP, with a runtime that is played: who comes in, what may be said, and streams of events."""
+"""Methods over HTTP with a fake runtime: authorization, validation of requests, and event streams."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ OPERATIONS = [
 
 
 class Played(FakeRuntime):
-    """`terminal.get` answers its params; the id in `process.attach` says what becomes of it."""
+    """`terminal.get` answers its params; the id in `process.attach` selects the behaviour."""
 
     flood: Flood | None = None
 
@@ -57,7 +57,7 @@ class Late:
     def pull(self, connection: Any, ch: int, size: int) -> bool:
         if connection.window(ch) > 0:
             connection.send_data(ch, Kind.STDERR, 0, b"no\n")
-            connection.send_error(ch, HawseError("interrupted", "gone"))
+            connection.send_error(ch, HawseError("interrupted", "link lost"))
         return False
 
 
@@ -73,7 +73,7 @@ async def http(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
         yield http
 
 
-# ---- who comes in
+# ---- authorization
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_the_runtime_receives_the_principal(http: httpx.AsyncClient, runti
     assert (await http.post("/v1/share.token", headers=BEARER)).json() == {"token": VIEWER_TOKEN, "role": "viewer"}
 
 
-# ---- what may be said
+# ---- validation of requests
 
 
 async def test_the_response_is_the_result(http: httpx.AsyncClient, runtime: Played) -> None:
@@ -186,7 +186,7 @@ async def test_a_silent_stream_sends_keep_alives_until_its_reader_disconnects(
         lines = answer.aiter_lines()
         assert [await anext(lines) for _ in range(3)] == [": still here", "", ": still here"]
         assert runtime.cancelled == []
-    await eventually(lambda: runtime.cancelled)
+    await runtime.until(lambda: runtime.cancelled)
 
 
 async def test_the_call_of_a_client_that_disconnects_is_cancelled(gateway: Gateway, runtime: Played) -> None:
@@ -194,8 +194,8 @@ async def test_the_call_of_a_client_that_disconnects_is_cancelled(gateway: Gatew
         body = b'{"id": "hang"}'
         head = f"POST {HERE}process.attach HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
         await raw.send(f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
-        await eventually(lambda: runtime.seen)
-    await eventually(lambda: runtime.cancelled)
+        await runtime.until(lambda: runtime.seen)
+    await runtime.until(lambda: runtime.cancelled)
 
 
 async def test_a_reader_that_stalls_costs_at_most_a_window(gateway: Gateway, runtime: Played) -> None:
@@ -208,4 +208,4 @@ async def test_a_reader_that_stalls_costs_at_most_a_window(gateway: Gateway, run
         await asyncio.sleep(0.3)
         assert runtime.flood is not None
         assert runtime.flood.offset < 8 * WINDOW  # what kernel and uvicorn hold, and a window
-    await eventually(lambda: runtime.cancelled)
+    await runtime.until(lambda: runtime.cancelled)

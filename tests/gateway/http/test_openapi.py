@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and made of what the methods say of themselves."""
+"""The OpenAPI document: valid, complete, and derived from the declarations of the methods."""
 
 import json
 from typing import Any

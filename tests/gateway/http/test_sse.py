@@ -31,8 +31,8 @@ def event(name: str, value: Any) -> Event:
     return Event(ch=1, name=name, value=msgspec.Raw(msgspec.json.encode(value)))
 
 
-def content(told: dict[str, Any]) -> bytes:
-    data = told["data"]
+def content(event: dict[str, Any]) -> bytes:
+    data = event["data"]
     return base64.b64decode(data["data"]) if "data" in data else data["text"].encode()
 
 
@@ -46,13 +46,13 @@ def test_every_byte_is_sent_once_in_order_and_with_its_offset(pieces: list[tuple
         sent += encoder.piece(UpstreamItem(kind, len(whole[names[kind]]), data))
         whole[names[kind]] += data
     sent += encoder.result({})
-    told = {"stdout": b"", "stderr": b""}
+    streams = {"stdout": b"", "stderr": b""}
     for one in parsed(sent):
-        if one["event"] in told:
-            assert one["data"]["offset"] == len(told[one["event"]])
-            told[one["event"]] += content(one)
-            assert one["id"] == f"{len(told['stdout'])}-{len(told['stderr'])}"
-    assert told == whole
+        if one["event"] in streams:
+            assert one["data"]["offset"] == len(streams[one["event"]])
+            streams[one["event"]] += content(one)
+            assert one["id"] == f"{len(streams['stdout'])}-{len(streams['stderr'])}"
+    assert streams == whole
 
 
 @given(st.text(max_size=60), st.integers(1, 7))
@@ -67,16 +67,16 @@ def test_text_stays_text_wherever_it_is_cut(text: str, size: int) -> None:
 def test_an_incomplete_character_is_sent_before_the_next_event() -> None:
     encoder = SseEncoder(EXEC)
     assert encoder.piece(UpstreamItem(Kind.OUTPUT, 0, b"\xe2\x82")) == b""
-    told = parsed(encoder.event(event("exit", {"code": 0})))
-    assert [one["event"] for one in told] == ["stdout", "exit"]
-    assert content(told[0]) == b"\xe2\x82"
+    sent = parsed(encoder.event(event("exit", {"code": 0})))
+    assert [one["event"] for one in sent] == ["stdout", "exit"]
+    assert content(sent[0]) == b"\xe2\x82"
 
 
 def test_a_reader_that_resumes_from_an_id_misses_nothing() -> None:
     encoder = SseEncoder(EXEC)
     encoder.event(event("opened", {"from": {"stdout": 100, "stderr": 7}}))
-    told = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 100, b"abc")))
-    assert since(EXEC, told[0]["id"]) == {"stdout": 103, "stderr": 7}
+    sent = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 100, b"abc")))
+    assert since(EXEC, sent[0]["id"]) == {"stdout": 103, "stderr": 7}
 
 
 def test_a_snapshot_has_no_id_to_resume_from() -> None:
@@ -84,14 +84,14 @@ def test_a_snapshot_has_no_id_to_resume_from() -> None:
     encoder = SseEncoder(attach)
     assert b"id:" not in encoder.event(event("opened", {"from": 9}))
     assert b"id:" not in encoder.piece(UpstreamItem(Kind.SCREEN, 0, b"x"))
-    told = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 9, b"y")))
-    assert (told[0]["event"], since(attach, told[0]["id"])) == ("output", 10)
+    sent = parsed(encoder.piece(UpstreamItem(Kind.OUTPUT, 9, b"y")))
+    assert (sent[0]["event"], since(attach, sent[0]["id"])) == ("output", 10)
 
 
 def test_a_watch_resumes_from_its_version() -> None:
     watch = METHODS["watch.start"]
-    told = parsed(SseEncoder(watch).event(event("changes", {"version": "w-7", "changes": []})))
-    assert since(watch, told[0]["id"]) == "w-7"
+    sent = parsed(SseEncoder(watch).event(event("changes", {"version": "w-7", "changes": []})))
+    assert since(watch, sent[0]["id"]) == "w-7"
 
 
 @pytest.mark.parametrize("last", ["", "x", "1", "1-2-3", "-1-2", "1-²", "1.5-2", f"{'9' * 5000}-1"])
@@ -114,8 +114,8 @@ def test_an_event_is_one_block_whatever_it_contains() -> None:
 def test_a_runtime_cannot_inject_events() -> None:
     watch = SseEncoder(METHODS["watch.start"])
     raw = b'{"version": "1\\nevent: x",\n\n"changes": []}'
-    told = parsed(watch.event(Event(ch=1, name="changes\n\nevent: y", value=msgspec.Raw(raw))))
-    assert told == [{"event": "changesevent: y", "data": {"version": "1\nevent: x", "changes": []}}]
+    sent = parsed(watch.event(Event(ch=1, name="changes\n\nevent: y", value=msgspec.Raw(raw))))
+    assert sent == [{"event": "changesevent: y", "data": {"version": "1\nevent: x", "changes": []}}]
 
 
 def test_an_error_event_has_all_fields() -> None:

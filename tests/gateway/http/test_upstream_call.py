@@ -67,7 +67,7 @@ async def test_input_waits_for_a_runtime_that_does_not_read(link: SandboxLink, r
             async with asyncio.timeout(0.2):
                 await request.send(bytes(1 << 20))
         assert len(runtime.input[request.link_ch]) == 1 << 18  # one input window
-    await eventually(lambda: runtime.cancelled)
+    await runtime.until(lambda: runtime.cancelled)
 
 
 async def test_the_key_is_forwarded(link: SandboxLink, runtime: FakeRuntime) -> None:
@@ -95,6 +95,6 @@ async def test_a_lost_link_is_raised_as_an_error(link: SandboxLink) -> None:
 
 async def test_leaving_the_context_cancels_an_unfinished_call(link: SandboxLink, runtime: FakeRuntime) -> None:
     async with UpstreamCall(link, "hang", {}, principal=OWNER) as request:
-        await eventually(lambda: runtime.seen)
-    await eventually(lambda: runtime.cancelled)
+        await runtime.until(lambda: runtime.seen)
+    await runtime.until(lambda: runtime.cancelled)
     assert runtime.cancelled == [request.link_ch]

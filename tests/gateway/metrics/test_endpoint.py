@@ -16,7 +16,7 @@ from gateway.metrics.endpoint import RUNTIME
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.link import StreamLink
 from hawse.wire import Call, Kind
-from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer, eventually
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
 from tests.support.stack import Stack
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -74,7 +74,7 @@ async def event(peer: Peer, name: str) -> None:
         pass
 
 
-# ---- what it says
+# ---- the samples
 
 
 async def test_it_counts_clients_channels_calls_bytes_and_keys(stack: Stack) -> None:
@@ -107,12 +107,12 @@ async def test_it_counts_clients_channels_calls_bytes_and_keys(stack: Stack) -> 
     after = await now()
     assert (after["hawse_connections_total"], after["hawse_channels"], after.local("hawse_viewers")) == (1, 0, 0)
     for name in ("hawse_calls_total", 'hawse_bytes_total{direction="in"}', 'hawse_bytes_total{direction="out"}'):
-        assert after[name] >= during[name], "whoever leaves takes nothing away"
+        assert after[name] >= during[name], "counters do not decrease when a client leaves"
 
 
 async def eventually_zero(stack: Stack) -> None:
     async with asyncio.timeout(20):
-        while (said := await scrape(stack.base, stack.token))["hawse_connections"] or said.local("hawse_viewers"):
+        while (metrics := await scrape(stack.base, stack.token))["hawse_connections"] or metrics.local("hawse_viewers"):
             pass
 
 
@@ -142,9 +142,9 @@ async def test_a_stalled_viewer_lags_and_is_reseeded(stack: Stack) -> None:
 
 
 async def test_a_scrape_starts_no_sandbox(stack: Stack) -> None:
-    said = await scrape(stack.base, stack.token)
-    assert said['hawse_sandboxes{state="stopped"}'] == 1
-    assert said.local("hawse_sandbox_up") is None
+    metrics = await scrape(stack.base, stack.token)
+    assert metrics['hawse_sandboxes{state="stopped"}'] == 1
+    assert metrics.local("hawse_sandbox_up") is None
     assert stack.runtimes() == []
 
 
@@ -167,8 +167,8 @@ async def test_a_runtime_that_hangs_is_reported_down_and_one_that_died_stays_dow
         assert stack.runtimes() == []
 
 
-class Told(FakeRuntime):
-    """Says `value` when it is asked for its metrics."""
+class FakeMetrics(FakeRuntime):
+    """Answers `runtime.metrics` with `value`."""
 
     value: Any = None
 
@@ -197,13 +197,13 @@ GOOD: dict[str, Any] = dict.fromkeys(RUNTIME, 3) | {"echo": {"counts": [1] * 14,
     ],
 )
 async def test_the_reply_of_a_runtime_is_validated(tmp_path: Path, value: Any, up: int) -> None:
-    async with Told(tmp_path / "s") as runtime, Gateway(runtime) as gateway, gateway.peer() as client:
+    async with FakeMetrics(tmp_path / "s") as runtime, Gateway(runtime) as gateway, gateway.peer() as client:
         await client.ask("answer")
         runtime.value = value
-        said = await scrape(gateway.url)
-        assert said.local("hawse_sandbox_up") == up
-        assert said.local("hawse_terminals") == (3 if up else None)
-        await eventually(lambda: not runtime.cancelled)
+        metrics = await scrape(gateway.url)
+        assert metrics.local("hawse_sandbox_up") == up
+        assert metrics.local("hawse_terminals") == (3 if up else None)
+        assert not runtime.cancelled
         assert gateway.provider.starts == 1
 
 

@@ -34,9 +34,9 @@ async def test_events_are_streamed_one_by_one(preview: Previewed) -> None:
     async with preview.http.stream("GET", "/events", params={"n": 3}) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         lines = answer.aiter_lines()
-        for word in ("one", "two", "three"):
-            await preview.http.post("/next", content=word)
-            assert await anext(lines) == f"data: {word}"
+        for text in ("one", "two", "three"):
+            await preview.http.post("/next", content=text)
+            assert await anext(lines) == f"data: {text}"
             assert await anext(lines) == ""
 
 
@@ -55,14 +55,14 @@ async def test_a_reader_that_stops_blocks_the_program_and_costs_no_memory(previe
     gateway = psutil.Process(preview.stack.pid)
     runtime = await preview.sandbox.call("runtime.info")
     before = gateway.memory_info().rss
-    most, came = before, 0
+    most, received = before, 0
     async with preview.http.stream("GET", "/bytes", params={"n": size}) as answer:
         async for chunk in answer.aiter_raw():
-            came += len(chunk)
-            if came % (8 * MIB) < len(chunk):
+            received += len(chunk)
+            if received % (8 * MIB) < len(chunk):
                 await preview.sandbox.call("runtime.info")  # time passes, and whatever would pile up does
                 most = max(most, gateway.memory_info().rss)
-    assert came == size
+    assert received == size
     assert most - before < 16 * MIB
     assert (await preview.sandbox.call("runtime.info"))["memory"] - runtime["memory"] < 16 * MIB
 
@@ -103,7 +103,7 @@ async def test_a_response_that_breaks_off_is_incomplete_for_the_browser(preview:
 
 
 async def test_responses_without_a_body(preview: Previewed) -> None:
-    assert (await preview.http.post("/next", content="nobody")).status_code == 204
+    assert (await preview.http.post("/next", content="unread")).status_code == 204
     head = await preview.http.head("/bytes", params={"n": 5})
     assert (head.status_code, head.content) == (200, b"")
 

@@ -1,4 +1,4 @@
-"""The gateway's own connection into a sandbox, against a runtime that is told what to do."""
+"""The gateway's own connection into a sandbox, with a fake runtime."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,17 +43,17 @@ class Ported(FakeRuntime):
 
 
 class Opening(Flood):
-    """Says `opened` as soon as it may, then sends `total` bytes, if there are any."""
+    """Sends `opened` as soon as it has credit, then sends `total` bytes, if there are any."""
 
-    told = False
+    opened = False
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        if self.told:
+        if self.opened:
             return bool(self.total) and super().pull(connection, ch, size)
         if connection.window(ch) > 0:
-            self.told = True
+            self.opened = True
             connection.send_event(ch, "opened", {"port": 80, "address": "::1"})
-        return self.told
+        return self.opened
 
 
 @asynccontextmanager
@@ -108,7 +108,7 @@ async def test_a_writer_waits_for_a_program_that_does_not_read(ported: Ported) -
         (ch,) = ported.calls
         async with asyncio.TaskGroup() as tasks:
             writing = tasks.create_task(there.write(b"more"))
-            await eventually(lambda: len(ported.input[ch]) == window)
+            await ported.until(lambda: len(ported.input[ch]) == window)
             assert not writing.done()
             ported.link.connection.grant(ch, 4)
             ported.link.flush()
@@ -146,9 +146,9 @@ async def test_cancelling_while_entering_cancels_the_call(ported: Ported) -> Non
                 pass
 
         entering = tasks.create_task(enter())
-        await eventually(lambda: ported.calls)
+        await ported.until(lambda: ported.calls)
         entering.cancel()
-        await eventually(lambda: ported.cancelled)
+        await ported.until(lambda: ported.cancelled)
         links.stop()
 
 

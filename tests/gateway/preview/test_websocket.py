@@ -17,7 +17,7 @@ from websockets.server import ServerProtocol
 
 from hawse.link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Credit, Data, HawseError, Kind, Message
-from tests.support.gateway import FakeRuntime, Gateway, eventually
+from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.previewed import Previewed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -58,7 +58,7 @@ async def test_the_program_chooses_the_subprotocol(preview: Previewed) -> None:
 
 async def test_a_refusal_of_the_program_is_passed_on(preview: Previewed) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        await preview.socket(subprotocols=["nobody"])
+        await preview.socket(subprotocols=["unknown"])
     assert refused.value.response.status_code == 418
     assert refused.value.response.body == b"not you"
 
@@ -122,7 +122,7 @@ async def test_an_invalid_token_is_refused_before_the_upgrade(preview: Previewed
 
 # ---- a program that is played
 
-PATIENCE = 5.0  # s: less than any deadline of the gateway's
+TIMEOUT = 5.0  # s: less than any deadline of the gateway's
 CLOSED = Frame(Opcode.CLOSE, Close(4001, "done").serialize()).serialize(mask=False)
 
 
@@ -139,53 +139,53 @@ def in_bytes(data: bytes) -> list[bytes]:
 
 
 class Played(FakeRuntime):
-    """Its program answers an upgrade with 101 and `says`, in pieces as `cut` makes them, and then the channel ends
+    """Its program answers an upgrade with 101 and `greeting`, in pieces as `cut` makes them, and then the channel ends
     with `last`: `end`, which is the program's own end, `result`, when the connection is closed, or `error`."""
 
-    def __init__(self, path: Path, says: bytes, cut: Callable[[bytes], Sequence[bytes]], last: str = "") -> None:
+    def __init__(self, path: Path, greeting: bytes, cut: Callable[[bytes], Sequence[bytes]], last: str = "") -> None:
         super().__init__(path)
-        self.says = says
+        self.greeting = greeting
         self.cut = cut
         self.last = last
         self.pieces: deque[bytes] = deque()  # that are due
         self.offset = 0
-        self.came: list[str] = []  # what the program saw
+        self.observed: list[str] = []  # what the program saw
         self.server = ServerProtocol()
 
     def _call(self, link: StreamLink, call: Call) -> None:
         link.writer.attach(call.ch, self)
-        self.granted[call.ch] = -1  # it did not say `opened`
+        self.granted[call.ch] = -1  # it has not sent `opened`
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         match event:
             case Data():
                 self.take(link, event.ch, len(event.payload))
                 if self.server.close_rcvd is not None:
-                    self.hear("more")
+                    self.record("more")
                 self.server.receive_data(bytes(event.payload))
-                for came in self.server.events_received():
-                    self._receive(came)
+                for received in self.server.events_received():
+                    self._receive(received)
                 link.writer.wake(event.ch)
             case Credit():
                 link.writer.wake(event.ch)
             case _:
                 if isinstance(event, Cancel):
-                    self.hear("cancel")
+                    self.record("cancel")
                 super().link_received(link, event)
 
     def take(self, link: StreamLink, ch: int, size: int) -> None:
         link.connection.grant(ch, size)
 
-    def _receive(self, came: object) -> None:
-        if isinstance(came, Request):
-            self.server.send_response(self.server.accept(came))
-            self.pieces.extend(self.cut(b"".join(self.server.data_to_send()) + self.says))
-        elif isinstance(came, Frame):
-            self.hear(came.opcode.name)
+    def _receive(self, received: object) -> None:
+        if isinstance(received, Request):
+            self.server.send_response(self.server.accept(received))
+            self.pieces.extend(self.cut(b"".join(self.server.data_to_send()) + self.greeting))
+        elif isinstance(received, Frame):
+            self.record(received.opcode.name)
 
-    def hear(self, what: str) -> None:
-        """A frame, or more after a close."""
-        self.came.append(what)
+    def record(self, what: str) -> None:
+        """Note the type of a frame, `more` for data after a close, or `cancel`."""
+        self.observed.append(what)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if connection.window(ch) <= 0:
@@ -214,7 +214,7 @@ class Played(FakeRuntime):
 
 @asynccontextmanager
 async def played(program: Played, **options: Any) -> AsyncIterator[ClientConnection]:
-    async with program, Gateway(program) as gateway, asyncio.timeout(PATIENCE):
+    async with program, Gateway(program) as gateway, asyncio.timeout(TIMEOUT):
         url = f"ws://127.0.0.1:{gateway.port}/p/local/{'a' * 32}/"
         async with connect(url, proxy=None, compression=None, **options) as socket:
             yield socket
@@ -243,8 +243,8 @@ async def test_an_invalid_response_to_an_upgrade_is_502_immediately(tmp_path: Pa
 
 async def test_a_program_that_was_sending_when_the_browser_closed_still_answers_the_close(tmp_path: Path) -> None:
     class Speaking(Played):
-        def hear(self, what: str) -> None:
-            super().hear(what)
+        def record(self, what: str) -> None:
+            super().record(what)
             if what == "CLOSE":
                 self.pieces += [text("late"), Frame(Opcode.PING, b"").serialize(mask=False)]
             elif what == "more":  # the pong: the text before it was taken
@@ -253,8 +253,8 @@ async def test_a_program_that_was_sending_when_the_browser_closed_still_answers_
     program = Speaking(tmp_path / "s", b"", whole)
     async with played(program) as socket:
         await socket.close(4002, "bye")
-        await eventually(lambda: "cancel" in program.came)
-    assert program.came == ["CLOSE", "more", "cancel"]
+        await program.until(lambda: "cancel" in program.observed)
+    assert program.observed == ["CLOSE", "more", "cancel"]
 
 
 async def test_messages_to_a_program_that_has_closed_are_dropped(
@@ -270,7 +270,7 @@ async def test_messages_to_a_program_that_has_closed_are_dropped(
 
         def link_received(self, link: StreamLink, event: Message | Data) -> None:
             super().link_received(link, event)
-            if isinstance(event, Credit) and self.says and not self.pieces:  # its close was read
+            if isinstance(event, Credit) and self.greeting and not self.pieces:  # its close was read
                 link.connection.grant(event.ch, self.held)
                 self.held = 0
 
@@ -279,8 +279,8 @@ async def test_messages_to_a_program_that_has_closed_are_dropped(
         await socket.send(bytes(program.limits.input_window))
         await socket.send("late")
         (link,), (ch,) = program.links, program.calls
-        await eventually(lambda: program.held == program.limits.input_window)
-        program.says = CLOSED
+        await program.until(lambda: program.held == program.limits.input_window)
+        program.greeting = CLOSED
         program.pieces.append(CLOSED)
         link.wake(ch)
         with pytest.raises(ConnectionClosed) as closed:

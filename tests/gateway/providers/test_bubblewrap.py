@@ -85,7 +85,7 @@ def test_a_pty_can_be_opened_inside(paths: SandboxPaths) -> None:
 
 
 def test_each_sandbox_has_its_own_world_writable_tmp(paths: SandboxPaths, tmp_path: Path) -> None:
-    outside = tmp_path / "of-somebody-else"
+    outside = tmp_path / "of-another-user"
     outside.touch()
     program = f"import os; print(oct(os.stat('/tmp').st_mode & 0o7777), os.path.exists({str(outside)!r}))"
     assert python(paths, program) == "0o1777 False"
@@ -110,7 +110,7 @@ def stat(pid):
     try:
         return open(f"/proc/{pid}/stat").read()
     except (FileNotFoundError, ProcessLookupError):
-        return ") X"  # it has just gone
+        return ") X"  # it has just ended
 subprocess.run(["sh", "-c", "for n in 1 2 3 4 5 6 7 8 9; do (true &); done"], check=True)
 def zombies():
     stats = [stat(p) for p in os.listdir("/proc") if p.isdigit()]

@@ -122,7 +122,7 @@ async def test_a_second_gateway_finds_the_runtime_of_the_first(make: Make) -> No
 async def test_the_reported_isolation_is_that_of_the_running_runtime(make: Make, state: StateDirectory) -> None:
     await make().ensure("local")
     assert (await make(isolation="bubblewrap").observe("local")).isolation == "none"
-    state.sandbox("local").isolation.write_text("made up by somebody")
+    state.sandbox("local").isolation.write_text("invented by a program")
     assert (await make().observe("local")).isolation is None
 
 

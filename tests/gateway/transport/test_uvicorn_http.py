@@ -93,7 +93,7 @@ async def test_a_download_whose_client_stops_reading_is_aborted(
         await reader.send(DOWNLOAD)
         assert (await reader.receive(15)) == b"HTTP/1.1 200 OK"
         await eventually(lambda: not gateway.server.server_state.connections)
-        await eventually(lambda: len(runtime.cancelled) == 1)  # nothing is read for it any more
+        await runtime.until(lambda: len(runtime.cancelled) == 1)  # nothing is read for it any more
         received = 15
         while data := await reader.receive(1 << 20):
             received += len(data)

@@ -41,7 +41,7 @@ async def test_ten_megabytes_of_text_are_closed_with_1009_and_the_client_can_see
 
 
 async def test_a_refused_client_may_finish_sending_and_is_not_reset(gateway: Gateway) -> None:
-    """A reset may overtake the close frame on its way to whoever is still sending (RFC 6455 section 7.1.1)."""
+    """A reset may overtake the close frame on its way to a client that is still sending (RFC 6455 section 7.1.1)."""
     async with RawSocket(gateway) as raw:
         await raw.upgrade()
         await raw.frame(1, b"x" * 10_000_000)
@@ -101,7 +101,7 @@ async def test_violations_of_rfc_6455_are_closed_with_1002(gateway: Gateway, sen
         await raw.upgrade()
         await raw.send(sent)
         assert close_frame(1002) in await read_to_end(raw)
-    await eventually(lambda: not gateway.connect.sessions)
+    await gateway.until_clients_closed()
 
 
 async def test_endless_empty_fragments_are_not_buffered(gateway: Gateway) -> None:
@@ -119,7 +119,7 @@ async def test_a_client_that_pings_and_does_not_read_is_disconnected(gateway: Ga
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             for _ in range(200):
                 await raw.send(pings)
-        await eventually(lambda: not gateway.connect.sessions)
+        await gateway.until_clients_closed()
 
 
 async def test_the_transport_buffers_little_for_a_client_that_does_not_read(gateway: Gateway) -> None:
@@ -165,7 +165,7 @@ async def test_a_client_that_answers_no_ping_is_disconnected(
         async with RawSocket(gateway) as raw:
             await raw.hello()
             assert b"keepalive" in await read_to_end(raw)
-            await eventually(lambda: not gateway.connect.sessions)
+            await gateway.until_clients_closed()
 
 
 async def test_a_client_that_neither_reads_nor_answers_is_disconnected(
@@ -181,7 +181,7 @@ async def test_a_client_that_neither_reads_nor_answers_is_disconnected(
             (protocol,) = protocols(gateway)
             await eventually(lambda: not protocol.writable.is_set())
             await eventually(lambda: not protocols(gateway))
-            await eventually(lambda: not gateway.connect.sessions)
+            await gateway.until_clients_closed()
 
 
 async def test_a_close_is_answered_with_the_same_code(gateway: Gateway) -> None:

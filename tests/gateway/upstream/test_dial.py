@@ -12,24 +12,28 @@ from hawse.link import StreamLink
 from hawse.wire import Data, HawseError, Message, Result
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import from_raw
-from tests.support.gateway import FakeRuntime, eventually
+from tests.support.gateway import Changes, FakeRuntime
 from tests.support.stack import free_port
 
 
-class Owner:
+class Owner(Changes):
     def __init__(self) -> None:
+        super().__init__()
         self.received: list[Message | Data] = []
         self.lost: list[Exception | None] = []
         self.drained = 0
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         self.received.append(event)
+        self.notify()
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
         self.lost.append(error)
+        self.notify()
 
     def link_drained(self) -> None:
         self.drained += 1
+        self.notify()
 
 
 async def test_a_link_is_ready_after_welcome(runtime: FakeRuntime) -> None:
@@ -38,7 +42,7 @@ async def test_a_link_is_ready_after_welcome(runtime: FakeRuntime) -> None:
     assert link.connection.limits.channels == LINK_CHANNELS
     ch = link.connection.call("answer", {"a": 1})
     link.flush()
-    await eventually(lambda: owner.received)
+    await owner.until(lambda: owner.received)
     assert owner.received[0].ch == ch  # type: ignore[union-attr]
     link.abort()
     await link.lost.wait()
@@ -47,7 +51,7 @@ async def test_a_link_is_ready_after_welcome(runtime: FakeRuntime) -> None:
 
 async def test_dialling_a_missing_socket_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        await dial(Endpoint(tmp_path / "nobody"), Owner())
+        await dial(Endpoint(tmp_path / "missing"), Owner())
 
 
 async def test_a_peer_that_closes_before_welcome_is_an_os_error(tmp_path: Path) -> None:
@@ -59,19 +63,19 @@ async def test_a_peer_that_closes_before_welcome_is_an_os_error(tmp_path: Path) 
 
 
 async def test_dialling_a_peer_that_never_sends_welcome_can_be_cancelled(tmp_path: Path) -> None:
-    path, owner, gone = tmp_path / "s", Owner(), asyncio.Event()
+    path, owner, disconnected = tmp_path / "s", Owner(), asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
-        gone.set()
+        disconnected.set()
         writer.close()
 
     async with await asyncio.start_unix_server(silent, path):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await dial(Endpoint(path), owner)
-        await gone.wait()
-    await eventually(lambda: owner.lost)
+        await disconnected.wait()
+    await owner.until(lambda: owner.lost)
 
 
 async def test_a_watched_link_is_pinged_and_stays_open_while_the_runtime_answers(runtime: FakeRuntime) -> None:
@@ -79,7 +83,7 @@ async def test_a_watched_link_is_pinged_and_stays_open_while_the_runtime_answers
     link = await dial(Endpoint(runtime.path), owner)
     async with asyncio.TaskGroup() as tasks:
         watching = tasks.create_task(watch(link, interval=0.01, silence=1.0))
-        await eventually(lambda: len(owner.received) >= 3)
+        await owner.until(lambda: len(owner.received) >= 3)
         assert all(type(event).__name__ == "Pong" for event in owner.received)
         link.abort()
     assert watching.done()
@@ -104,8 +108,8 @@ async def test_the_owner_is_notified_when_the_link_has_drained(runtime: FakeRunt
         link.flush()
     assert link.connection.pending
     transport.resume_reading()
-    await eventually(lambda: owner.drained)
-    await eventually(lambda: len(owner.received) == 8)
+    await owner.until(lambda: owner.drained)
+    await owner.until(lambda: len(owner.received) == 8)
     link.abort()
     await link.lost.wait()
 
@@ -135,7 +139,7 @@ async def test_a_runtime_is_reached_over_tcp_with_its_token(tcp_runtime: TcpAddr
     link = await dial(Endpoint(tcp_runtime, "the right token"), owner)
     ch = link.connection.call("runtime.info", {})
     link.flush()
-    await eventually(lambda: owner.received)
+    await owner.until(lambda: owner.received)
     (result,) = owner.received
     assert isinstance(result, Result)
     assert result.ch == ch

@@ -33,10 +33,10 @@ async def test_calls_on_a_lost_link_are_interrupted_and_the_next_call_opens_a_ne
 ) -> None:
     async with gateway.peer() as peer, gateway.peer() as other:
         hanging = [await peer.call("hang"), await peer.call("hang"), await other.call("hang")]
-        await eventually(lambda: len(runtime.seen) == 3)
+        await runtime.until(lambda: len(runtime.seen) == 3)
         runtime.links[0].abort()
         for client, ch in ((peer, hanging[0]), (peer, hanging[1]), (other, hanging[2])):
-            assert await code_of(client.outcome(ch)) == ("interrupted", "unknown", True)
+            assert await code_of(client.result(ch)) == ("interrupted", "unknown", True)
         assert await peer.ask("answer", {"a": 1}) == {"a": 1}
         assert gateway.provider.starts == 2
 
@@ -46,12 +46,12 @@ async def test_data_received_before_the_link_is_lost_is_delivered_before_the_err
 ) -> None:
     async with gateway.peer(window=1 << 20) as peer:
         ch = await peer.call("flood", {"bytes": 2 << 20})  # half of it is granted
-        await eventually(lambda: runtime.granted.get(1) == 1 << 20)
-        came = 0
-        while came < 1 << 20:
-            came += len((await peer.receive()).payload)
+        await runtime.until(lambda: runtime.granted.get(1) == 1 << 20)
+        received = 0
+        while received < 1 << 20:
+            received += len((await peer.receive()).payload)
         runtime.links[0].abort()
-        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+        assert await code_of(peer.result(ch)) == ("interrupted", "unknown", True)
 
 
 async def test_calls_that_wait_for_a_sandbox_are_sent_with_their_input_when_it_is_ready(
@@ -67,7 +67,7 @@ async def test_calls_that_wait_for_a_sandbox_are_sent_with_their_input_when_it_i
         await peer.receive()  # the pong: all of it has arrived
         assert not runtime.seen
         gateway.provider.hold.set()
-        assert await peer.outcome(ch) == {"bytes": 5}
+        assert await peer.result(ch) == {"bytes": 5}
 
 
 async def test_a_call_cancelled_while_it_waits_is_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
@@ -76,7 +76,7 @@ async def test_a_call_cancelled_while_it_waits_is_not_sent(gateway: Gateway, run
         ch = await peer.call("echo")
         peer.connection.cancel(ch)
         await peer.flush()
-        assert await code_of(peer.outcome(ch)) == ("cancelled", "no", False)
+        assert await code_of(peer.result(ch)) == ("cancelled", "no", False)
         gateway.provider.hold.set()
         await peer.ask("answer")
     assert [call.method for call in runtime.seen] == ["answer"]
@@ -97,7 +97,7 @@ async def test_a_call_ends_at_its_deadline_if_the_runtime_hangs(
     monkeypatch.setattr(links, "OVERDUE", 0.01)
     async with gateway.peer() as peer:
         assert await code_of(peer.ask("deaf", timeout=0.01)) == ("deadline_exceeded", "unknown", False)
-        await eventually(lambda: runtime.cancelled == [1])
+        await runtime.until(lambda: runtime.cancelled == [1])
         assert await peer.ask("answer", {"a": 1}, timeout=5) == {"a": 1}
 
 
@@ -105,8 +105,8 @@ async def test_waiting_calls_of_a_disconnected_client_are_not_sent(gateway: Gate
     gateway.provider.hold = asyncio.Event()
     async with gateway.peer() as peer:
         await peer.call("echo")
-        await eventually(lambda: gateway.provider.starts)
-    await eventually(lambda: not gateway.connect.sessions)
+        await gateway.provider.until(lambda: gateway.provider.starts)
+    await gateway.until_clients_closed()
     gateway.provider.hold.set()
     async with gateway.peer() as peer:
         await peer.ask("answer")
@@ -125,9 +125,9 @@ async def test_a_call_waits_for_a_runtime_that_is_briefly_unreachable(gateway: G
     await runtime.stop()
     async with gateway.peer() as peer:
         ch = await peer.call("answer", {"a": 1})
-        await eventually(lambda: gateway.provider.starts == 2)
+        await gateway.provider.until(lambda: gateway.provider.starts == 2)
         await runtime.start()
-        assert await peer.outcome(ch) == {"a": 1}
+        assert await peer.result(ch) == {"a": 1}
 
 
 async def test_a_runtime_that_stays_unreachable_is_unavailable_after_all_retries(
@@ -151,19 +151,19 @@ async def test_an_unexpected_exception_of_a_provider_fails_the_calls_but_not_the
 async def test_a_runtime_that_breaks_the_protocol_loses_its_link(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         ch = await peer.call("hang")
-        await eventually(lambda: runtime.links and runtime.links[0].connection.channels)
+        await runtime.until(lambda: runtime.links and runtime.links[0].connection.channels)
         runtime.links[0]._transport.write(b"\0\0\0\x01\xff")  # type: ignore[union-attr]
-        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+        assert await code_of(peer.result(ch)) == ("interrupted", "unknown", True)
         await peer.ask("answer")
 
 
 async def test_a_goaway_of_the_runtime_ends_the_link(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         ch = await peer.call("hang")
-        await eventually(lambda: runtime.seen)
+        await runtime.until(lambda: runtime.seen)
         runtime.links[0].connection.goaway("restart", 0)
         runtime.links[0].flush()
-        assert await code_of(peer.outcome(ch)) == ("interrupted", "unknown", True)
+        assert await code_of(peer.result(ch)) == ("interrupted", "unknown", True)
 
 
 async def test_when_the_channel_numbers_are_used_up_there_is_a_new_link(gateway: Gateway, runtime: FakeRuntime) -> None:
@@ -183,9 +183,9 @@ async def test_a_call_opened_while_the_link_is_being_lost_uses_the_next_link(run
         link = links.Links(FakeProvider(runtime.path), tasks).get("local")
 
         class Again(FakeHost):
-            def forget(self, ch: int) -> None:
-                super().forget(ch)
-                if len(self.forgotten) == 1:
+            def release(self, ch: int) -> None:
+                super().release(ch)
+                if len(self.released) == 1:
                     link.open(bridges[1])
 
         pair = Pair(window=1000)
@@ -194,16 +194,16 @@ async def test_a_call_opened_while_the_link_is_being_lost_uses_the_next_link(run
         pair.client.call("answer")
         bridges = [ChannelBridge(host, call) for call in pair.to_server()]
         link.open(bridges[0])
-        await eventually(lambda: runtime.seen)
+        await runtime.until(lambda: runtime.seen)
         runtime.links[0].abort()
-        await eventually(lambda: host.forgotten == [1, 2])
-        assert [type(said).__name__ for said in host.read()] == ["Error", "Result"]
+        await eventually(lambda: host.released == [1, 2])
+        assert [type(message).__name__ for message in host.read()] == ["Error", "Result"]
         link.stop()
 
 
-def has_waiting(session: ClientConnection) -> bool:
+def has_waiting(client: ClientConnection) -> bool:
     """Whether more waits there for the client than all buffers on the way to it could take."""
-    return any(len(bridge._output_queue) > 16 for bridge, _ in session._bridges.values())
+    return any(len(bridge._output_queue) > 16 for bridge, _ in client._bridges.values())
 
 
 async def test_a_stalled_client_that_disconnects_closes_no_channel_of_the_next_link(
@@ -217,11 +217,11 @@ async def test_a_stalled_client_that_disconnects_closes_no_channel_of_the_next_l
             assert gateway.connect.links is not None
             link = gateway.connect.links.get("local")
             await eventually(lambda: any(map(has_waiting, gateway.connect.open)))
-            runtime.links[0].abort()  # the stalled client can't be told yet
-            await eventually(lambda: link._link is None)
+            runtime.links[0].abort()  # the stalled client cannot receive the error yet
+            await eventually(lambda: not link.ready)
             ch = await peer.call("echo")
-            await eventually(lambda: [call.ch for call in runtime.seen if call.method == "echo"] == [1])
-        await eventually(lambda: gateway.connect.sessions == 1)
+            await runtime.until(lambda: [call.ch for call in runtime.seen if call.method == "echo"] == [1])
+        await gateway.until_clients_closed(1)
         await peer.send(ch, 0, b"still mine")
         while (message := await peer.receive()).type != "data":
             pass
@@ -263,9 +263,9 @@ async def test_links_of_unknown_sandboxes_are_not_kept(gateway: Gateway) -> None
     table = gateway.connect.links
     assert table is not None
     async with gateway.peer() as peer:
-        ch = await peer.call("answer", sandbox="made up")
-        first = weakref.ref(table.get("made up"))
-        await code_of(peer.outcome(ch))
+        ch = await peer.call("answer", sandbox="unknown")
+        first = weakref.ref(table.get("unknown"))
+        await code_of(peer.result(ch))
         await peer.ask("answer")
         gc.collect()
         assert first() is None
