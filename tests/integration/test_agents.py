@@ -1,4 +1,4 @@
-"""An agent and a person share one shell: through a real gateway, each sees what the other does."""
+"""An agent and a person share one shell through a real gateway, and each gets the other's output."""
 
 import asyncio
 import shutil
@@ -15,24 +15,25 @@ QUICK = hawse.client.Options(backoff_cap=0.1)
 
 
 class Person:
-    """Somebody with an emulator: takes all there is."""
+    """A viewer with an emulator, which reads all output."""
 
     def __init__(self, term: Terminal) -> None:
         self.term = term
         self.output = bytearray()
-        self._came = asyncio.Event()
+        self._arrived = asyncio.Event()
 
     async def read(self) -> None:
         async for item in self.term.items():
             if isinstance(item, Output):
                 assert item.offset == len(self.output)
                 self.output += item.data
-                self._came.set()
+                self._arrived.set()
 
     async def has(self, end: int) -> None:
+        """Wait for the output up to the offset `end`."""
         while len(self.output) < end:
-            self._came.clear()
-            await self._came.wait()
+            self._arrived.clear()
+            await self._arrived.wait()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
@@ -56,7 +57,7 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
         await person.has(ran.end)
         assert bytes(person.output[ran.start : ran.end]) == ran.output
 
-        # The person goes on in the same shell, and the agent waits for what comes of it.
+        # The person uses the same shell, and the agent waits for the end of the command.
         waiting = tasks.create_task(agent.wait_for(command=True, since=ran.after))
         await seat.write(b"echo person $x\r")
         waited = await waiting
@@ -66,7 +67,7 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
         assert (await agent.expect(r"^person (\d+)$", since=waited.command.start)).groups == ["42"]
         assert "person 42" in (await agent.screen()).content
 
-        # An agent presses keys as a person does.
+        # The agent presses keys.
         await agent.send("printf 'your turn\\n'; read -s secret; echo got $secret", keys=["enter"])
         await agent.expect("^your turn$")  # while a shell edits its line, Enter is another byte than for `read`
         await agent.send("abc", keys=["enter"])
@@ -84,7 +85,7 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
 
 
 @pytest.mark.soak
-async def test_a_command_is_run_once_and_told_whole_over_a_line_that_keeps_breaking(stack: Stack) -> None:
+async def test_a_command_runs_once_and_its_output_is_complete_over_connections_that_break(stack: Stack) -> None:
     async with (
         CuttingProxy(stack.port, seed=3, cut_after=(20_000, 200_000), cuts_left=20) as proxy,
         hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
@@ -98,10 +99,9 @@ async def test_a_command_is_run_once_and_told_whole_over_a_line_that_keeps_break
             await term.run("cat", timeout=0.2)
         await term.send(keys=["ctrl+c"])
         assert (await term.run("seq 100000", max_output=1000)).output.endswith(b"100000\r\n")
-    # `term` was left; the terminal, and what it told, are still there.
 
 
-async def test_a_shell_that_does_not_tell_is_not_waited_for(stack: Stack) -> None:
+async def test_run_in_a_shell_without_command_reports_is_a_conflict(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandbox().terminal("t", argv=["sh"]) as term,

@@ -1,4 +1,4 @@
-"""Two ends back to back without a socket: a line for `CallTable`, and the server's end of it for the test to play."""
+"""A connection in memory for `CallTable`: the test sends what the server would."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -21,7 +21,7 @@ async def eventually(condition: Callable[[], object]) -> None:
 
 @asynccontextmanager
 async def mute_server() -> AsyncIterator[int]:
-    """The port of a server that accepts, reads, and never says a word."""
+    """The port of a server that accepts and reads, and never sends anything."""
     done: list[asyncio.StreamWriter] = []
     accepted = 0
 
@@ -40,7 +40,7 @@ async def mute_server() -> AsyncIterator[int]:
 
 
 class MemoryConnection:
-    """`hawse.client.channel.Line`. `pump` carries what either end has to say."""
+    """A `hawse.client.base.channel.ConnectionProtocol`. `pump` carries what either end has to send."""
 
     def __init__(self, calls: CallTable, limits: Limits | None = None) -> None:
         self.protocol = Connection(Role.CLIENT)
@@ -59,7 +59,7 @@ class MemoryConnection:
         self.wakes += 1
 
     def pump(self) -> None:
-        """Carry messages until both are silent."""
+        """Carry messages until neither end has any left."""
         while True:
             up, down = self.writer.take(1 << 20), self.server.data_to_send()
             if not up and not down:
@@ -77,7 +77,7 @@ class MemoryConnection:
 
     @property
     def calls(self) -> list[Call]:
-        """What was called, in order."""
+        """The calls that the server received, in order."""
         self.pump()
         return [event for event in self.received if isinstance(event, Call)]
 
