@@ -61,7 +61,7 @@ async def test_a_call_without_a_key_is_never_sent_twice(
     cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
 ) -> None:
     asking = asyncio.create_task(cut_hw.call("never"))
-    await eventually(lambda: server.session.calls)
+    await server.until(lambda: server.session.calls)
     proxy.cut()
     with pytest.raises(HawseError) as caught:
         await asking
@@ -84,7 +84,7 @@ async def test_a_call_is_not_delayed_by_an_upload(hw: hawse.Client, server: Fake
     """The upload has far more to send than what goes out before the call's answer is back."""
     data = bytes(20_000_000)
     uploading = asyncio.create_task(hw.sandbox().files.write("/big", data))
-    await eventually(lambda: server.session.attachments)
+    await server.until(lambda: server.session.attachments)
     await hw.call("echo")
     assert not uploading.done()
     assert (await uploading).bytes == len(data)
@@ -119,7 +119,7 @@ async def test_cancelling_while_connecting_cancels_cleanly(proxy: CuttingProxy) 
             pytest.fail("not reached")
 
     task = asyncio.create_task(use())
-    await eventually(lambda: proxy.refused)
+    await proxy.until_refused(1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

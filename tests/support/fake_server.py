@@ -30,6 +30,7 @@ from hawse.wire import (
 )
 from hawse.wire.messages import from_raw
 from tests.support.examples import OPENED, TERMINAL
+from tests.support.waiting import Changes
 
 Params = dict[str, Any]
 
@@ -200,8 +201,9 @@ class Attachment:
 class Session:
     """One connection."""
 
-    def __init__(self, world: World, websocket: ServerConnection) -> None:
+    def __init__(self, world: World, websocket: ServerConnection, changed: Callable[[], None]) -> None:
         self.world = world
+        self._changed = changed  # called after each message
         self.websocket = websocket
         self.connection = Connection(Role.SERVER, world.limits)
         self.writer = FairWriter(self.connection)
@@ -222,6 +224,7 @@ class Session:
                     for event in self.connection.events():
                         self._receive(event)
                     self.kick.set()
+                    self._changed()
                 writing.cancel()
         except* RemoteProtocolError as errors:
             for message in self.connection.data_to_send():
@@ -462,6 +465,11 @@ class FakeServer:
         self.port = 0
         self.authorization: list[str | None] = []
         self._server: Server | None = None
+        self._changes = Changes()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until `condition`, which depends on the sessions and their calls, returns something true."""
+        await self._changes.until(condition)
 
     @property
     def url(self) -> str:
@@ -493,7 +501,7 @@ class FakeServer:
     async def _handle(self, websocket: ServerConnection) -> None:
         assert websocket.request
         self.authorization.append(websocket.request.headers.get("Authorization"))
-        session = Session(self.world, websocket)
+        session = Session(self.world, websocket, self._changes.notify)
         if self.world.token and self.authorization[-1] != f"Bearer {self.world.token}":
             await websocket.send(
                 '{"type":"error","code":"unauthenticated","message":"no","retryable":false,"admitted":"no"}'
@@ -506,3 +514,4 @@ class FakeServer:
             await session.run()
         finally:
             self.sessions.remove(session)
+            self._changes.notify()

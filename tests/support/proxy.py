@@ -13,6 +13,8 @@ import struct
 from contextlib import suppress
 from types import TracebackType
 
+from tests.support.waiting import Changes
+
 CHUNK = 64 * 1024
 LINGER_NOW = struct.pack("ii", 1, 0)  # SO_LINGER with 0 s: close sends RST and drops what is queued
 
@@ -45,6 +47,7 @@ class CuttingProxy:
         self._target = (host, port)
         self._random = random.Random(seed)
         self._refusing = False
+        self._changes = Changes()
         self._stalled = asyncio.Event()
         self._stalled.set()
         self._pairs: set[_Pair] = set()
@@ -102,17 +105,23 @@ class CuttingProxy:
         """Undo `stall`."""
         self._stalled.set()
 
+    async def until_refused(self, count: int) -> None:
+        """Wait until it has refused `count` connections."""
+        await self._changes.until(lambda: self.refused >= count)
+
     # ---- inside
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._refusing:
             self.refused += 1
+            self._changes.notify()
             _close(writer, reset=True)
             return
         try:
             up_reader, up_writer = await asyncio.open_connection(*self._target, limit=CHUNK)
         except OSError:
             self.refused += 1
+            self._changes.notify()
             _close(writer, reset=True)
             return
         self.connections += 1

@@ -7,7 +7,7 @@ import pytest
 import hawse
 from hawse.client import ClientClosedError, ConnectionState, GaveUpError, Options, RefusedError
 from hawse.wire import HawseError, RemoteProtocolError
-from tests.support.client import eventually, mute_server
+from tests.support.client import mute_server
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
 
@@ -52,7 +52,7 @@ async def test_a_gateway_that_is_away_is_tried_at_growing_intervals(server: Fake
     pauses = Pauses()
     async with hawse.connect(proxy.url, options=options(pauses, backoff_base=0.5, backoff_cap=3)) as hw:
         proxy.refuse()
-        await eventually(lambda: proxy.refused >= 5)
+        await proxy.until_refused(5)
         proxy.resume()
         assert await hw.call("echo") == {}
     assert pauses.slept[:5] == [0, 0.5, 1, 2, 3]
@@ -73,7 +73,7 @@ async def test_the_server_sets_the_delay_before_the_next_attempt(server: FakeSer
     pauses = Pauses()
     async with hawse.connect(server.url, options=options(pauses)) as hw:
         open_ = asyncio.create_task(hw.call("never", key="k"))
-        await eventually(lambda: server.session.calls)
+        await server.until(lambda: server.session.calls)
         session = server.session
         await session.go_away(7)
         await reach(hw, ConnectionState.WAITING)
@@ -108,7 +108,7 @@ async def test_a_token_is_fetched_for_each_attempt_and_a_failure_is_retried(
         await reach(hw, ConnectionState.WAITING)
         assert await hw.call("echo") == {}
         waiting = asyncio.create_task(hw.call("never", key="k"))
-        await eventually(lambda: [call.method for call in server.session.calls][-1:] == ["never"])
+        await server.until(lambda: [call.method for call in server.session.calls][-1:] == ["never"])
         proxy.cut()
         with pytest.raises(RefusedError, match="unauthenticated"):
             await waiting
@@ -134,7 +134,7 @@ async def test_every_waiting_call_and_iterator_gets_the_error_that_closed_the_cl
                 pass
 
         tasks = [group.create_task(failure(what)) for what in (hw.call("never"), term.wait(), read())]
-        await eventually(lambda: "never" in [call.method for call in server.session.calls])
+        await server.until(lambda: "never" in [call.method for call in server.session.calls])
         await server.session.websocket.close(4403)
     assert [task.result() for task in tasks] == ["forbidden"] * 3
 
@@ -142,7 +142,7 @@ async def test_every_waiting_call_and_iterator_gets_the_error_that_closed_the_cl
 async def test_a_server_that_violates_the_protocol_is_not_dialled_again(server: FakeServer) -> None:
     async with hawse.connect(server.url, options=options()) as hw:
         waiting = asyncio.create_task(hw.call("never"))
-        await eventually(lambda: server.session.calls)
+        await server.until(lambda: server.session.calls)
         await server.session.websocket.send("{}")
         with pytest.raises(RemoteProtocolError):
             await waiting
@@ -169,7 +169,7 @@ async def test_an_outage_may_be_bounded(server: FakeServer, proxy: CuttingProxy)
     bounded = Options(sleep=sleep, clock=lambda: now[0], give_up=60, ping_interval=Pauses.DAY, dice=lambda: 1.0)
     async with hawse.connect(proxy.url, options=bounded) as hw:
         waiting = asyncio.create_task(hw.call("never", key="k"))
-        await eventually(lambda: server.sessions and server.session.calls)
+        await server.until(lambda: server.sessions and server.session.calls)
         proxy.refuse()
         with pytest.raises(GaveUpError):
             await waiting
@@ -204,7 +204,7 @@ async def test_a_silent_server_is_given_up() -> None:
 async def test_leaving_ends_waiting_calls(server: FakeServer) -> None:
     async with hawse.connect(server.url, options=options()) as hw:
         sent = asyncio.create_task(hw.call("never"))
-        await eventually(lambda: server.session.calls)
+        await server.until(lambda: server.session.calls)
     with pytest.raises(ClientClosedError) as caught:
         await sent
     assert caught.value.admitted == "unknown"
