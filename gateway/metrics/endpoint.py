@@ -44,7 +44,7 @@ RUNTIME: Final = {
     "reseeds": Family("hawse_reseeds_total", "counter", "Snapshots given to viewers instead of output they missed."),
     "output": Family("hawse_output_bytes_total", "counter", "Bytes that programs have written to terminals."),
     "journals": Family("hawse_journal_bytes", "gauge", "Memory that output is kept in."),
-    "snapshots": Family("hawse_snapshot_shelf_bytes", "gauge", "Memory of snapshots that are on their way."),
+    "snapshots": Family("hawse_snapshot_cache_bytes", "gauge", "Memory of snapshots that are not sent yet."),
     "cpu": Family("hawse_runtime_cpu_seconds_total", "counter", "Processor time of the runtime."),
     "memory": Family("hawse_runtime_resident_memory_bytes", "gauge", "Resident memory of the runtime."),
     "open_fds": Family("hawse_runtime_open_fds", "gauge", "Open file descriptors of the runtime."),

@@ -1,6 +1,6 @@
-"""The screen of a terminal beside its journal: how far it has read, through which sizes, and what it shows.
+"""Feeds the output of a terminal, with its size changes, to the emulator of its screen.
 
-It lags behind on purpose: viewers are served first, and plain text waits for somebody who looks.
+It may lag behind the journal: viewers are served first, and plain text is read when the screen is needed.
 """
 
 import weakref
@@ -12,14 +12,20 @@ from runtime.screen.screen import ALL, Screen
 from runtime.screen.size_history import SizeHistory
 from runtime.screen.snapshot_cache import CachedSnapshot
 
-LAG = 1 << 20  # bytes it may be behind, of what a viewer has yet to answer
+LAG = 1 << 20  # bytes it may be behind, of output whose queries a viewer has not answered yet
 
 
 class ScreenTracker:
-    """Of one terminal; use it from its start, and `close` it."""
+    """The screen of one terminal. Create it with the terminal, and `close` it."""
 
     def __init__(self, journal: Journal, marks: SizeHistory, *, reply: Callable[[bytes], None]) -> None:
-        """`reply` is called, while output is read, with what the screen answers to queries in it."""
+        """Start with an empty screen.
+
+        Args:
+            journal: The output of the terminal.
+            marks: Its sizes.
+            reply: Is called with the answers of the screen to queries, while output is read.
+        """
         self._journal = journal
         self._marks = marks
         self._mark = 1  # the number of the next size change
@@ -37,7 +43,7 @@ class ScreenTracker:
         return self._screen.fed
 
     def follow(self, to: int | None = None) -> None:
-        """Read up to `to`, by default all there is, through every size change on the way."""
+        """Read the output up to offset `to` (None: to the end), applying each size change at its offset."""
         to = self._journal.end if to is None else to
         self._mark = max(self._mark, self._marks.first)
         while (mark := self._marks.get(self._mark)) is not None and mark.offset <= to:
@@ -47,14 +53,14 @@ class ScreenTracker:
         self._screen.catch_up(self._journal, to)
 
     def keep_near(self, answered: int | None) -> None:
-        """Read what has to be read by now: nothing of this holds up a viewer.
+        """Limit how far the screen lags behind. Called after viewers have been served.
 
-        Of plain text it is too much for a screen to see it all. And what the viewer that answers has not had yet, from
-        `answered` on, the screen answers if that leaves. None: no viewer answers.
+        Plain text that only scrolls by is skipped. The output from `answered` on, which the answering viewer has not
+        been sent, is not read yet: the screen answers its queries if that viewer leaves. None: no viewer answers.
         """
         end, lag = self._journal.end, min(LAG, self._journal.capacity // 4)
         if self._screen.may_wait(self._journal, end):
-            if end - self.fed >= self._journal.capacity // 8 * 3:  # what comes before the next time has to fit, too
+            if end - self.fed >= self._journal.capacity // 8 * 3:  # leaves space for the output until the next call
                 if self._marks.get(max(self._mark, self._marks.first)) is None:
                     self._screen.skip(self._journal, end)
                 if end - self.fed >= lag:
@@ -65,32 +71,32 @@ class ScreenTracker:
             self.follow(max(answered, end - lag))
 
     def answer_queries(self, to: int | None = None) -> None:
-        """See what was asked up to `to`, by default in all there is: who answers is about to change.
+        """Answer the queries up to offset `to` (None: to the end), before another viewer becomes the one that answers.
 
-        Plain text asks nothing.
+        Plain text is not read: it contains no queries.
         """
         to = self._journal.end if to is None else to
         if not self._screen.may_wait(self._journal, to):
             self.follow(to)
 
     def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
-        """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
+        """Return a snapshot of the present screen with `scrollback` rows above it. An unchanged one is shared."""
         self.follow()
         screen = self._screen
         key = screen.fed, self._mark, scrollback
         known = self._known and self._known[1]()
-        if known and self._known and self._known[0] == key:  # somebody still has it
+        if known and self._known and self._known[0] == key:  # a viewer still holds it
             return known
         made = CachedSnapshot(screen.snapshot(scrollback), screen.fed, screen.cols, screen.rows, self._mark)
         self._known = key, weakref.ref(made)
         return made
 
     def current(self) -> Screen:
-        """The screen, brought up to all the output there is. To be looked at only."""
+        """Return the screen after reading all output. The caller must not change it."""
         self.follow()
         return self._screen
 
     def _keep(self, capacity: int) -> None:
-        """The journal will hold less: read what would be gone, also by what comes before the next time."""
+        """Read the output that the journal will drop when its capacity is reduced to `capacity` bytes."""
         if self._journal.end - self.fed > capacity // 4:
             self.follow()

@@ -1,14 +1,15 @@
-"""The sizes a terminal has had, each with the offset in its output from which on it counts. They have numbers, so that
-every reader of the output knows which it has yet to be told.
+"""The sizes of a terminal, each with the offset in the output from which it applies.
+
+Size changes are numbered, so that each reader of the output knows which one it has to send next.
 """
 
 from typing import NamedTuple
 
-LIMIT = 4096  # size changes remembered
+LIMIT = 4096  # size changes kept
 
 
 class SizeMark(NamedTuple):
-    """From `offset` on the output is for this size."""
+    """The output from `offset` on was printed for this size."""
 
     offset: int
     cols: int
@@ -16,7 +17,7 @@ class SizeMark(NamedTuple):
 
 
 class SizeHistory:
-    """Of one terminal, in order. Those with numbers below `first` are forgotten."""
+    """The size changes of one terminal, in order. Those with a number below `first` have been dropped."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self.first = 0
@@ -38,12 +39,12 @@ class SizeHistory:
             self.first += 1
 
     def get(self, number: int) -> SizeMark | None:
-        """The size change of that number, None if there is none yet."""
+        """Return the size change with that number; None if it has not happened yet."""
         index = number - self.first
         return self._marks[index] if index < len(self._marks) else None
 
     def size_at(self, offset: int) -> tuple[int, int, int]:
-        """(cols, rows, number of the next mark) for the output at `offset`, before the marks that stand there."""
+        """Return columns, rows and the number of the next change at `offset`, before the changes at that offset."""
         index = 0
         while index + 1 < len(self._marks) and self._marks[index + 1].offset < offset:
             index += 1

@@ -1,7 +1,7 @@
-"""The snapshots that viewers have not been sent yet, of all terminals: bounded in bytes, whoever stalls.
+"""Keeps the snapshots of all terminals that viewers have not been sent yet, bounded in bytes.
 
-Viewers that need the same one share it. Where there are too many, the viewer that has taken nothing for the longest
-time loses its own; it is given a new one when it takes bytes again.
+Viewers that need the same snapshot share it. When the cache is full, the viewer that has taken no bytes for the longest
+time loses its snapshot; it gets a new one when it takes bytes again.
 """
 
 from collections import Counter, OrderedDict
@@ -15,7 +15,7 @@ CACHE_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class CachedSnapshot:
-    """VT bytes that paint a screen of that size, to be followed by the output from `offset`."""
+    """VT bytes that paint a screen of that size. The output from `offset` on continues it."""
 
     data: bytes
     offset: int
@@ -27,22 +27,27 @@ class CachedSnapshot:
 class SnapshotHolder(Protocol):
     @property
     def lossless(self) -> bool:
-        """Whether a new snapshot would leave out what it was promised."""
+        """Whether it must receive all output, so that its snapshot may not be replaced by a newer one."""
         ...
 
-    def lose_snapshot(self) -> None: ...
+    def lose_snapshot(self) -> None:
+        """Its snapshot was dropped to make room."""
 
 
 class SnapshotCache:
+    """Least-recently-read cache of pending snapshots."""
+
     def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """`limit` in bytes. One snapshot may be larger, but then it is alone."""
+        """`limit` in bytes. A larger snapshot is accepted if it is the only one."""
         self.limit = limit
         self.held = 0  # bytes
-        self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = OrderedDict()  # who moved last is last
+        self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = (
+            OrderedDict()
+        )  # least recently read first; with the bytes taken
         self._copies: Counter[CachedSnapshot] = Counter()
 
     def put(self, holder: SnapshotHolder, snapshot: CachedSnapshot) -> None:
-        """Keep it for `holder` from its first byte on. Raises `limit_exceeded` where lossless ones fill it."""
+        """Keep `snapshot` for `holder`. Raises `limit_exceeded` if snapshots of lossless viewers fill the cache."""
         self.drop(holder)
         self._sent[holder] = snapshot, 0
         self._copies[snapshot] += 1
@@ -63,7 +68,7 @@ class SnapshotCache:
         return holder in self._sent
 
     def take(self, holder: SnapshotHolder, size: int) -> tuple[int, memoryview]:
-        """The next `size` bytes for `holder`, and where in its snapshot they stand. After the last it has none."""
+        """Return the offset and the next `size` bytes of the snapshot of `holder`, and drop it after its last byte."""
         snapshot, at = self._sent[holder]
         part = memoryview(snapshot.data)[at : at + size]
         self._sent[holder] = snapshot, at + len(part)
@@ -73,7 +78,7 @@ class SnapshotCache:
         return at, part
 
     def drop(self, holder: SnapshotHolder) -> None:
-        """It wants no snapshot any more, if it has one."""
+        """Drop the snapshot of `holder`, if it has one."""
         snapshot, _ = self._sent.pop(holder, (None, 0))
         if snapshot is not None:
             self._copies[snapshot] -= 1

@@ -1,8 +1,16 @@
-"""What agents do with a terminal: `terminal.screen`, `terminal.wait`, `terminal.send`, `terminal.history`."""
+"""Terminal automation: serves `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
 
-from typing import Any
+import msgspec
 
-from hawse.api.automation import TerminalHistory, TerminalScreen, TerminalSend, TerminalSendResult, TerminalWait
+from hawse.api.automation import (
+    TerminalHistory,
+    TerminalHistoryResult,
+    TerminalScreen,
+    TerminalScreenResult,
+    TerminalSend,
+    TerminalSendResult,
+    TerminalWait,
+)
 from hawse.rpc import handles, serves
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import HawseError
@@ -18,14 +26,14 @@ from runtime.terminal.viewer import INTERRUPT
 from runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-HISTORY = 100  # commands that are told unless others are asked for
+HISTORY_LIMIT = 100  # commands that `terminal.history` returns by default
 
 
 class AutomationMethods:
-    """The handlers."""
+    """The methods that read, search and write a terminal without a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: ThreadPool) -> None:
-        """`search`: the threads for long searches."""
+        """`search`: the threads that run long searches."""
         self._terminals = terminals
         self._search = search
 
@@ -33,12 +41,13 @@ class AutomationMethods:
         return self._terminals.get(params.id, params.instance)
 
     @handles(TerminalScreen)
-    def _screen(self, params: TerminalScreen) -> dict[str, Any]:
+    def _screen(self, params: TerminalScreen) -> TerminalScreenResult:
         terminal = self._get(params)
         screen = terminal.current_screen()
         shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
-        observer = terminal.shell_state
-        return shown | {"title": observer.title, "cwd": observer.cwd, "offset": screen.fed}
+        state = terminal.shell_state
+        shown |= {"title": state.title, "cwd": state.cwd, "offset": screen.fed}
+        return msgspec.convert(shown, TerminalScreenResult)
 
     @serves(TerminalWait)
     def _wait(self, call: RuntimeCall, params: TerminalWait) -> None:
@@ -85,6 +94,8 @@ class AutomationMethods:
         return TerminalSendResult(offset=offset, bytes=len(data))
 
     @handles(TerminalHistory)
-    def _history(self, params: TerminalHistory) -> dict[str, Any]:
-        observer = self._get(params).shell_state
-        return observer.commands.list(params.limit or HISTORY, params.before) | {"tells": observer.tells_commands}
+    def _history(self, params: TerminalHistory) -> TerminalHistoryResult:
+        state = self._get(params).shell_state
+        commands, more = state.commands.list(params.limit or HISTORY_LIMIT, params.before)
+        described = [command.describe() for command in commands]
+        return TerminalHistoryResult(commands=described, more=more, tells=state.reports_commands)

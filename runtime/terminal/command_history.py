@@ -1,22 +1,23 @@
-"""The commands that a shell says it runs: OSC 133 (FinalTerm's semantic prompts) with the command line of OSC 633;E.
+"""The commands that a shell reports: OSC 133 (FinalTerm's semantic prompts) with the command line of OSC 633;E.
 
     A prompt   B command line   C output   D;CODE end
 
-Nothing here is believed to be more than what a program printed: any program can print these marks.
+These marks are not trusted: any program can print them.
 """
 
 import re
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import msgspec
 
+from hawse.api.automation import CommandInfo
+
 KEPT = 1000  # commands
-KEPT_BYTES = 256 << 10  # of their lines and directories together
-LINE_LIMIT = 4096  # characters of a command line; it is cut there
-ANSWER_BYTES = 512 << 10  # of one answer: it has to fit into a control message
+KEPT_BYTES = 256 << 10  # bytes of their command lines and directories together
+LINE_LIMIT = 4096  # characters of a command line; a longer one is cut
+ANSWER_BYTES = 512 << 10  # bytes of commands in one result, which has to fit into a control message
 
 _CODE = re.compile(rb"-?[0-9]{1,10}")
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-fA-F]{2}))")
@@ -28,36 +29,47 @@ class ShellCommand(msgspec.Struct):
     """One command. `start` and `end`: the offsets of the first byte of its output and of the one after the last."""
 
     number: int  # from 1 in each terminal
-    line: str | None  # None: not known
+    line: str | None  # None: unknown
     cwd: str | None
     started: float
     start: int
     code: int | None = None
     end: int | None = None  # None while it runs
     ended: float | None = None
-    after: int | None = None  # the offset after the mark of its end: where what comes next begins
+    after: int | None = None  # the offset after the mark of its end; None while it runs
+
+    def describe(self) -> CommandInfo:
+        return CommandInfo(**msgspec.structs.asdict(self))
 
     @property
     def size(self) -> int:
+        """Characters of its line and directory."""
         return len(self.line or "") + len(self.cwd or "")
 
 
 class CommandHistory:
-    """Those of one terminal, the oldest first, and the one that runs."""
+    """The commands of one terminal, oldest first, and the running one."""
 
     def __init__(self, copy: Callable[[int, int], bytes]) -> None:
-        """`copy(start, stop)`: the output between two offsets, empty if it is no longer kept."""
-        self.marked = False  # a mark has come: this shell tells
+        """`copy(start, stop)` returns the output between two offsets; empty if the journal has dropped it."""
+        self.marked = False  # whether the shell has printed a mark
         self.running: ShellCommand | None = None
         self._copy = copy
         self._done: deque[ShellCommand] = deque()
         self._size = 0
         self._number = 0
         self._prompt_end: int | None = None  # where the command line begins
-        self._line: str | None = None  # as the shell told it
+        self._line: str | None = None  # as reported by the shell with OSC 633;E
 
     def mark(self, payload: bytes, start: int, end: int, cwd: str | None) -> None:
-        """`133;…` from offset `start` to `end`, told in `cwd`."""
+        """Process an OSC 133 mark.
+
+        Args:
+            payload: `133;…`, without introducer and terminator.
+            start: The offset of the mark in the output.
+            end: The offset after it.
+            cwd: The directory of the shell, if it is known.
+        """
         kind, _, rest = payload[4:].partition(b";")
         self.marked = True
         if kind == b"A":
@@ -65,7 +77,7 @@ class CommandHistory:
         elif kind == b"B":
             self._prompt_end = end
         elif kind == b"C":
-            self._finish(None, start, end)  # one of which we heard no end
+            self._finish(None, start, end)  # a command whose end mark is missing
             self._number += 1
             line = self._line if self._line is not None else self._typed(start)
             line = None if line is None else line[:LINE_LIMIT]
@@ -75,17 +87,17 @@ class CommandHistory:
             code = _CODE.match(rest)
             self._finish(int(code[0]) if code else None, start, end)
 
-    def told(self, payload: bytes) -> None:
-        r"""`633;E;LINE`: a backslash, a semicolon and what is below space stand there as \\ and \xHH."""
+    def set_line(self, payload: bytes) -> None:
+        r"""Process `633;E;LINE`, in which a backslash is \\, and a semicolon or a control character is \xHH."""
         line, _, _ = payload[6:].partition(b";")
         self._line = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", line.decode(errors="replace"))
 
     def ended_after(self, offset: int) -> ShellCommand | None:
-        """The first command that ended at or after `offset`."""
+        """Return the first command whose end mark ends after `offset`."""
         return next((command for command in self._done if (command.after or 0) > offset), None)
 
-    def list(self, limit: int, before: int | None) -> dict[str, Any]:
-        """The latest `limit` commands whose number is below `before`, as docs/wire.md shows them."""
+    def list(self, limit: int, before: int | None) -> tuple[Sequence[ShellCommand], bool]:
+        """Return the latest `limit` commands with a number below `before`, and whether there are older ones."""
         known = [*self._done, *([self.running] if self.running else [])]
         chosen: list[ShellCommand] = []
         size = 0
@@ -97,7 +109,7 @@ class CommandHistory:
                 break
             chosen.insert(0, command)
         first = chosen[0].number if chosen else 0
-        return {"commands": chosen, "more": bool(chosen) and known[0].number < first}
+        return chosen, bool(chosen) and known[0].number < first
 
     def _finish(self, code: int | None, start: int, end: int) -> None:
         command, self.running = self.running, None
@@ -110,7 +122,7 @@ class CommandHistory:
             self._size -= self._done.popleft().size
 
     def _typed(self, stop: int) -> str | None:
-        """What was echoed between the prompt and the output, if it was typed plainly, with no editing to be seen."""
+        """Return the text between prompt and output; None if it contains control sequences, as after line editing."""
         if self._prompt_end is None or stop - self._prompt_end > 4 * LINE_LIMIT:
             return None
         text = self._copy(self._prompt_end, stop).replace(_PASTE_OFF, b"").rstrip(b"\r\n").decode(errors="replace")

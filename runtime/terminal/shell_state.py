@@ -1,6 +1,6 @@
-"""What a terminal's programs say about themselves in its output: title (OSC 0, 2), directory (OSC 7), commands (133).
+"""Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
 
-A sidecar: it reads the journal once per burst of output, and stands between nobody.
+It reads the journal once per burst of output, independently of the viewers.
 """
 
 import socket
@@ -16,10 +16,10 @@ PATH_LIMIT = 4096  # bytes, as Linux has it
 
 
 class ShellStateTracker:
-    """Of one terminal. `title` and `cwd` are None until they are said."""
+    """The reported state of one terminal. `title` and `cwd` are None until a program reports them."""
 
     def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
-        """`integrated`: its shell was started so that it tells its commands."""
+        """`integrated`: the shell was started with shell integration, so it will report its commands."""
         self.title: str | None = None
         self.cwd: str | None = None
         self.commands = CommandHistory(partial(_copy, journal))
@@ -29,11 +29,12 @@ class ShellStateTracker:
         self._host = socket.gethostname().encode()
 
     @property
-    def tells_commands(self) -> bool:
+    def reports_commands(self) -> bool:
+        """Whether the shell reports its commands: it was started to do so, or has done so."""
         return self._integrated or self.commands.marked
 
     def catch_up(self) -> None:
-        """Read what has come."""
+        """Read the new output."""
         journal, scanner = self._journal, self._scanner
         if scanner.offset < journal.start:  # cannot happen while a journal holds more than a burst
             scanner = self._scanner = OscScanner(journal.start)
@@ -46,14 +47,14 @@ class ShellStateTracker:
         if number == b"133":
             self.commands.mark(payload, start, end, self.cwd)
         elif number == b"633" and value.startswith(b"E;"):
-            self.commands.told(payload)
+            self.commands.set_line(payload)
         elif number in (b"0", b"2"):
             self.title = _printable(value)[:TITLE_LIMIT]
         elif number == b"7":
             self.cwd = self._directory(value) or self.cwd
 
     def _directory(self, url: bytes) -> str | None:
-        """The path of `file://HOST/PATH`, percent-encoded. None if it is another host's, or no path."""
+        """Decode the path of `file://HOST/PATH` (percent-encoded). None if it is invalid or on another host."""
         scheme, _, rest = url.partition(b"://")
         host, slash, path = rest.partition(b"/")
         if scheme != b"file" or not slash or host not in (b"", b"localhost", self._host):

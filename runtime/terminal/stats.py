@@ -1,7 +1,6 @@
-"""What a runtime counts of its terminals, for `runtime.metrics`: plain numbers that only go up.
+"""Counters of all terminals of a runtime, for `runtime.metrics`. They only increase.
 
-They are read when somebody asks. What happens for each key and each burst of output costs an addition, and for each
-byte nothing.
+A key or a burst of output costs one addition; there is no cost per byte.
 """
 
 from bisect import bisect_left
@@ -9,20 +8,20 @@ from typing import Final
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
-SILENT: Final = 1.0  # s without output after which a key counts as not echoed: a password, say
+SILENT: Final = 1.0  # s without output after which a key counts as not echoed, for example in a password
 
 
 class TerminalStats:
-    """One for all terminals of a runtime."""
+    """The counters; one instance is shared by all terminals."""
 
     def __init__(self) -> None:
-        self.reseeds = 0  # viewers that were given a snapshot, since their place was gone or they interrupted
-        self.output = 0  # bytes, of the terminals that are forgotten
+        self.reseeds = 0  # snapshots sent to viewers that had fallen behind or sent an interrupt
+        self.output = 0  # bytes of output of terminals that have been dropped
         self._echoes = [0] * (len(ECHO_BOUNDS) + 1)
         self._seconds = 0.0
 
     def echoed(self, seconds: float) -> None:
-        """So long after input there was output."""
+        """Count output that came `seconds` after input."""
         self._echoes[bisect_left(ECHO_BOUNDS, seconds)] += 1
         self._seconds += seconds
 

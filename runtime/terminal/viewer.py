@@ -1,7 +1,7 @@
-"""One viewer of a terminal: a cursor on the journal, never a queue. What it sends, and in which order, is here.
+"""One viewer of a terminal: a cursor on the journal, without a queue of its own.
 
-opened, then a snapshot if its place is gone, then output with every resize at its exact offset, `live`, and at the
-end `exit` and the result (docs/wire.md, terminal.attach).
+It sends `opened`, a snapshot if the journal no longer holds the output it asked for, the output with each `resized`
+event at its exact offset, `live`, and at the end `exit` and the result (docs/wire.md, terminal.attach).
 """
 
 import asyncio
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
 
 INTERRUPT = b"\x03"  # Ctrl-C
-RESEED_ROWS = 500  # of scrollback after an interrupt: the prompt is wanted at once
-BACKLOG = 64 << 10  # bytes a viewer may be behind and still be shown all of it after an interrupt
+RESEED_ROWS = 500  # rows of scrollback in a snapshot after an interrupt, so that the prompt arrives quickly
+BACKLOG = 64 << 10  # bytes that a viewer may be behind without its output being skipped after an interrupt
 
 
 @dataclass(frozen=True)
 class ViewerOptions:
     """How a viewer attaches."""
 
-    since: int | None = None  # the offset from which on it wants output; None: it has none yet
+    since: int | None = None  # the offset at which output starts; None: from the start or a snapshot
     input_id: str | None = None  # names its input stream across reconnects; None: it sends no input
-    lossless: bool = False  # it is never outrun: the program waits for it
-    emulator: bool = False  # it can answer what programs ask of a terminal
+    lossless: bool = False  # the program waits for it, so that no output is skipped
+    emulator: bool = False  # it can answer the queries of programs
     read_only: bool = False
     profile: ViewerProfile = field(default_factory=ViewerProfile)
-    fit: Size | None = None  # the terminal size that would fit its window
+    fit: Size | None = None  # the size of terminal that fits its window
 
 
 class Viewer:
@@ -62,10 +62,11 @@ class Viewer:
         )
         self._participants_cursor = ParticipantsCursor()
         self.lossless = options.lossless
-        self.follows = options.read_only and not options.lossless  # one that only watches never slows the program down
-        self.emulator = options.emulator  # it answers what programs ask of a terminal
+        self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow the program down
+        self.emulator = options.emulator  # it can answer the queries of programs
         self.input_id = None if options.read_only else options.input_id
-        # Of the next byte to send. None until `opened`, except that a lossless viewer's place is kept from the start.
+        # Offset of the next byte to send. None until `opened`; a lossless viewer has one from the start, so that the
+        # output is kept for it.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
         self._call = call
@@ -73,21 +74,21 @@ class Viewer:
         self._opened = False
         self._live_at = 0
         self._live = False
-        self.next_mark = 0  # the number of the next size change to tell
-        self._lost = False  # a snapshot, before all of it was sent
-        self._answers = False  # what it was last told
-        self._skip = False  # an interrupt: what waits is old, go to the end
+        self.next_mark = 0  # the number of the next size change to send
+        self._lost = False  # its snapshot was dropped before all of it was sent
+        self._answers = False  # the latest value sent: whether this viewer answers queries
+        self._skip = False  # after an interrupt: skip the unsent output
         self._prober: asyncio.TimerHandle | None = None
-        self.probed = False  # for so long that its reader may wait for the little that there is room for
-        self._window = CongestionWindow(asyncio.get_running_loop().time)
+        self.probed = False  # whether to send any amount, as the reader has returned no credit for PROBE seconds
+        self._congestion = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
     def lag(self) -> int:
-        """Bytes of output that it has not been sent."""
+        """Bytes of output that it has not sent."""
         return 0 if self.cursor is None else self._terminal.journal.end - self.cursor
 
     def attach(self) -> None:
-        """Begin to follow the terminal. `detach` ends it."""
+        """Start to follow the terminal, until `detach`."""
         self._terminal.viewers.add(self)
         self._terminal.subscribe(self, resume_id=self.input_id)
 
@@ -113,7 +114,7 @@ class Viewer:
         if self.read_only:
             raise HawseError("forbidden", "a read-only viewer cannot type", details={"applied": 0})
         if input_id is None:
-            raise HawseError("protocol_error", "attached without `input`")
+            raise HawseError("protocol_error", "input requires the parameter `input` of terminal.attach")
         new = terminal.inputs.new_part(input_id, offset, payload)
         if terminal.exit is not None:
             raise HawseError("exited", "the terminal has ended", details={"applied": terminal.inputs.applied(input_id)})
@@ -130,7 +131,7 @@ class Viewer:
             terminal.viewers.skip_backlog()
 
     def receive_end(self) -> None:
-        """A terminal has no end of input: its line discipline knows Ctrl-D."""
+        """Do nothing: a terminal has no end of input; Ctrl-D is handled by its line discipline."""
 
     def detach(self) -> None:
         if self._prober is not None:
@@ -143,18 +144,18 @@ class Viewer:
         self._call.wake()
 
     def lose_snapshot(self) -> None:
-        """Others need the room. When it takes bytes again it begins anew."""
+        """The cache has dropped its snapshot to make room: it takes a new one when it can send again."""
         self._lost = True
 
     def skip_backlog(self) -> None:
-        """The program was interrupted: what waits to be sent is old. Go to the end, unless it is near or lossless."""
+        """Skip unsent output after an interrupt, if it is more than BACKLOG and the viewer is not lossless."""
         if self._opened and self.cursor is not None and not self.lossless:
             self._skip = self._terminal.journal.end - self.cursor > BACKLOG
             if self._skip:
                 self.wake()
 
     def _probe_later(self) -> None:
-        """The flight is full: credit wakes us, or the time after which it may be tried to send more."""
+        """Wake after PROBE seconds, if no credit comes before: the congestion window is full."""
         if self._prober is None:
             self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
 
@@ -167,10 +168,10 @@ class Viewer:
     def _applied(self) -> int:
         return self._terminal.inputs.applied(self.input_id) if self.input_id else 0
 
-    # ---- what it sends
+    # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Take a step that may need a snapshot; without room for it this is the end."""
+        """Call `step`, which may need a snapshot; end the call if the snapshot memory is full."""
         try:
             step(connection, ch)
         except HawseError as error:
@@ -223,21 +224,21 @@ class Viewer:
         self._terminal.moved()
 
     def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int, int]:
-        """Go to the place of a new snapshot, which is to be sent first; return its (cols, rows, bytes)."""
+        """Queue a new snapshot and move the cursor behind it; return its columns, rows and bytes."""
         snapshot = self._terminal.snapshot(scrollback)
         self._terminal.snapshots.put(self, snapshot)
         self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
         return snapshot.cols, snapshot.rows, len(snapshot.data)
 
     def _send_control(self, connection: Connection, ch: int) -> bool:
-        """Send what belongs before the next output byte; whether there was something."""
+        """Send one event that is due before the next output byte; return whether there was one."""
         terminal = self._terminal
         if self._answers is not (terminal.viewers.answerer is self):
             self._answers = not self._answers
             connection.send_event(ch, "answers", TerminalAnswers(answers=self._answers))
             return True
-        if news := terminal.participants.next_event(self._participants_cursor, self._applied):
-            connection.send_event(ch, *news)
+        if change := terminal.participants.next_event(self._participants_cursor, self._applied):
+            connection.send_event(ch, *change)
             return True
         self.next_mark = max(self.next_mark, terminal.sizes.first)
         mark = terminal.sizes.get(self.next_mark)
@@ -248,10 +249,10 @@ class Viewer:
         return False
 
     def _send_output(self, connection: Connection, ch: int, size: int) -> int:
-        """Send some; return how much more may be in flight."""
+        """Send output, at most `size` bytes; return how many more bytes may be in flight."""
         assert self.cursor is not None
         mark = self._terminal.sizes.get(self.next_mark)
-        # Asked once: to find room only after nothing was sent would be to promise more, and never be asked for it.
+        # Called once per turn: if room appeared after nothing was sent, `pull` would not be called again to use it.
         room = self.room()
         size = min(size, room, mark.offset - self.cursor if mark else size)
         size = min(size, self._terminal.journal.end - self.cursor)
@@ -278,10 +279,10 @@ class Viewer:
 
     @property
     def in_flight(self) -> int:
-        return self._window.size
+        return self._congestion.size
 
     def can_share(self, other: FanoutViewer) -> bool:
-        """Whether nothing but output comes next, as for `other`."""
+        """Whether output comes next, on the same connection and with the same size as for `other`."""
         return (
             isinstance(other, Viewer)
             and self._live
@@ -294,16 +295,16 @@ class Viewer:
 
     def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        return self._window.room(connection.window(ch), *connection.flow(ch))
+        return self._congestion.room(connection.window(ch), *connection.flow(ch))
 
     def _sent(self, size: int) -> None:
         assert self.cursor is not None
         self.probed = False
-        self._window.sent(self._call.connection.flow(self._call.ch)[0])
+        self._congestion.sent(self._call.connection.flow(self._call.ch)[0])
         self.cursor += size
 
     def _settle(self, connection: Connection, ch: int, room: int) -> bool:
-        """Say what is due at this place; return whether there is more to send."""
+        """Send `live`, `exit` and the result if they are due; return whether there is more to send."""
         assert self.cursor is not None
         terminal = self._terminal
         if not self._live and self.cursor >= self._live_at:

@@ -1,32 +1,35 @@
-"""One `terminal.wait`: for a match, for silence, for the end of a command or of the program, or until time is up.
+"""Serves one `terminal.wait`: until a match, silence, the end of a command or of the program, or a timeout.
 
-It is a cursor on the journal like a viewer, and lossless: the program is never so fast that output goes unseen. It does
-a bounded amount of work at a time; a search that could be long is made in a thread.
+A wait is a lossless cursor on the journal, like a lossless viewer: the program is slowed down so that no output is
+missed. It does a bounded amount of work at a time, and runs long searches in a thread.
 """
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
+from hawse.api.automation import CommandInfo, OutputMatch, TerminalWaitOpened, TerminalWaitResult
+from hawse.api.types import Exit
 from hawse.rpc.call import RuntimeCall
 from hawse.wire import Connection
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.thread_pool import ThreadPool
 from runtime.rpc.output_stream import OutputOnlyStream
-from runtime.terminal.command_history import ShellCommand
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
 
-STEP = 32 << 10  # bytes of output looked at in one go: up to 15 ms if they are nothing but escape sequences
-LONG = 1_000_000  # a search of more work than this, about 5 ms, is made in a thread
+WaitEvent = Literal["pattern", "silence", "command", "exit", "timeout"]
+
+STEP = 32 << 10  # bytes of output searched in one step: up to 15 ms if they consist of escape sequences
+LONG = 1_000_000  # units of `Matcher.work`, about 5 ms: a search that may take longer runs in a thread
 
 
 class TerminalWaitStream(OutputOnlyStream):
-    """A `Stream` without bytes and, until `detach`, a `Subscriber` of the terminal."""
+    """Sends the `opened` event and the result. Until `detach` it is a `Subscriber` of the terminal."""
 
-    lossless = True  # the program is never so fast that output is not searched
-    follows = True  # it makes the program no faster than its viewers do
+    lossless = True  # the program is slowed down so that all output is searched
+    follows = True  # its reading does not let the program run ahead of the viewers
 
     def __init__(
         self,
@@ -41,8 +44,21 @@ class TerminalWaitStream(OutputOnlyStream):
         command: bool,
         timeout: float,
     ) -> None:
+        """Start the timers; the caller subscribes it to the terminal and then calls `wake`.
+
+        Args:
+            terminal: The terminal whose output is awaited.
+            call: The call to answer.
+            threads: The threads that run long searches.
+            since: The offset at which the search starts.
+            matcher: What to search for; None: no pattern.
+            on_screen: Whether to search the visible screen instead of the output.
+            silence: Seconds without output that end the wait; None: silence does not end it.
+            command: Whether the end of a command ends it.
+            timeout: Seconds after which it ends in any case.
+        """
         self.cursor: int | None = max(since, terminal.journal.start)
-        self._from = self.cursor  # above `since` if that is no longer kept
+        self._from = self.cursor  # later than `since` if the journal has dropped that output
         self._terminal = terminal
         super().__init__(call)
         self._threads = threads
@@ -50,25 +66,25 @@ class TerminalWaitStream(OutputOnlyStream):
         self._on_screen = on_screen
         self._silence = silence
         self._command = command
-        self._opened = self._over = self._busy = False
+        self._opened = self._closed = self._busy = False
         self._loop = asyncio.get_running_loop()
-        self._seen = terminal.journal.end  # of which silence is measured
-        self._heard = self._loop.time()
+        self._output_end = terminal.journal.end  # the end of the output at `_output_at`
+        self._output_at = self._loop.time()  # when the latest output was noticed: silence counts from here
         self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
         if silence is not None:
-            self._timers.append(self._loop.call_later(silence, self._listen))
+            self._timers.append(self._loop.call_later(silence, self._check_silence))
 
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if not self._opened and connection.window(ch) > 0:
             self._opened = True
-            connection.send_event(ch, "opened", {"from": self._from})
+            connection.send_event(ch, "opened", TerminalWaitOpened(start=self._from))
         return False
 
     def detach(self) -> None:
-        """It is over, or nobody waits any more."""
-        self._over = True
+        """Release everything: the wait has ended or its channel is closed."""
+        self._closed = True
         for timer in self._timers:
             timer.cancel()
         self._terminal.unsubscribe(self)
@@ -76,17 +92,17 @@ class TerminalWaitStream(OutputOnlyStream):
     # ---- watching
 
     def wake(self) -> None:
-        """Output has come, or the end."""
-        if self._terminal.journal.end != self._seen:
-            self._seen = self._terminal.journal.end
-            self._heard = self._loop.time()
-        if not self._busy and not self._over:
+        """The terminal has new output or has exited."""
+        if self._terminal.journal.end != self._output_end:
+            self._output_end = self._terminal.journal.end
+            self._output_at = self._loop.time()
+        if not self._busy and not self._closed:
             self._step()
 
     def _step(self) -> None:
-        """Look at some more output, then at what else may have happened up to there."""
+        """Search the next output, then check the other conditions up to there."""
         self._busy = False
-        if self._over:
+        if self._closed:
             return
         matcher = self._matcher
         if matcher is None:
@@ -103,16 +119,16 @@ class TerminalWaitStream(OutputOnlyStream):
         self._settle()
 
     def _take(self, matcher: Matcher) -> bool:
-        """Feed the next output; whether there is new text to search."""
+        """Feed the next output to the matcher; return whether there is new text to search."""
         journal = self._terminal.journal
         assert self.cursor is not None
-        if self.cursor < journal.start:  # only if it was paced out: 30 s without a step
+        if self.cursor < journal.start:  # only if no step was made for 30 s: then the program is no longer slowed down
             self._from = self.cursor = journal.start
             matcher.restart()
         data = bytes(journal.read(self.cursor, STEP))
-        fresh = bool(data) and matcher.feed(self.cursor, data)
+        has_text = bool(data) and matcher.feed(self.cursor, data)
         self._go_to(self.cursor + len(data))
-        return fresh
+        return has_text
 
     def _go_to(self, offset: int) -> None:
         if self.cursor != offset:
@@ -124,40 +140,40 @@ class TerminalWaitStream(OutputOnlyStream):
             self._searched(search())
         else:
             self._busy = True
-            self._threads.submit(search).add_done_callback(self._came_back)
+            self._threads.submit(search).add_done_callback(self._search_done)
 
-    def _came_back(self, future: "asyncio.Future[MatchSpan | None]") -> None:
+    def _search_done(self, future: "asyncio.Future[MatchSpan | None]") -> None:
         self._busy = False
-        if not self._over and not future.cancelled():
+        if not self._closed and not future.cancelled():
             self._searched(future.result())
 
     def _searched(self, found: MatchSpan | None) -> None:
         if found is not None:
-            self._finish("pattern", offset=found.end, match=found._asdict())
+            self._finish("pattern", offset=found.end, match=OutputMatch(**found._asdict()))
         else:
             self._settle()
 
     def _settle(self) -> None:
-        """Nothing matched up to the cursor: has something else happened there? Else go on."""
+        """Check the other conditions up to the cursor, where the pattern has no match; otherwise continue."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._from) if self._command else None
         if command is not None and (command.after or 0) <= (self.cursor or 0):
-            self._finish("command", offset=command.after, command=command)
+            self._finish("command", offset=command.after, command=command.describe())
         elif self.cursor != terminal.journal.end:
             self._busy = True
             self._loop.call_soon(self._step)
         elif terminal.exit is not None:
             self._finish("exit", exit=terminal.exit)
 
-    def _listen(self) -> None:
-        """The time of silence is over, if there was silence. Output that is held up is none."""
+    def _check_silence(self) -> None:
+        """End the wait after `silence` seconds without output. Delayed or unsearched output is not silence."""
         assert self._silence is not None
         now = self._loop.time()
         if self._terminal.backpressure.paused or self.cursor != self._terminal.journal.end:
-            self._heard = now
-        left = self._heard + self._silence - now
-        if left > 0:
-            self._timers[1] = self._loop.call_later(left, self._listen)
+            self._output_at = now
+        remaining = self._output_at + self._silence - now
+        if remaining > 0:
+            self._timers[1] = self._loop.call_later(remaining, self._check_silence)
         else:
             self._finish("silence")
 
@@ -165,14 +181,16 @@ class TerminalWaitStream(OutputOnlyStream):
 
     def _finish(
         self,
-        event: str,
+        event: WaitEvent,
         *,
         offset: int | None = None,
-        match: dict[str, Any] | None = None,
-        command: ShellCommand | None = None,
-        exit: Any = None,
+        match: OutputMatch | None = None,
+        command: CommandInfo | None = None,
+        exit: Exit | None = None,
     ) -> None:
-        self._over = True
-        offset = self.cursor if offset is None else offset
-        value = {"event": event, "from": self._from, "offset": offset, "match": match, "command": command, "exit": exit}
-        self._call.result(value)
+        """Send the result. `offset`: where the event is in the output; None: at the cursor."""
+        self._closed = True
+        offset = (self.cursor or 0) if offset is None else offset
+        self._call.result(
+            TerminalWaitResult(start=self._from, event=event, offset=offset, match=match, command=command, exit=exit)
+        )

@@ -25,7 +25,7 @@ class Viewer:
         self.lost += 1
 
 
-def test_a_snapshot_is_taken_in_parts_and_then_gone() -> None:
+def test_a_snapshot_is_taken_in_parts_and_then_dropped() -> None:
     snapshots, viewer, given = SnapshotCache(LIMIT), Viewer(), snapshot(50)
     snapshots.put(viewer, given)
     assert (snapshots.held, snapshots.holds(viewer)) == (50, True)
@@ -37,7 +37,7 @@ def test_a_snapshot_is_taken_in_parts_and_then_gone() -> None:
     assert snapshots.held == 0
 
 
-def test_those_who_share_one_cost_as_much_as_one() -> None:
+def test_a_shared_snapshot_counts_once() -> None:
     snapshots, given, viewers = SnapshotCache(LIMIT), snapshot(LIMIT), [Viewer() for _ in range(50)]
     for viewer in viewers:
         snapshots.put(viewer, given)
@@ -49,7 +49,7 @@ def test_those_who_share_one_cost_as_much_as_one() -> None:
     assert (snapshots.held, [viewer.lost for viewer in viewers]) == (0, [0] * 50)
 
 
-def test_who_has_taken_nothing_for_the_longest_time_loses() -> None:
+def test_the_viewer_that_stalled_longest_loses_its_snapshot() -> None:
     snapshots, (first, second, third) = SnapshotCache(LIMIT), (Viewer(), Viewer(), Viewer())
     snapshots.put(first, snapshot(40))
     snapshots.put(second, snapshot(40))
@@ -59,7 +59,7 @@ def test_who_has_taken_nothing_for_the_longest_time_loses() -> None:
     assert (snapshots.holds(first), snapshots.holds(second), snapshots.held) == (True, False, 80)
 
 
-def test_a_lossless_one_never_loses_and_without_room_none_is_taken_in() -> None:
+def test_a_lossless_viewer_keeps_its_snapshot_and_a_full_cache_refuses() -> None:
     snapshots, lossless = SnapshotCache(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
     snapshots.put(lossless[0], snapshot(60))
     for newcomer in (lossless[1], Viewer()):
@@ -70,7 +70,7 @@ def test_a_lossless_one_never_loses_and_without_room_none_is_taken_in() -> None:
     assert (snapshots.held, lossless[0].lost) == (60, 0)
 
 
-def test_one_that_is_larger_than_the_shelf_stands_there_alone() -> None:
+def test_a_snapshot_larger_than_the_cache_is_kept_alone() -> None:
     snapshots, small, large = SnapshotCache(LIMIT), Viewer(), Viewer()
     snapshots.put(small, snapshot(1))
     snapshots.put(large, snapshot(2 * LIMIT))
@@ -85,10 +85,10 @@ class ShelfMachine(RuleBasedStateMachine):
         self.latest = snapshot(1)
         self.model: dict[Viewer, tuple[CachedSnapshot, int]] = {}
 
-    @rule(who=st.integers(0, 5), size=st.integers(1, LIMIT), same=st.booleans())
-    def put(self, who: int, size: int, same: bool) -> None:
+    @rule(index=st.integers(0, 5), size=st.integers(1, LIMIT), same=st.booleans())
+    def put(self, index: int, size: int, same: bool) -> None:
         self.latest = self.latest if same else snapshot(size)
-        viewer, before = self.viewers[who], [one.lost for one in self.viewers]
+        viewer, before = self.viewers[index], [one.lost for one in self.viewers]
         self.model.pop(viewer, None)
         try:
             self.snapshots.put(viewer, self.latest)
@@ -96,7 +96,7 @@ class ShelfMachine(RuleBasedStateMachine):
             assert self.viewers[0] in self.model
         else:
             self.model[viewer] = self.latest, 0
-        assert viewer.lost == before[who]
+        assert viewer.lost == before[index]
         for other, lost in zip(self.viewers, before, strict=True):
             if other.lost != lost:
                 assert other.lost == lost + 1
@@ -112,10 +112,10 @@ class ShelfMachine(RuleBasedStateMachine):
         if at + size < len(kept.data):
             self.model[viewer] = kept, at + size
 
-    @rule(who=st.integers(0, 5))
-    def drop(self, who: int) -> None:
-        self.model.pop(self.viewers[who], None)
-        self.snapshots.drop(self.viewers[who])
+    @rule(index=st.integers(0, 5))
+    def drop(self, index: int) -> None:
+        self.model.pop(self.viewers[index], None)
+        self.snapshots.drop(self.viewers[index])
 
     @invariant()
     def what_is_held_is_known_and_bounded(self) -> None:

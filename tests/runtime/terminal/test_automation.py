@@ -63,18 +63,18 @@ async def test_who_holds_the_lease_types_alone(client: Client) -> None:
     assert (await client.refused("terminal.send", id="t", text="x")).code == "lease_held"
     await client.ask("terminal.send", id="t", text="x", viewer="anna")
     await first.seen(b"x")
-    assert (await client.refused("terminal.send", id="t", text="x", viewer="nobody")).code == "not_found"
+    assert (await client.refused("terminal.send", id="t", text="x", viewer="missing")).code == "not_found"
 
 
 @pytest.mark.parametrize("method", ["terminal.screen", "terminal.wait", "terminal.send", "terminal.history"])
-async def test_another_instance_is_refused_and_so_is_what_is_not_there(client: Client, method: str) -> None:
+async def test_another_instance_and_a_missing_terminal_are_refused(client: Client, method: str) -> None:
     await client.terminal("exec cat")
     params = {"exit": True} if method == "terminal.wait" else {}
     assert (await client.refused(method, params, id="t", instance="other")).code == "stale_handle"
     assert (await client.refused(method, params, id="none")).code == "not_found"
 
 
-async def test_a_wait_needs_something_to_wait_for(client: Client) -> None:
+async def test_a_wait_requires_a_condition(client: Client) -> None:
     await client.terminal("exec cat")
     assert (await client.refused("terminal.wait", id="t")).code == "invalid_params"
     assert (await client.refused("terminal.wait", id="t", exit=True, since=10**9)).code == "invalid_params"
@@ -82,6 +82,6 @@ async def test_a_wait_needs_something_to_wait_for(client: Client) -> None:
     assert (await client.refused("terminal.wait", id="t", pattern="x" * 1001)).code == "invalid_params"
 
 
-async def test_without_marks_there_is_no_history(client: Client) -> None:
+async def test_without_marks_the_history_is_empty(client: Client) -> None:
     await client.terminal("exec cat")
     assert await client.ask("terminal.history", id="t") == {"commands": [], "more": False, "tells": False}

@@ -1,4 +1,4 @@
-"""`terminal.*`: ids and instances, any number of creates, kills, and what is kept of what has ended."""
+"""`terminal.*`: ids and instances, concurrent creates, kills, and the retention of exited terminals."""
 
 import asyncio
 from pathlib import Path
@@ -24,7 +24,7 @@ async def test_a_terminal_is_described(client: Client, served: Served) -> None:
     assert (await client.ask("terminal.list"))["terminals"] == [created]
 
 
-async def test_without_anything_said_it_is_the_users_shell(client: Client) -> None:
+async def test_the_default_command_is_the_users_shell(client: Client) -> None:
     created = await client.ask("terminal.create")
     assert created["id"].startswith("t-")
     assert (created["cols"], created["rows"]) == (80, 24)
@@ -35,7 +35,7 @@ async def test_without_anything_said_it_is_the_users_shell(client: Client) -> No
     assert b"xterm-256color" in shell.output
 
 
-async def test_any_number_of_creates_start_one_child(served: Served) -> None:
+async def test_concurrent_creates_of_one_id_start_one_program(served: Served) -> None:
     clients = [await served.client() for _ in range(5)]
     calls = [client.call("terminal.create", {"id": "t", "argv": ["sleep", "60"]}) for client in clients * 10]
     results = [await call.result() for call in calls]
@@ -46,7 +46,7 @@ async def test_any_number_of_creates_start_one_child(served: Served) -> None:
         await client.cut()
 
 
-async def test_an_exit_is_told_with_the_last_bytes_and_the_next_create_is_a_live_shell(client: Client) -> None:
+async def test_the_exit_follows_the_last_bytes_and_the_next_create_starts_a_new_shell(client: Client) -> None:
     instances = set()
     for round_ in range(40):
         shell = await client.terminal(f"echo last words {round_}; exit {round_}")
@@ -59,7 +59,7 @@ async def test_an_exit_is_told_with_the_last_bytes_and_the_next_create_is_a_live
     assert len(instances) == 40
 
 
-async def test_an_exited_one_stays_readable_until_it_is_replaced(client: Client) -> None:
+async def test_an_exited_terminal_stays_readable_until_it_is_replaced(client: Client) -> None:
     first = await client.terminal("echo one; exit 3")
     await first.result()
     late = client.attach("t")
@@ -70,14 +70,14 @@ async def test_an_exited_one_stays_readable_until_it_is_replaced(client: Client)
     assert (await client.refused("terminal.attach", id="t", instance=instance)).code == "stale_handle"
 
 
-async def test_exited_ones_are_kept_in_a_bounded_number(client: Client, served: Served) -> None:
+async def test_the_number_of_exited_terminals_kept_is_bounded(client: Client, served: Served) -> None:
     served.runtime.terminals.registry.retention = Retention(3)
     for number in range(6):
         await (await client.terminal("exit", f"t{number}")).result()
     assert [t["id"] for t in (await client.ask("terminal.list"))["terminals"]] == ["t3", "t4", "t5"]
 
 
-async def test_there_is_a_limit(client: Client, served: Served) -> None:
+async def test_the_number_of_running_terminals_is_limited(client: Client, served: Served) -> None:
     served.runtime.terminals.registry.limit = 1
     await client.ask("terminal.create", id="a", argv=["sleep", "60"])
     error = await client.refused("terminal.create", id="b", argv=["sleep", "60"])
@@ -99,23 +99,23 @@ WRONG_SIZES: list[Any] = [0, -1, 1001, 10**9, 10**30, "80", 1.5, [], True]
         *(("terminal.create", {"cols": wrong}, "invalid_params") for wrong in WRONG_SIZES),
         *(("terminal.create", {"rows": wrong}, "invalid_params") for wrong in WRONG_SIZES),
         *(("terminal.resize", {"id": "t", "cols": wrong, "rows": 1}, "invalid_params") for wrong in WRONG_SIZES),
-        ("terminal.resize", {"id": "nobody", "cols": 1, "rows": 1}, "not_found"),
-        ("terminal.attach", {"id": "nobody"}, "not_found"),
+        ("terminal.resize", {"id": "missing", "cols": 1, "rows": 1}, "not_found"),
+        ("terminal.attach", {"id": "missing"}, "not_found"),
         ("terminal.attach", {"id": "t", "since": 10**30}, "invalid_params"),
         ("terminal.attach", {"id": "t", "since": -1}, "invalid_params"),
         ("terminal.attach", {"id": "t", "input": ""}, "invalid_params"),
         ("terminal.attach", {"id": "t", "instance": "other"}, "stale_handle"),
-        ("terminal.get", {"id": "nobody"}, "not_found"),
+        ("terminal.get", {"id": "missing"}, "not_found"),
         ("terminal.get", {}, "invalid_params"),
-        ("terminal.signal", {"id": "nobody", "signal": "INT"}, "not_found"),
+        ("terminal.signal", {"id": "missing", "signal": "INT"}, "not_found"),
         ("terminal.signal", {"id": "t", "signal": "NOPE"}, "invalid_params"),
         ("terminal.signal", {"id": "t", "signal": 4711}, "invalid_params"),
         ("terminal.signal", {"id": "t", "signal": 10**30}, "invalid_params"),
-        ("terminal.kill", {"id": "nobody"}, "not_found"),
+        ("terminal.kill", {"id": "missing"}, "not_found"),
         ("terminal.kill", {"id": "t", "grace": 1e9}, "invalid_params"),
     ],
 )
-async def test_what_cannot_be_done_is_a_typed_error(
+async def test_invalid_requests_are_refused_with_typed_errors(
     client: Client, method: str, params: dict[str, Any], code: str
 ) -> None:
     await client.ask("terminal.create", id="t", argv=["sleep", "60"])
@@ -124,7 +124,7 @@ async def test_what_cannot_be_done_is_a_typed_error(
     assert len(children()) == 1
 
 
-async def test_a_kill_ends_all_that_runs_in_it(client: Client, tmp_path: Path) -> None:
+async def test_a_kill_ends_all_processes_of_a_terminal(client: Client, tmp_path: Path) -> None:
     script = (
         f"setsid sh -c 'trap \"\" HUP TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
         f"nohup sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' >/dev/null 2>&1 & trap '' HUP; echo $$; wait; sleep 60"
@@ -139,7 +139,7 @@ async def test_a_kill_ends_all_that_runs_in_it(client: Client, tmp_path: Path) -
     assert await client.ask("terminal.kill", id="t") == result
 
 
-async def test_a_kill_reaches_a_daemon_also_when_the_shell_has_gone(client: Client, tmp_path: Path) -> None:
+async def test_a_kill_ends_a_daemon_also_after_the_shell_has_exited(client: Client, tmp_path: Path) -> None:
     daemon = f"trap '' HUP TERM; echo up > {tmp_path}/up; while :; do sleep 60; done"
     shell = await client.terminal(f'setsid sh -c \'(exec sh -c "$0") & echo $! > {tmp_path}/pid\' "{daemon}"; exit 3')
     assert (await shell.result())["exit"]["code"] == 3
@@ -150,7 +150,7 @@ async def test_a_kill_reaches_a_daemon_also_when_the_shell_has_gone(client: Clie
     assert not alive(pid)
 
 
-async def test_a_signal_reaches_the_foreground_and_an_ended_one_says_so(client: Client) -> None:
+async def test_a_signal_reaches_the_foreground_and_is_refused_after_the_exit(client: Client) -> None:
     shell = await client.terminal("trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done")
     await shell.seen(b"ready")
     await client.ask("terminal.signal", id="t", signal="usr1")
@@ -160,27 +160,27 @@ async def test_a_signal_reaches_the_foreground_and_an_ended_one_says_so(client: 
     assert (await client.refused("terminal.signal", id="t", signal="INT")).code == "exited"
 
 
-async def test_a_resize_answers_with_the_size_that_holds(client: Client) -> None:
+async def test_a_resize_returns_the_size_in_effect(client: Client) -> None:
     await client.terminal("sleep 60")
     assert await client.ask("terminal.resize", id="t", cols=1000, rows=1) == {"cols": 1000, "rows": 1}
     await client.ask("terminal.kill", id="t", grace=0)
     assert await client.ask("terminal.resize", id="t", cols=10, rows=10) == {"cols": 1000, "rows": 1}
 
 
-async def test_a_keyed_create_repeated_is_told_the_same(client: Client) -> None:
+async def test_a_repeated_create_with_a_key_returns_the_same_result(client: Client) -> None:
     first = await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k")
     assert await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k") == first
     assert len(children()) == 1
 
 
-async def test_a_terminal_that_ends_while_it_is_killed_is_no_error(client: Client) -> None:
+async def test_killing_a_terminal_that_is_exiting_succeeds(client: Client) -> None:
     async with asyncio.timeout(20):
         for number in range(20):
             await client.ask("terminal.create", id=f"t{number}", argv=["true"])
             assert "exit" in await client.ask("terminal.kill", id=f"t{number}", grace=0)
 
 
-async def test_a_viewer_sees_everything_and_its_input_is_forbidden(client: Client) -> None:
+async def test_the_viewer_role_receives_output_and_its_input_is_forbidden(client: Client) -> None:
     owner = await client.terminal("echo ready; exec cat")
     await owner.seen(b"ready")
     looking = client.call("terminal.attach", {"id": "t", "input": "theirs", "emulator": True}, principal=VIEWER)

@@ -1,4 +1,4 @@
-"""bash and zsh tell their directory and their commands, and are otherwise as their users made them."""
+"""bash and zsh report their directory and commands, and keep the configuration of their user."""
 
 import os
 import shutil

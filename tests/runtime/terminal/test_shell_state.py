@@ -1,4 +1,4 @@
-"""Title, directory and commands, as programs say them in their output."""
+"""Title, directory and commands, as programs report them in their output."""
 
 import socket
 
@@ -42,11 +42,11 @@ def test_the_directory_is_a_path_of_this_host(url: bytes, cwd: str | None) -> No
 
 def test_commands_are_seen_with_the_directory_they_ran_in() -> None:
     observer = observed(b"\x1b]7;file:///w\x07\x1b]133;B\x07ls\r\n\x1b]133;C\x07out\x1b]133;", b"D;3\x07")
-    (command,) = observer.commands.list(10, None)["commands"]
+    ((command,), _) = observer.commands.list(10, None)
     assert (command.line, command.cwd, command.code) == ("ls", "/w", 3)
-    assert observer.tells_commands
+    assert observer.reports_commands
 
 
 def test_a_shell_that_was_integrated_is_known_to_tell_before_it_has() -> None:
-    assert ShellStateTracker(Journal(), integrated=True).tells_commands
-    assert not ShellStateTracker(Journal()).tells_commands
+    assert ShellStateTracker(Journal(), integrated=True).reports_commands
+    assert not ShellStateTracker(Journal()).reports_commands

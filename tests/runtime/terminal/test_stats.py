@@ -16,18 +16,18 @@ from tests.support.runtime import Client, eventually
 
 @given(st.lists(st.floats(0, 10)))
 def test_each_time_is_in_the_first_class_that_it_fits_in(times: list[float]) -> None:
-    tally = TerminalStats()
+    stats = TerminalStats()
     for seconds in times:
-        tally.echoed(seconds)
-    said = tally.echoes()
-    below = [sum(said.counts[: n + 1]) for n in range(len(said.counts))]
+        stats.echoed(seconds)
+    found = stats.echoes()
+    below = [sum(found.counts[: n + 1]) for n in range(len(found.counts))]
     assert below == [sum(seconds <= bound for seconds in times) for bound in (*ECHO_BOUNDS, float("inf"))]
-    assert said.seconds == pytest.approx(sum(times))
+    assert found.seconds == pytest.approx(sum(times))
 
 
-def test_it_is_said_as_the_wire_has_it() -> None:
-    said = msgspec.to_builtins(TerminalStats().echoes())
-    assert msgspec.convert(said, EchoHistogram) == TerminalStats().echoes()
+def test_it_is_found_as_the_wire_has_it() -> None:
+    found = msgspec.to_builtins(TerminalStats().echoes())
+    assert msgspec.convert(found, EchoHistogram) == TerminalStats().echoes()
 
 
 async def echoes(client: Client) -> list[int]:
@@ -74,5 +74,5 @@ async def test_the_output_of_terminals_that_are_forgotten_still_counts(client: C
     shell = await client.terminal("printf %1000s x; read a")
     await shell.until(lambda: len(shell.output) == 1000)
     await eventually(lambda: len(shell.output) == 1000)
-    said = await client.ask("runtime.metrics")
-    assert (said["output"], said["terminals"], said["viewers"], said["lag"]) == (4000, 1, 1, 0)
+    found = await client.ask("runtime.metrics")
+    assert (found["output"], found["terminals"], found["viewers"], found["lag"]) == (4000, 1, 1, 0)

@@ -1,4 +1,4 @@
-"""A terminal itself: its sizes by offset, its screen, who answers queries, signals, and its end."""
+"""A terminal: sizes by offset, the screen, answers to queries, signals, and the exit."""
 
 import asyncio
 import os
@@ -88,7 +88,7 @@ async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
     assert shell.sizes.get(3) is None
     assert shell.sizes.size_at(0) == (80, 24, 1)
     assert shell.sizes.size_at(1) == (100, 30, 2)
-    assert shell.sizes.size_at(at) == (100, 30, 2), "the change stands before the byte at that offset, and is told"
+    assert shell.sizes.size_at(at) == (100, 30, 2), "the change applies before the byte at that offset"
     assert shell.sizes.size_at(at + 1) == (90, 20, 3)
     snapshot = shell.snapshot()
     assert (snapshot.cols, snapshot.rows, snapshot.next_mark) == (90, 20, 3)
@@ -126,7 +126,7 @@ signal.pause()
 
 
 async def test_a_signal_to_a_terminal_without_a_foreground_group_never_reaches_us(start: Start) -> None:
-    """The kernel then says group 0, which to killpg means our own."""
+    """The kernel then reports group 0, which killpg takes as its own group."""
     ours: list[int] = []
     before = signal.signal(signal.SIGUSR1, lambda number, _: ours.append(number))
     try:
@@ -151,7 +151,7 @@ signal.pause()
 
 
 async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -> None:
-    """Many do just before they exit (cat, say): a hang-up would take the place of their exit code."""
+    """Many programs do just before they exit, for example cat: a hang-up would replace their exit code."""
     closes = start(sys.executable, "-c", CLOSES)
     await eventually(lambda: closes._reader.ended)
     closes.resize(50, 50)

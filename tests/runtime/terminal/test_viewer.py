@@ -1,4 +1,4 @@
-"""A viewer: where it begins, what stands between its bytes, that input is applied once, and who waits for whom."""
+"""A viewer: where its output starts, the events between its bytes, input applied once, and flow control."""
 
 import asyncio
 import gc
@@ -65,7 +65,7 @@ async def test_a_new_viewer_gets_everything_from_the_start(client: Client) -> No
 
 
 @pytest.mark.parametrize("since", [None, 0, 100_000])
-async def test_where_the_journal_no_longer_reaches_a_snapshot_is_painted(
+async def test_a_snapshot_is_sent_if_the_journal_has_dropped_the_output(
     client: Client, served: Served, since: int | None
 ) -> None:
     served.runtime.journals.limits = JournalLimits(each=1 << 20)
@@ -86,7 +86,7 @@ async def test_where_the_journal_no_longer_reaches_a_snapshot_is_painted(
     assert [event.name for event in viewer.events] == ["opened", "live", "exit"]
 
 
-async def test_a_snapshot_is_right_wherever_a_program_is(client: Client, served: Served) -> None:
+async def test_a_snapshot_is_correct_at_any_point_of_a_program(client: Client, served: Served) -> None:
     """Attach again and again while a full-screen program draws: each viewer ends with the same screen."""
     rng = random.Random(1)
     script = (
@@ -127,7 +127,7 @@ async def test_a_snapshot_is_right_wherever_a_program_is(client: Client, served:
 # ---- what stands between its bytes
 
 
-async def test_a_resize_stands_at_its_exact_offset_live_and_in_every_replay(client: Client) -> None:
+async def test_a_resize_has_its_exact_offset_live_and_in_every_replay(client: Client) -> None:
     shell = await client.terminal("stty -echo; echo ready; while read x; do stty size; done")
     await shell.seen(b"ready\r\n")
     sizes = [(100, 30), (120, 40), (90, 20)]
@@ -137,8 +137,8 @@ async def test_a_resize_stands_at_its_exact_offset_live_and_in_every_replay(clie
         shell.send(b"\n")
         await shell.seen(b"%d %d\r\n" % (rows, cols))
     whole = bytes(shell.output)
-    told = [event for event in shell.events if event.name == "resized"]
-    assert [event.at for event in told] == [event.value["offset"] for event in told]
+    resizes = [event for event in shell.events if event.name == "resized"]
+    assert [event.at for event in resizes] == [event.value["offset"] for event in resizes]
     for since in range(len(whole) + 1):
         again = client.attach("t", since=since)
         opened = await again.event("opened")
@@ -146,9 +146,11 @@ async def test_a_resize_stands_at_its_exact_offset_live_and_in_every_replay(clie
         if since == len(whole):
             await client.info()
         resized = [event for event in again.events if event.name == "resized"]
-        assert [event.value for event in resized] == [event.value for event in told if event.value["offset"] >= since]
+        assert [event.value for event in resized] == [
+            event.value for event in resizes if event.value["offset"] >= since
+        ]
         assert all(event.at == event.value["offset"] for event in resized)
-        held = [event.value for event in told if event.value["offset"] < since]
+        held = [event.value for event in resizes if event.value["offset"] < since]
         assert (opened["cols"], opened["rows"]) == ((held[-1]["cols"], held[-1]["rows"]) if held else (80, 24))
         again.cancel()
 
@@ -163,7 +165,7 @@ async def test_live_comes_once_and_after_the_replay(client: Client) -> None:
     assert [(event.name, event.at) for event in again.events] == [("opened", 0), ("live", end)]
 
 
-async def test_the_end_is_told_after_the_last_byte(client: Client) -> None:
+async def test_the_exit_is_sent_after_the_last_byte(client: Client) -> None:
     shell = await client.terminal("seq 50000; exit 3")
     assert (await shell.result())["exit"]["code"] == 3
     assert shell.output.endswith(b"\n50000\r\n")
@@ -174,7 +176,7 @@ async def test_the_end_is_told_after_the_last_byte(client: Client) -> None:
 # ---- input
 
 
-async def test_a_megabyte_is_typed_whole_and_in_order(client: Client) -> None:
+async def test_a_megabyte_of_input_is_applied_completely_and_in_order(client: Client) -> None:
     data = b"".join(b"%07d\n" % n for n in range(131_072))
     shell = await client.terminal("stty raw -echo; echo ready; exec head -c 1048576")
     await shell.seen(b"ready")
@@ -208,7 +210,7 @@ async def test_input_is_applied_once_across_reattaches_with_the_same_id(served: 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 100)), max_size=40))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_resends_within_what_was_applied_change_nothing(sends: list[tuple[int, int]]) -> None:
+def test_resent_input_that_was_applied_is_ignored(sends: list[tuple[int, int]]) -> None:
     inputs, stream, written = InputOffsets(), bytes(range(256)) * 2, b""
     for offset, size in sends:
         offset = min(offset, len(written))
@@ -218,7 +220,7 @@ def test_any_resends_within_what_was_applied_change_nothing(sends: list[tuple[in
     assert written == stream[: len(written)]
 
 
-async def test_a_gap_ends_the_call_and_says_what_is_applied(client: Client) -> None:
+async def test_an_input_gap_ends_the_call_with_the_applied_offset(client: Client) -> None:
     shell = await client.terminal("exec cat")
     shell.send(b"abc")
     shell.send(b"x", offset=4)
@@ -226,7 +228,7 @@ async def test_a_gap_ends_the_call_and_says_what_is_applied(client: Client) -> N
     assert (error.code, error.details) == ("input_gap", {"applied": 3})
 
 
-async def test_input_needs_a_name(client: Client) -> None:
+async def test_input_requires_an_input_id(client: Client) -> None:
     await client.terminal("exec cat")
     nameless = client.attach("t")
     nameless.send(b"x")
@@ -242,7 +244,7 @@ async def test_input_after_the_end_is_a_typed_error(client: Client) -> None:
     assert (error.code, error.details) == ("exited", {"applied": 0})
 
 
-async def test_an_end_of_input_is_nothing_to_a_terminal(client: Client) -> None:
+async def test_an_end_of_input_has_no_effect_on_a_terminal(client: Client) -> None:
     shell = await client.terminal("exec cat")
     shell.end()
     other = client.attach("t", input="other")
@@ -258,7 +260,7 @@ async def test_input_is_bounded_when_the_program_does_not_read(client: Client) -
         shell.send(bytes(1 << 16))
         assert at < window
     await client.info()
-    assert shell.granted < window // 2, "credit is not given back for what nobody reads"
+    assert shell.granted < window // 2, "credit is not returned for input that the program does not read"
     error = None
     for _ in range(20):
         shell.cancel()
@@ -325,13 +327,13 @@ async def test_a_viewer_that_stalls_is_not_waited_for(client: Client, served: Se
     await terminals.exited(terminal)
 
 
-async def test_with_nobody_attached_a_program_never_blocks(client: Client, served: Served) -> None:
+async def test_without_viewers_a_program_never_blocks(client: Client, served: Served) -> None:
     await flood(client)
     await terminals.exited(served.runtime.terminals.get("t"))
     assert (await client.ask("terminal.get", id="t"))["offset"] == len(FLOOD)
 
 
-async def test_a_viewer_that_grants_nothing_blocks_nobody(client: Client, served: Served) -> None:
+async def test_a_viewer_that_grants_no_credit_does_not_block_others(client: Client, served: Served) -> None:
     async with served.client(window=0) as mute:
         await flood(client)
         unopened = mute.attach("t", generous=False)
@@ -360,30 +362,30 @@ async def test_after_an_interrupt_the_newest_rows_are_enough(client: Client) -> 
 @pytest.mark.parametrize(
     "limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20, flow=FlowLimits(stall_timeout=0.02)))]
 )
-async def test_a_laggard_is_reseeded_with_a_snapshot_and_the_tail(client: Client, served: Served) -> None:
+async def test_a_slow_viewer_is_sent_a_snapshot_and_the_output_after_it(client: Client, served: Served) -> None:
     await flood(client)
-    laggard = client.attach("t", generous=False)
+    slow = client.attach("t", generous=False)
     await terminals.exited(served.runtime.terminals.get("t"))
-    laggard.generous = True
-    laggard.grant(1 << 20)
-    await laggard.result()
-    told, at = b"", 0
-    for start, stop in laggard.lost:
-        told, at = told + FLOOD[at:start], stop
-    assert laggard.output == told + FLOOD[at:]
-    reseed = await laggard.event("reseed", len(laggard.lost))
-    assert laggard.lost
-    assert reseed["screen"] == len(laggard.screen)
+    slow.generous = True
+    slow.grant(1 << 20)
+    await slow.result()
+    expected, at = b"", 0
+    for start, stop in slow.lost:
+        expected, at = expected + FLOOD[at:start], stop
+    assert slow.output == expected + FLOOD[at:]
+    reseed = await slow.event("reseed", len(slow.lost))
+    assert slow.lost
+    assert reseed["screen"] == len(slow.screen)
     assert (reseed["cols"], reseed["rows"]) == (80, 24)
-    assert names(laggard)[-3:] == ["reseed", "live", "exit"]
-    assert laggard.events[-2].at >= reseed["from"]
+    assert names(slow)[-3:] == ["reseed", "live", "exit"]
+    assert slow.events[-2].at >= reseed["from"]
     with Emulator(80, 24) as straight, Emulator(80, 24) as painted:
         straight.feed(FLOOD)
-        painted.feed(bytes(laggard.screen) + FLOOD[reseed["from"] :])
+        painted.feed(bytes(slow.screen) + FLOOD[reseed["from"] :])
         assert painted.text() == straight.text()
 
 
-async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(client: Client, served: Served) -> None:
+async def test_the_snapshots_of_99_stalled_viewers_are_bounded(client: Client, served: Served) -> None:
     snapshots = served.runtime.terminals.snapshots
     snapshots.limit = 500_000
     gc.collect()
@@ -424,7 +426,7 @@ async def test_of_a_hundred_viewers_99_stall_and_their_snapshots_have_a_bound(cl
                 assert painted.text() == straight.text()
 
 
-async def test_viewers_that_come_to_a_quiet_terminal_share_one_snapshot(client: Client, served: Served) -> None:
+async def test_viewers_that_attach_without_new_output_share_one_snapshot(client: Client, served: Served) -> None:
     shell = await client.terminal("seq 100000; exec sleep 60")
     await shell.seen(b"\n100000\r\n")
     async with served.client(window=8192) as deaf:
@@ -437,7 +439,7 @@ async def test_viewers_that_come_to_a_quiet_terminal_share_one_snapshot(client: 
         assert served.runtime.terminals.snapshots.held == 0
 
 
-async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(client: Client, served: Served) -> None:
+async def test_a_lossless_viewer_is_refused_if_the_snapshot_memory_is_full(client: Client, served: Served) -> None:
     shell = await client.terminal("seq 100000; read line; seq 100000; exec sleep 60")
     await shell.seen(b"\n100000\r\n")
     async with served.client(window=8192) as deaf:
@@ -454,7 +456,7 @@ async def test_a_lossless_viewer_that_finds_no_room_for_its_snapshot_is_refused(
         assert (await client.attach("t", lossless=True).event("opened"))["start_at"] == "snapshot"
 
 
-async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_cut(served: Served) -> None:
+async def test_a_lossless_viewer_misses_no_output_also_after_a_lost_connection(served: Served) -> None:
     served.runtime.journals.limits = JournalLimits(each=1 << 20)
     async with served.client() as fast, served.client() as recorder:
         await flood(fast)
@@ -478,7 +480,7 @@ async def test_a_lossless_viewer_is_never_outrun_and_its_place_is_held_after_a_c
             await watching.result()
 
 
-async def test_a_lossless_viewer_whose_window_is_closed_keeps_its_place_from_the_start(
+async def test_output_is_kept_for_a_lossless_viewer_without_credit_from_the_start(
     client: Client, served: Served
 ) -> None:
     served.runtime.journals.limits = JournalLimits(each=1 << 20)
@@ -496,7 +498,7 @@ async def test_a_lossless_viewer_whose_window_is_closed_keeps_its_place_from_the
         assert recording.output == b"\r\n" + FLOOD
 
 
-# ---- who answers
+# ---- answers to queries
 
 
 async def test_one_viewer_is_chosen_to_answer_and_another_when_it_leaves(client: Client) -> None:
@@ -544,7 +546,7 @@ async def test_queries_are_answered_by_the_screen_or_the_chosen_viewer_and_never
 # ---- storms
 
 
-async def test_a_storm_of_attaches_and_detaches_leaves_nothing(served: Served, client: Client) -> None:
+async def test_many_attaches_and_detaches_leave_no_state(served: Served, client: Client) -> None:
     shell = await client.terminal("exec cat")
     before = await client.info()
     rng = random.Random(4)
@@ -582,7 +584,7 @@ def _fds(served: Served) -> int:
 
 
 @pytest.mark.parametrize("shares", [True, False])
-async def test_viewers_at_one_place_get_the_same_frame_where_the_link_can(
+async def test_viewers_at_the_same_offset_share_a_frame_if_the_link_supports_it(
     served: Served, shares: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = await Client(shares=shares).connect(served.socket)
@@ -611,7 +613,7 @@ async def test_viewers_at_one_place_get_the_same_frame_where_the_link_can(
     await client.cut()
 
 
-async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
+async def test_room_that_appears_late_in_a_turn_is_used_in_the_next(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock may go on between two questions. Whoever promises more and sends nothing is not asked again."""
@@ -629,7 +631,7 @@ async def test_room_that_is_found_late_in_a_turn_is_used_in_the_next(
 
 
 @pytest.mark.parametrize("step", [5 << 10, 64 << 10, 120 << 10, 130 << 10, 400 << 10, 500 << 10])
-async def test_viewers_that_give_credit_in_any_steps_get_all_of_it_together(served: Served, step: int) -> None:
+async def test_viewers_that_grant_credit_in_any_steps_receive_all_output(served: Served, step: int) -> None:
     async def read(viewer: Channel, step: int) -> None:
         """Give back `step` bytes at a time: what the viewer holds back must never be what it would take for that."""
         goal = step

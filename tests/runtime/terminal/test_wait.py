@@ -1,4 +1,4 @@
-"""`terminal.wait`: what ends it, where it says so, and that it outlives nobody and outruns nothing."""
+"""`terminal.wait`: the events that end it, their offsets, and that it ends with its caller and misses no output."""
 
 from tests.support.runtime import Client, Served, eventually
 
@@ -71,14 +71,14 @@ async def test_the_end_of_a_command_has_its_code_and_range(client: Client) -> No
     assert waited["offset"] == shell.position
 
 
-async def test_what_comes_first_in_the_output_ends_it(client: Client) -> None:
+async def test_the_first_event_in_the_output_ends_the_wait(client: Client) -> None:
     shell = await client.terminal(f"{MARKED}; printf after; exec cat")
     await shell.seen(b"after")
     assert (await client.ask("terminal.wait", id="t", pattern="after", command=True, since=0))["event"] == "pattern"
     assert (await client.ask("terminal.wait", id="t", pattern="never", command=True, since=0))["event"] == "command"
 
 
-async def test_output_that_is_no_longer_kept_is_declared(client: Client, served: Served) -> None:
+async def test_a_wait_reports_where_it_starts_if_older_output_is_dropped(client: Client, served: Served) -> None:
     shell = await client.terminal("head -c 9000000 /dev/zero | tr '\\0' x; printf end; exec cat")
     await shell.seen(b"end")
     waited = await client.ask("terminal.wait", id="t", pattern="end", since=0)
