@@ -54,10 +54,10 @@ class FileMethods:
         self._tasks = tasks
         self._quota = Quota(root or str(environment.workspace), quota)
         context = UploadContext(disk=disk, tasks=tasks, quota=self._quota, limits=limits)
-        self._uploads = Uploads(context, idempotency)
+        self.uploads = Uploads(context, idempotency)
 
     def close(self) -> None:
-        self._uploads.close()
+        self.uploads.close()
 
     @handles(api.FileStat)
     async def _stat(self, params: api.FileStat) -> api.FileStatResult:
@@ -120,11 +120,11 @@ class FileMethods:
 
     @serves(api.FileWrite)
     def _write(self, call: RuntimeCall, params: api.FileWrite) -> None:
-        self._uploads.serve(call, self._place(params), params)
+        self.uploads.serve(call, self._place(params), params)
 
     @handles(api.FileCancel)
     async def _cancel(self, params: api.FileCancel) -> Nothing:
-        self._uploads.cancel(params.key)
+        self.uploads.cancel(params.key)
         return Nothing()
 
 

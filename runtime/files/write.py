@@ -37,6 +37,7 @@ class UploadContext:
     tasks: Tasks  # owns the work
     quota: Quota  # counts the bytes that are written
     limits: UploadLimits
+    write: Callable[[int, memoryview], int] = os.write  # writes bytes to a descriptor, and returns how many it wrote
 
 
 class Uploads:
@@ -44,7 +45,7 @@ class Uploads:
 
     def __init__(self, context: UploadContext, idempotency: IdempotencyTable) -> None:
         """Create the table. `idempotency`: the outcomes of uploads with a key."""
-        self._context = context
+        self.context = context
         self._limits = context.limits
         self._idempotency = idempotency
         self._uploads: dict[Upload, None] = {}
@@ -64,7 +65,7 @@ class Uploads:
 
         def start(outcome: Outcome) -> Upload:
             self._make_room()
-            upload = Upload(place, params, self._context, self._finished, outcome)
+            upload = Upload(place, params, self.context, self._finished, outcome)
             self._uploads[upload] = None
             return upload
 
@@ -125,6 +126,7 @@ class Upload:
         self._tasks = context.tasks
         self._quota = context.quota
         self._limits = context.limits
+        self._write_to = context.write
         self._on_finished = on_finished
         self._file: AtomicReplacement | None = None
         self._received = 0  # bytes received: the offset of the next one
@@ -265,7 +267,7 @@ class Upload:
         data = memoryview(b"".join(parts))
         self._quota.add(len(data))
         while data:
-            data = data[os.write(self._file.fd, data) :]
+            data = data[self._write_to(self._file.fd, data) :]
 
     def _replace(self) -> FileTransferResult:
         assert self._file is not None

@@ -4,13 +4,14 @@ import os
 import resource
 import stat
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files import write as uploads
 from runtime.files.write import UploadLimits
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
@@ -89,13 +90,25 @@ async def test_a_name_of_legal_length_can_be_written(client: Client, served: Ser
     assert (served.workspace / ("n" * 255)).exists()
 
 
-async def test_a_full_disk_is_a_typed_error_and_leaves_no_temporary_file(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(self: uploads.Upload, parts: list[bytes]) -> None:
+def write_with(served: Served, write: Callable[[int, memoryview], int]) -> None:
+    """Let the next uploads write to their files with `write`."""
+    uploads = served.runtime.files.uploads
+    uploads.context = replace(uploads.context, write=write)
+
+
+def stalled_until(disk_works: threading.Event) -> Callable[[int, memoryview], int]:
+    def write(fd: int, data: memoryview) -> int:
+        assert disk_works.wait(20)
+        return os.write(fd, data)
+
+    return write
+
+
+async def test_a_full_disk_is_a_typed_error_and_leaves_no_temporary_file(client: Client, served: Served) -> None:
+    def full(fd: int, data: memoryview) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(uploads.Upload, "_write", full)
+    write_with(served, full)
     call = client.call("file.write", {"path": "f", "input": "i"})
     call.send(b"data")
     error = await call.refusal()
@@ -139,16 +152,10 @@ async def test_a_keyed_upload_is_resumed_at_the_exact_byte_after_a_lost_connecti
 
 
 async def test_a_resumed_upload_gets_no_credit_for_bytes_that_an_earlier_call_sent(
-    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+    client: Client, served: Served
 ) -> None:
     disk_works = threading.Event()
-    write_ = uploads.Upload._write
-
-    def stalled(self: uploads.Upload, parts: list[bytes]) -> None:
-        assert disk_works.wait(20)
-        write_(self, parts)
-
-    monkeypatch.setattr(uploads.Upload, "_write", stalled)
+    write_with(served, stalled_until(disk_works))
     params = {"path": "f", "input": "i"}
     old = client.call("file.write", params, key="k")
     await old.type(DATA[:200_000])
@@ -164,11 +171,9 @@ async def test_a_resumed_upload_gets_no_credit_for_bytes_that_an_earlier_call_se
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(uploads=UploadLimits(queue=1000))])
-async def test_an_upload_with_too_much_waiting_for_the_disk_is_not_resumed(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_upload_with_too_much_waiting_for_the_disk_is_not_resumed(client: Client, served: Served) -> None:
     disk_works = threading.Event()
-    monkeypatch.setattr(uploads.Upload, "_write", lambda self, parts: disk_works.wait(20))
+    write_with(served, stalled_until(disk_works))
     params = {"path": "f", "input": "i"}
     old = client.call("file.write", params, key="k")
     await old.type(DATA[:2000])
