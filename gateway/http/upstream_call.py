@@ -62,6 +62,11 @@ class UpstreamCall:
     async def __aexit__(self, *_: object) -> None:
         self._sandbox.close(self)
 
+    @property
+    def buffered(self) -> int:
+        """The number of bytes that were received and not yet read."""
+        return sum(len(item.payload) for item in self._items if isinstance(item, UpstreamItem))
+
     async def result(self) -> Any:
         """Return the call's result and drop its bytes and events. Raises `HawseError`."""
         while await self.next() is not None:

@@ -65,6 +65,11 @@ class PortTunnel:
     async def __aexit__(self, *_: object) -> None:
         self._sandbox.close(self)
 
+    @property
+    def buffered(self) -> int:
+        """The number of bytes from the program that were not yet read."""
+        return sum(map(len, self._chunks))
+
     async def read(self) -> bytes:
         """Some bytes from the program; none when it has closed its side. For one task at a time."""
         while not self._chunks:
