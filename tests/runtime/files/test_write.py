@@ -202,7 +202,7 @@ async def test_a_keyed_upload_that_is_not_resumed_is_dropped(served: Served) -> 
     async with served.client() as client:
         call = client.call("file.write", {"path": "f", "input": "i"}, key="k")
         await call.type(DATA[:100_000])
-        await eventually(lambda: call.granted)
+        await call.until(lambda: call.granted)
     await eventually(lambda: not temporaries(served))
     async with served.client() as client:
         error = await client.refused("file.write", {"path": "f", "input": "i"}, key="k")
@@ -276,7 +276,7 @@ async def test_a_temporary_file_that_cannot_be_removed_is_logged_only(
     monkeypatch.setattr(os, "unlink", denied)
     call = client.call("file.write", {"path": "f", "input": "i"})
     await call.type(b"x")
-    await eventually(lambda: call.granted)
+    await call.until(lambda: call.granted)
     call.cancel()
     await call.refusal()
     await eventually(lambda: "was not removed" in caplog.text)

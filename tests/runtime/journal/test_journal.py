@@ -187,7 +187,7 @@ def test_what_is_needed_stays_where_a_share_shrinks_and_goes_when_it_was_taken()
         other.append(b"y" * LEAST_CAPACITY)
     assert first.capacity == LEAST_CAPACITY
     assert first.start <= taken
-    first.append(b"z" * LEAST_CAPACITY)  # the last words of a program
+    first.append(b"z" * LEAST_CAPACITY)  # the last output of a program
     assert first.copy(taken, first.end) == b"y" * (2 * LEAST_CAPACITY - taken) + b"z" * LEAST_CAPACITY
     taken = first.end
     first.append(b"x")

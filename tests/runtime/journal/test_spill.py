@@ -1,4 +1,4 @@
-"""What leaves memory is read from the disk, byte for byte, within bounds; a full disk holds nobody up."""
+"""What leaves memory is read from the disk, byte for byte, within bounds; a full disk does not pause the program."""
 
 import asyncio
 import random
@@ -138,7 +138,7 @@ async def test_what_cannot_be_written_is_left_out_and_what_follows_is_not(
     assert rest == text(after, after + len(rest))
 
 
-async def test_a_file_that_somebody_removed_is_lost_and_no_more(store: SpillStore) -> None:
+async def test_only_the_bytes_of_a_removed_file_are_lost(store: SpillStore) -> None:
     stream = Stream(store)
     await stream.print(200_000)
     await stream.settled()

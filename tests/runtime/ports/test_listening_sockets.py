@@ -52,7 +52,7 @@ async def test_a_program_is_known_by_its_descent(client: Client) -> None:
     assert psutil.pid_exists(owner.pid)
 
 
-async def test_a_program_whose_parents_are_gone_is_known_by_its_mark(client: Client) -> None:
+async def test_a_program_whose_parents_have_ended_is_found_by_its_mark(client: Client) -> None:
     mark = (await client.info())["runtime"]
     port = free_port()
     program = shlex.join([sys.executable, peers.__file__, "quiet", "--orphan", "--port", str(port)])

@@ -50,7 +50,7 @@ async def test_what_is_sent_before_it_is_connected_is_not_lost(client: Client) -
     assert channel.output.decode() == f"5 {hashlib.sha256(b'early').hexdigest()}"
 
 
-async def test_who_grants_nothing_is_sent_nothing_and_the_program_waits(client: Client) -> None:
+async def test_without_credit_nothing_is_sent_and_the_program_waits(client: Client) -> None:
     port = await listening(client, "flood", str(64 * MIB))
     channel = client.call("port.connect", {"port": port}, window=100_000, generous=False)
     await channel.until(lambda: len(channel.output) >= 100_000 - 200)
@@ -91,7 +91,7 @@ async def test_a_connection_that_breaks_is_an_error_after_what_came(client: Clie
     assert (error.code, error.admitted) == ("io_error", "yes")
 
 
-async def test_nobody_listens(client: Client) -> None:
+async def test_a_port_without_a_listener_is_unavailable(client: Client) -> None:
     port = await listening(client, "echo")
     (known,) = (await client.ask("port.list"))["ports"]
     os.kill(known["pid"], signal.SIGKILL)
@@ -114,7 +114,7 @@ async def test_a_gap_in_the_input_ends_it(client: Client) -> None:
         await channel.result()
 
 
-async def test_who_vanishes_at_any_step_leaves_no_connection(client: Client, served: Served) -> None:
+async def test_a_lost_client_leaves_no_connection_at_any_step(client: Client, served: Served) -> None:
     port = await listening(client, "echo")
     quiet = await listening(client, "deaf")
     before = await client.info()

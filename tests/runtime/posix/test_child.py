@@ -18,24 +18,24 @@ def start(*argv: str) -> int:
 
 
 async def ended(argv: Sequence[str], then: int | None = None) -> Exit:
-    told: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
-    child = Child(start("/bin/sh", "-c", *argv), told.set_result)
+    ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
+    child = Child(start("/bin/sh", "-c", *argv), ended.set_result)
     if then is not None:
         os.kill(child.pid, then)
     async with asyncio.timeout(10):
-        result = await told
+        result = await ended
     assert child.exit == result
     assert child.pid not in children()
     return result
 
 
 @pytest.mark.parametrize("code", [0, 1, 127, 255])
-async def test_an_exit_code_is_told(code: int) -> None:
+async def test_an_exit_code_is_reported(code: int) -> None:
     with no_fd_leaked():
         assert await ended([f"exit {code}"]) == Exit(code=code)
 
 
-async def test_a_signal_is_told_by_name() -> None:
+async def test_a_signal_is_reported_by_name() -> None:
     assert await ended(["exec sleep 60"], signal.SIGKILL) == Exit(signal="SIGKILL")
 
 
@@ -45,9 +45,9 @@ def test_a_real_time_signal_has_a_number() -> None:
 
 
 async def test_a_signal_to_a_group_without_members_is_no_error() -> None:
-    told = asyncio.Event()
-    child = Child(start("/bin/true"), lambda _: told.set())
-    await told.wait()
+    ended = asyncio.Event()
+    child = Child(start("/bin/true"), lambda _: ended.set())
+    await ended.wait()
     child.signal_group(signal.SIGTERM)
 
 

@@ -13,7 +13,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     for name in PRIVATE:
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("PYTHONPATH", "/ours")
-    monkeypatch.setenv("OLDPWD", "/where/somebody/was")
+    monkeypatch.setenv("OLDPWD", "/an/old/directory")
     monkeypatch.setenv("SHARED", "yes")
     monkeypatch.delenv("LANG", raising=False)
     return Environment(tmp_path)
@@ -57,7 +57,7 @@ def test_a_relative_path_is_within_the_workspace(environment: Environment, tmp_p
         environment.path("a\0b")
 
 
-def test_what_is_no_directory_is_told_where_it_stands(environment: Environment) -> None:
+def test_an_invalid_cwd_is_reported_with_its_path(environment: Environment) -> None:
     with pytest.raises(HawseError) as refused:
         environment.cwd("a\0b")
     assert refused.value.details == {"path": "$.cwd"}

@@ -78,7 +78,7 @@ async def test_a_pty_takes_a_megabyte_whole(raw_pty: tuple[int, int]) -> None:
     outlet.close()
 
 
-async def test_what_nobody_reads_any_more_is_dropped_and_counted(pipe: tuple[int, int]) -> None:
+async def test_data_that_cannot_be_read_any_more_is_dropped_and_counted_as_written(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
     os.set_blocking(writer, False)
     written: list[int] = []
@@ -167,15 +167,15 @@ async def test_draining_takes_what_is_there_even_while_paused(pipe: tuple[int, i
     reader, writer = pipe
     reads = Reads(reader)
     reads.inlet.pause()
-    os.write(writer, b"last words")
+    os.write(writer, b"last bytes")
     reads.inlet.drain(1 << 20)
-    assert reads.data == b"last words"
-    assert not reads.inlet.ended, "somebody still holds the other end"
+    assert reads.data == b"last bytes"
+    assert not reads.inlet.ended, "the other end is still open"
     reads.inlet.close()
     os.close(writer)
 
 
-async def test_a_pty_ends_when_nobody_has_it_open(raw_pty: tuple[int, int]) -> None:
+async def test_a_pty_ends_when_no_process_has_it_open(raw_pty: tuple[int, int]) -> None:
     master, slave = raw_pty
     reads = Reads(master)
     other = os.dup(slave)

@@ -1,4 +1,4 @@
-"""What the kernel's counters say of a kill."""
+"""Kills are recognized by the kernel's counters."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_a_kill_before_something_began_was_not_its_own(tmp_path: Path) -> None:
     assert counter.claim(counter.kills()) is False
 
 
-def test_where_nothing_is_told_nothing_is_claimed(tmp_path: Path) -> None:
+def test_without_a_counter_the_result_is_unknown(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("oom_kill_disable 0\nunder_oom 0\n")
     old_kernel = OomCounter(tmp_path / "c")
     assert old_kernel.kills() is None

@@ -103,12 +103,12 @@ async def test_the_stdin_of_a_keyed_command_stays_open_for_a_limited_time(served
     async with served.client() as client:
         first = client.call("exec", params, key="k")
         first.send(b"a")
-        await eventually(lambda: first.granted == 1)
+        await first.until(lambda: first.granted == 1)
     async with served.client() as client:
         second = client.call("exec", params, key="k")
         assert (await second.event("opened"))["input_offset"] == 1
         second.send(b"b", offset=1)
-        await eventually(lambda: second.granted == 1)
+        await second.until(lambda: second.granted == 1)
     await eventually(lambda: not served.runtime.execs.running.values())
     assert (served.workspace / "got").read_bytes() == b"ab"
     assert (served.workspace / "done").exists()

@@ -17,7 +17,7 @@ from runtime.posix.orphaned_pipes import OrphanedPipes
 from runtime.posix.process_tree import ProcessTrees
 from runtime.process.process import Process, ProcessContext, ProcessLimits, ProcessOptions
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import Client, Served, alive, eventually
+from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import gone, lines
 
 BYTES = """
@@ -76,7 +76,7 @@ async def test_input_for_a_program_that_has_closed_its_stdin_is_applied_and_drop
     run = client.execute("exec <&-; echo closed; sleep 60", stdin=True, input="i")
     await run.seen(b"closed\n")
     await run.type(bytes(1_000_000))
-    await eventually(lambda: run.granted == 1_000_000)
+    await run.until(lambda: run.granted == 1_000_000)
     assert not run.closed
 
 

@@ -12,7 +12,7 @@ def added(*paths: str) -> list[WatchedChange]:
     return [WatchedChange("added", path) for path in paths]
 
 
-def told(log: ChangeLog, cursor: int) -> list[WatchedChange]:
+def read_all(log: ChangeLog, cursor: int) -> list[WatchedChange]:
     """All that follows `cursor`, part by part."""
     changes = []
     while cursor < log.end:
@@ -31,7 +31,7 @@ def test_each_reader_gets_what_follows_its_cursor() -> None:
     assert log.missing(0) is None
 
 
-def test_the_changes_of_one_path_are_told_as_one() -> None:
+def test_the_changes_of_one_path_are_merged() -> None:
     log = ChangeLog()
     log.add([WatchedChange("added", "a"), WatchedChange("modified", "a"), *added("b"), WatchedChange("deleted", "a")])
     assert log.read(0) == ([WatchedChange("added", "b"), WatchedChange("deleted", "a")], 4)
@@ -49,13 +49,13 @@ def test_what_was_replaced_is_modified_and_what_is_new_stays_new() -> None:
     assert list(merged.values()) == [WatchedChange("modified", "a"), WatchedChange("added", "b")]
 
 
-def test_beyond_its_bound_the_oldest_changes_are_behind() -> None:
+def test_cursors_before_the_oldest_kept_change_are_behind() -> None:
     log = ChangeLog()
     log.add(added(*(str(number) for number in range(KEPT + 5))))
     assert log.start == 5
     assert log.missing(4) == "behind"
     assert log.missing(5) is None
-    assert len(told(log, 5)) == KEPT
+    assert len(read_all(log, 5)) == KEPT
 
 
 def test_long_paths_are_bounded_in_bytes() -> None:
@@ -66,14 +66,14 @@ def test_long_paths_are_bounded_in_bytes() -> None:
     assert sum(len(change.path) for change in part) <= watch_log.PART_BYTES
 
 
-def test_an_overflow_is_told_to_whoever_was_before_it() -> None:
+def test_an_overflow_is_reported_to_cursors_before_it() -> None:
     log = ChangeLog()
     log.add(added("a"))
     log.lose()
     log.add(added("b"))
     assert log.missing(0) == log.missing(1) == "overflow"
     assert log.missing(2) is None
-    assert told(log, 2) == added("b")
+    assert read_all(log, 2) == added("b")
 
 
 @given(st.lists(st.lists(st.integers(0, 20), max_size=60), max_size=8), st.integers(0, 100))
@@ -84,7 +84,7 @@ def test_read_in_parts_or_at_once_nothing_is_missing(batches: list[list[int]], c
         log.add(added(*map(str, batch)))
         plain += batch
     cursor = min(cursor, log.end)
-    assert {change.path for change in told(log, cursor)} == {str(number) for number in plain[cursor:]}
+    assert {change.path for change in read_all(log, cursor)} == {str(number) for number in plain[cursor:]}
 
 
 def test_a_part_is_bounded_and_the_next_one_goes_on() -> None:

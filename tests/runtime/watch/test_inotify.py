@@ -73,7 +73,7 @@ def test_closing_leaves_no_descriptor() -> None:
     assert open_fds() == before
 
 
-def test_the_errors_of_the_limits_are_told_from_others() -> None:
+def test_is_limit_is_true_only_for_errors_of_limits() -> None:
     assert inotify.is_limit(OSError(errno.ENOSPC, ""))
     assert inotify.is_limit(OSError(errno.EMFILE, ""))
     assert not inotify.is_limit(OSError(errno.ENOENT, ""))

@@ -166,7 +166,7 @@ async def test_what_is_no_directory_is_refused(client: Client, root: Path, serve
     assert len(served.runtime.watches) == 0
 
 
-async def test_a_question_about_a_directory_that_has_gone_says_so(client: Client, root: Path) -> None:
+async def test_changes_of_a_deleted_directory_are_reported_as_an_error(client: Client, root: Path) -> None:
     since = await version(client)
     shutil.rmtree(root)
     assert (await client.refused("watch.changes", path="root", since=since)).code == "not_found"

@@ -1,4 +1,4 @@
-"""`watch.start`: live when it says so, everything told once it is, and rescan where it cannot be."""
+"""`watch.start` reports every change after `watching`, and asks for a rescan where it cannot."""
 
 import asyncio
 import os
@@ -20,14 +20,14 @@ def root(served: Served) -> Path:
     return root
 
 
-def told(stream: Channel, root: Path) -> list[tuple[str, str]]:
+def changes_of(stream: Channel, root: Path) -> list[tuple[str, str]]:
     """All changes that came, one after the other."""
     changes = [change for event in stream.events if event.name == "changes" for change in event.value["changes"]]
     return [(change["type"], os.path.relpath(change["path"], root)) for change in changes]
 
 
-async def until_told(stream: Channel, root: Path, *paths: str) -> None:
-    await stream.until(lambda: set(paths) <= {path for _, path in told(stream, root)})
+async def until_changed(stream: Channel, root: Path, *paths: str) -> None:
+    await stream.until(lambda: set(paths) <= {path for _, path in changes_of(stream, root)})
 
 
 def write_line(path: Path) -> None:
@@ -41,7 +41,7 @@ async def watching(client: Client, **params: Any) -> Channel:
     return stream
 
 
-async def test_a_file_made_right_after_watching_is_told_every_time(client: Client, served: Served) -> None:
+async def test_a_file_made_right_after_watching_is_always_reported(client: Client, served: Served) -> None:
     async def once(name: str) -> None:
         root = served.workspace / name
         root.mkdir()
@@ -56,15 +56,15 @@ async def test_a_file_made_right_after_watching_is_told_every_time(client: Clien
         await asyncio.gather(*(once(f"{round}-{number}") for number in range(30)))
 
 
-async def test_in_a_large_tree_a_file_made_anywhere_right_after_watching_is_told(client: Client, root: Path) -> None:
+async def test_in_a_large_tree_a_file_made_right_after_watching_is_reported(client: Client, root: Path) -> None:
     places = [root / f"{outer}/{inner}" for outer in range(20) for inner in range(20)]
     for place in places:
         place.mkdir(parents=True)
     stream = await watching(client)
     for place in places:
         (place / "file").touch()
-    await stream.until(lambda: len(told(stream, root)) >= len(places))
-    assert set(told(stream, root)) == {("added", f"{place.relative_to(root)}/file") for place in places}
+    await stream.until(lambda: len(changes_of(stream, root)) >= len(places))
+    assert set(changes_of(stream, root)) == {("added", f"{place.relative_to(root)}/file") for place in places}
 
 
 async def test_a_second_reader_of_a_live_watch_is_watching_at_once_and_from_now_on(client: Client, root: Path) -> None:
@@ -75,26 +75,26 @@ async def test_a_second_reader_of_a_live_watch_is_watching_at_once_and_from_now_
     (root / "after").touch()
     await first.event("changes", 2)
     await second.event("changes")
-    assert told(second, root) == [("added", "after")]
+    assert changes_of(second, root) == [("added", "after")]
 
 
-async def test_changes_that_follow_each_other_are_told_as_one(client: Client, root: Path) -> None:
+async def test_rapid_changes_of_one_file_are_merged(client: Client, root: Path) -> None:
     stream = await watching(client)
     for _ in range(1000):
         write_line(root / "log")
     (root / "end").touch()
-    await stream.until(lambda: ("added", "end") in told(stream, root))
-    assert told(stream, root)[0] == ("added", "log")
-    assert len(told(stream, root)) < 20
+    await stream.until(lambda: ("added", "end") in changes_of(stream, root))
+    assert changes_of(stream, root)[0] == ("added", "log")
+    assert len(changes_of(stream, root)) < 20
 
 
-async def test_a_replaced_file_is_told_under_its_name(client: Client, root: Path) -> None:
+async def test_a_replaced_file_is_reported_under_its_name(client: Client, root: Path) -> None:
     (root / "config").write_text("1")
     stream = await watching(client)
     (root / "config.tmp").write_text("2")
     (root / "config.tmp").rename(root / "config")
-    await stream.until(lambda: len(told(stream, root)) == 2)
-    assert sorted(told(stream, root)) == [("added", "config"), ("deleted", "config.tmp")]
+    await stream.until(lambda: len(changes_of(stream, root)) == 2)
+    assert sorted(changes_of(stream, root)) == [("added", "config"), ("deleted", "config.tmp")]
 
 
 async def test_globs_include_and_exclude_at_once(client: Client, root: Path) -> None:
@@ -111,8 +111,8 @@ async def test_globs_include_and_exclude_at_once(client: Client, root: Path) -> 
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
-    await stream.until(lambda: ("added", "src/z.py") in told(stream, root))
-    assert {path for _, path in told(stream, root)} == {"src/a.py", "src/x/b.py", "a.toml", "src/z.py"}
+    await stream.until(lambda: ("added", "src/z.py") in changes_of(stream, root))
+    assert {path for _, path in changes_of(stream, root)} == {"src/a.py", "src/x/b.py", "a.toml", "src/z.py"}
 
 
 async def test_gits_own_files_are_left_out_unless_one_says_what_is(client: Client, root: Path) -> None:
@@ -121,8 +121,8 @@ async def test_gits_own_files_are_left_out_unless_one_says_what_is(client: Clien
     (root / ".git/HEAD").touch()
     (root / ".gitignore").touch()
     await stream.event("changes")
-    await all_of_it.until(lambda: len(told(all_of_it, root)) == 2)
-    assert told(stream, root) == [("added", ".gitignore")]
+    await all_of_it.until(lambda: len(changes_of(all_of_it, root)) == 2)
+    assert changes_of(stream, root) == [("added", ".gitignore")]
 
 
 async def test_who_does_not_read_gets_a_rescan_and_then_what_follows(
@@ -135,17 +135,17 @@ async def test_who_does_not_read_gets_a_rescan_and_then_what_follows(
         for batch in range(6):
             for number in range(2000):
                 (root / f"{batch}-{number}").touch()
-            await until_told(other, root, f"{batch}-1999")
+            await until_changed(other, root, f"{batch}-1999")
         assert len(stream.events) == 1
         stream.grant(1 << 20)
         assert (await stream.event("rescan"))["reason"] == "behind"
         (root / "later").touch()
         await stream.event("changes")
-        assert told(stream, root) == [("added", "later")]
-        await other.until(lambda: len(told(other, root)) == 12_001)
+        assert changes_of(stream, root) == [("added", "later")]
+        await other.until(lambda: len(changes_of(other, root)) == 12_001)
 
 
-async def test_an_overflow_of_the_kernel_is_told_and_nothing_is_missed_after_it(client: Client, root: Path) -> None:
+async def test_a_kernel_overflow_is_reported_and_nothing_is_missed_after_it(client: Client, root: Path) -> None:
     with no_fd_leaked():
         stream = await watching(client)
         for number in range(QUEUE + 10):  # the event loop is ours as long as this lasts
@@ -154,7 +154,7 @@ async def test_an_overflow_of_the_kernel_is_told_and_nothing_is_missed_after_it(
         rescan = await stream.event("rescan")
         assert rescan["reason"] == "overflow"
         (root / "unseen/file").touch()
-        await stream.until(lambda: ("added", "unseen/file") in told(stream, root))
+        await stream.until(lambda: ("added", "unseen/file") in changes_of(stream, root))
         state = await client.ask("watch.changes", path="root", since=rescan["version"])
         assert [change["path"] for change in state["changes"]] == [str(root / "unseen/file")]
         await client.ask("watch.stop", id=state["id"])
@@ -167,7 +167,7 @@ async def test_a_directory_that_disappears_ends_its_watch_after_the_last_changes
         stream = await watching(client)
         shutil.rmtree(root)
         assert (await stream.refusal()).code == "not_found"
-        assert told(stream, root) == [("deleted", "a")]
+        assert changes_of(stream, root) == [("deleted", "a")]
         os.mkdir(root)
         again = await watching(client)
         await client.ask("watch.stop", id=(await again.event("watching"))["id"])
@@ -190,7 +190,7 @@ async def test_a_watch_that_is_cancelled_before_it_is_live_is_no_trouble(client:
     await stream.event("changes")
 
 
-async def test_everything_that_happens_is_told_to_several_readers_under_load(client: Client, root: Path) -> None:
+async def test_every_change_is_reported_to_several_readers_under_load(client: Client, root: Path) -> None:
     streams = [await watching(client) for _ in range(3)]
 
     async def work(worker: int) -> None:
@@ -203,4 +203,4 @@ async def test_everything_that_happens_is_told_to_several_readers_under_load(cli
     await asyncio.gather(*(work(worker) for worker in range(8)))
     expected = {f"{worker}/{number}/file" for worker in range(8) for number in range(50)}
     for stream in streams:
-        await until_told(stream, root, *expected)
+        await until_changed(stream, root, *expected)
