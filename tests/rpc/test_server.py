@@ -18,7 +18,7 @@ from hawse.rpc.server import ServerLimits
 from hawse.wire import Limits
 from hawse.wire.limits import LINK_CHANNELS
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import Client, Served, children, eventually
+from tests.support.runtime import Client, Served, eventually
 
 Message = dict[str, Any]
 HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}
@@ -256,7 +256,7 @@ async def test_a_lost_link_leaves_its_terminals_and_nothing_else(served: Served)
         assert (await other.ask("terminal.get", id="t"))["viewers"] == 0
         await other.ask("terminal.kill", id="t", grace=0)
         async with asyncio.timeout(10):
-            while (await other.info())["tasks"] > before["tasks"] or children():  # noqa: ASYNC110
+            while (await other.info())["tasks"] > before["tasks"] or served.started_children():  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from hawse.api import METHODS
 from hawse.wire import HawseError
-from tests.support.runtime import Client, Served, alive, children
+from tests.support.runtime import Client, Served, alive
 from tests.support.stack import free_port
 from tests.support.waiting import lines
 
@@ -50,37 +50,37 @@ async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:
     assert ids[0] != ids[1]
 
 
-async def settled(client: Client) -> Any:
+async def settled(client: Client, served: Served) -> Any:
     """What it holds once all that ends has ended."""
     async with asyncio.timeout(20):
-        while children() or (info := await client.info())["tasks"] > 4:  # noqa: ASYNC110
+        while served.started_children() or (info := await client.info())["tasks"] > 4:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
     return info
 
 
-async def test_300_terminals_leave_nothing(client: Client) -> None:
+async def test_300_terminals_leave_nothing(client: Client, served: Served) -> None:
     await (await client.terminal("exit", "warm-up")).result()
-    before = await settled(client)
+    before = await settled(client, served)
     for batch in range(10):
         shells = [await client.terminal("echo $$; exit 3", f"t{batch}-{n}") for n in range(30)]
         for shell in shells:
             assert (await shell.result())["exit"]["code"] == 3
             assert bytes(shell.output).strip().isdigit()
-    after = await settled(client)
+    after = await settled(client, served)
     assert after["open_fds"] == before["open_fds"]
     assert after["tasks"] == before["tasks"]
     assert after["terminals"] <= 64 + 1
 
 
-async def test_1000_execs_leave_nothing(client: Client) -> None:
+async def test_1000_execs_leave_nothing(client: Client, served: Served) -> None:
     await client.execute("true").result()
-    before = await settled(client)
+    before = await settled(client, served)
     for batch in range(20):
         calls = [client.execute(f"echo {batch}-{n}", key=f"{batch}-{n}" if n % 2 else None) for n in range(50)]
         for n, call in enumerate(calls):
             assert (await call.result())["code"] == 0
             assert bytes(call.output) == f"{batch}-{n}\n".encode()
-    after = await settled(client)
+    after = await settled(client, served)
     assert after["open_fds"] == before["open_fds"]
     assert after["tasks"] == before["tasks"]
     assert after["processes"] == 0

@@ -334,8 +334,12 @@ class Served:
             await self._task
         self.socket.unlink()
         self.socket.parent.rmdir()
-        left = children() - self._children
+        left = self.started_children()
         assert not left, f"left behind: {left}"
+
+    def started_children(self) -> set[int]:
+        """Return the pids of all descendants of this process that started after this runtime, including zombies."""
+        return children() - self._children
 
     def client(self, *, window: int = WINDOW, token: str | None = None) -> "_Connecting":
         return _Connecting(self, window, token)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from runtime.git.runner import GitLimits
@@ -192,7 +191,8 @@ async def test_a_clone_that_is_cancelled_or_disconnected_at_any_step_leaves_no_f
     server.stall = stall
     with no_fd_leaked():
         async with served.client() as observer:
-            before = await observer.info()
+            await observer.info()
+            tasks, processes = asyncio.all_tasks(), children()
             for path in ("x", "y/z"):
                 client = await served.client()
                 stream = clone(client, server.url("project"), path=path)
@@ -204,10 +204,10 @@ async def test_a_clone_that_is_cancelled_or_disconnected_at_any_step_leaves_no_f
                 await client.cut()
             if stall is not None:
                 await eventually(lambda: names(served.workspace) == [])
-            await eventually(lambda: len(asyncio.all_tasks()) <= before["tasks"])
+            await eventually(lambda: len(served.runtime.server.links) == 1)
+            await eventually(lambda: children() <= processes and asyncio.all_tasks() <= tasks)
             left = [path for path in names(served.workspace) if path.startswith(".hawse")]
             assert left == []
-    await eventually(lambda: not [p for p in psutil.Process().children() if p.name() == "git"])
 
 
 async def test_a_clone_with_a_key_goes_on_after_a_lost_connection(served: Served, server: GitServer) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from runtime.core.registry import Retention
 from tests.support.principals import VIEWER
-from tests.support.runtime import Client, Served, alive, children
+from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import exists, lines
 
 
@@ -41,7 +41,7 @@ async def test_concurrent_creates_of_one_id_start_one_program(served: Served) ->
     results = [await call.result() for call in calls]
     assert sum(result["created"] for result in results) == 1
     assert len({(result["pid"], result["instance"]) for result in results}) == 1
-    assert children() == {results[0]["pid"]}
+    assert served.started_children() == {results[0]["pid"]}
     for client in clients:
         await client.cut()
 
@@ -116,12 +116,12 @@ WRONG_SIZES: list[Any] = [0, -1, 1001, 10**9, 10**30, "80", 1.5, [], True]
     ],
 )
 async def test_invalid_requests_are_refused_with_typed_errors(
-    client: Client, method: str, params: dict[str, Any], code: str
+    client: Client, served: Served, method: str, params: dict[str, Any], code: str
 ) -> None:
     await client.ask("terminal.create", id="t", argv=["sleep", "60"])
     assert (await client.refused(method, params)).code == code
     assert (await client.info())["terminals"] == 1
-    assert len(children()) == 1
+    assert len(served.started_children()) == 1
 
 
 async def test_a_kill_ends_all_processes_of_a_terminal(client: Client, tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ async def test_a_resize_returns_the_size_in_effect(client: Client) -> None:
     assert await client.ask("terminal.resize", id="t", cols=10, rows=10) == {"cols": 1000, "rows": 1}
 
 
-async def test_a_repeated_create_with_a_key_returns_the_same_result(client: Client) -> None:
+async def test_a_repeated_create_with_a_key_returns_the_same_result(client: Client, served: Served) -> None:
     first = await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k")
     assert await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k") == first
-    assert len(children()) == 1
+    assert len(served.started_children()) == 1
 
 
 async def test_killing_a_terminal_that_is_exiting_succeeds(client: Client) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import random
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -385,10 +386,19 @@ async def test_a_slow_viewer_is_sent_a_snapshot_and_the_output_after_it(client: 
         assert painted.text() == straight.text()
 
 
+@pytest.fixture
+def frozen() -> Iterator[None]:
+    """Exclude the objects of earlier tests from gc.get_objects(), which takes long with all modules loaded."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("frozen")
 async def test_the_snapshots_of_99_stalled_viewers_are_bounded(client: Client, served: Served) -> None:
     snapshots = served.runtime.terminals.snapshots
     snapshots.limit = 500_000
-    gc.collect()
     await flood(client)
     fast = client.attach("t", generous=False)
     async with served.client(window=8192) as deaf:
