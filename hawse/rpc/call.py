@@ -39,7 +39,7 @@ class Stream(FrameSource, Protocol):
 class _HeldResult:
     """A `Stream` that sends the result of a call when it is this channel's turn."""
 
-    def __init__(self, call: "RuntimeCall", link: StreamLink, value: msgspec.Raw) -> None:
+    def __init__(self, call: "ServerCall", link: StreamLink, value: msgspec.Raw) -> None:
         self._call = call
         self._link = link
         self._value = value
@@ -60,7 +60,7 @@ class _HeldResult:
         self._link.held -= len(self._value)
 
 
-class RuntimeCall:
+class ServerCall:
     """An open channel of a link."""
 
     def __init__(self, link: StreamLink, message: CallMessage) -> None:

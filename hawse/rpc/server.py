@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hawse.link import StreamLink
 from hawse.rpc import Dispatcher, typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import (
     Call as CallMessage,
 )
@@ -60,7 +60,7 @@ class Server:
         self._limits = limits
         self._name = name
         self._token = token
-        self._calls: dict[StreamLink, dict[int, RuntimeCall]] = {}
+        self._calls: dict[StreamLink, dict[int, ServerCall]] = {}
         self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
 
     @property
@@ -95,7 +95,7 @@ class Server:
             case Credit(ch=ch):
                 link.writer.wake(ch)
             case CallMessage():
-                call = RuntimeCall(link, event)
+                call = ServerCall(link, event)
                 calls[event.ch] = call
                 call.on_finish = lambda ch: calls.pop(ch, None)
                 self.dispatcher.dispatch(call)
@@ -123,7 +123,7 @@ class Server:
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])
 
-    def _input(self, call: RuntimeCall | None, offset: int, payload: memoryview) -> None:
+    def _input(self, call: ServerCall | None, offset: int, payload: memoryview) -> None:
         if call is None:
             return
         try:
@@ -133,7 +133,7 @@ class Server:
         except Exception as error:
             call.error(typed(error))
 
-    def _end(self, call: RuntimeCall | None) -> None:
+    def _end(self, call: ServerCall | None) -> None:
         if call is None or call.stream is None:
             return
         try:

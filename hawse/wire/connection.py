@@ -5,7 +5,7 @@ this side raises `LocalProtocolError`. It must not know carriers, clocks or meth
 """
 
 from hawse.wire.client_sender import ClientSender
-from hawse.wire.connection_state import Role
+from hawse.wire.protocol_state import Role
 from hawse.wire.receiver import Receiver
 from hawse.wire.server_sender import ServerSender
 

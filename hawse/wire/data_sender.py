@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from hawse.wire.channel import Step
-from hawse.wire.connection_state import ConnectionState
 from hawse.wire.errors import LocalProtocolError
 from hawse.wire.frames import OFFSET_MAX, Kind, encode_frame, encode_shared
 from hawse.wire.messages import GRANT_MAX, Credit, Ping
+from hawse.wire.protocol_state import ProtocolState
 
 
-class DataSender(ConnectionState):
+class DataSender(ProtocolState):
     """Sends frames and credit on open channels."""
 
     def send_data(self, ch: int, kind: Kind, offset: int, payload: bytes | memoryview) -> None:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator
 
 from hawse.wire.channel import Step
-from hawse.wire.connection_state import ConnectionState, Role
 from hawse.wire.errors import HawseError, RemoteProtocolError
 from hawse.wire.frames import SHARED, Data, Kind, decode_frame, decode_shared
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL, Limits
@@ -30,13 +29,14 @@ from hawse.wire.messages import (
     from_server,
 )
 from hawse.wire.parsing import MalformedCallError, parse
+from hawse.wire.protocol_state import ProtocolState, Role
 
 
-class Receiver(ConnectionState):
+class Receiver(ProtocolState):
     """Takes what the carrier receives and makes events of it."""
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
-        """Create one side of a connection. The arguments are those of `ConnectionState`."""
+        """Create one side of a connection. The arguments are those of `ProtocolState`."""
         super().__init__(role, limits, window=window)
         self._decode = (from_client if self._server else from_server).decode
         self._events: deque[Message | Data] = deque()

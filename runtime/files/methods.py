@@ -6,7 +6,7 @@ from hawse.api import Nothing
 from hawse.api import files as api
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.archive import archive
@@ -76,11 +76,11 @@ class FileMethods:
         return await self._disk.run(chmod, self._place(params), params)
 
     @serves(api.FileList)
-    def _list(self, call: RuntimeCall, params: api.FileList) -> None:
+    def _list(self, call: ServerCall, params: api.FileList) -> None:
         self._serve(call, listing(self._place(params), params))
 
     @serves(api.FileArchive)
-    def _archive(self, call: RuntimeCall, params: api.FileArchive) -> None:
+    def _archive(self, call: ServerCall, params: api.FileArchive) -> None:
         self._serve(call, archive(self._place(params), params))
 
     @handles(api.FileDelete, stops=True)
@@ -105,21 +105,21 @@ class FileMethods:
     def _two(self, params: api.FileRename | api.FileMove | api.FileCopy) -> tuple[RootedPath, RootedPath]:
         return self._place(params), self._resolver.place(params.to, params.root)
 
-    def _serve(self, call: RuntimeCall, work: Work, offset: int = 0) -> None:
+    def _serve(self, call: ServerCall, work: Work, offset: int = 0) -> None:
         call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
 
     @serves(api.FileRead)
-    def _read(self, call: RuntimeCall, params: api.FileRead) -> None:
+    def _read(self, call: ServerCall, params: api.FileRead) -> None:
         offset = params.offset or 0
         work = read(self._place(params).open, offset=offset, length=params.length, version=params.version)
         self._serve(call, work, offset)
 
     @serves(api.FileSearch)
-    def _search(self, call: RuntimeCall, params: api.FileSearch) -> None:
+    def _search(self, call: ServerCall, params: api.FileSearch) -> None:
         self._serve(call, search(self._place(params), params))
 
     @serves(api.FileWrite)
-    def _write(self, call: RuntimeCall, params: api.FileWrite) -> None:
+    def _write(self, call: ServerCall, params: api.FileWrite) -> None:
         self.uploads.serve(call, self._place(params), params)
 
     @handles(api.FileCancel)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
 from hawse.rpc import IdempotencyTable, Outcome, typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -50,7 +50,7 @@ class Uploads:
         self._idempotency = idempotency
         self._uploads: dict[Upload, None] = {}
 
-    def serve(self, call: RuntimeCall, place: RootedPath, params: FileWrite) -> None:
+    def serve(self, call: ServerCall, place: RootedPath, params: FileWrite) -> None:
         """Serve `call` with a new upload, or with the one that an earlier call with its key has begun.
 
         Args:
@@ -119,7 +119,7 @@ class Upload:
         self.abandoned = False  # it was given up, and is only being cleaned up
         self.detached_at: float | None = None  # by the loop's clock: when its last sender was lost; None: it has one
         self._outcome = outcome
-        self._call: RuntimeCall | None = None
+        self._call: ServerCall | None = None
         self._params = params
         self._place = place
         self._disk = context.disk
@@ -130,7 +130,7 @@ class Upload:
         self._on_finished = on_finished
         self._file: AtomicReplacement | None = None
         self._received = 0  # bytes received: the offset of the next one
-        self._queue: list[tuple[RuntimeCall, bytes]] = []  # not yet on disk, and the call that sent it
+        self._queue: list[tuple[ServerCall, bytes]] = []  # not yet on disk, and the call that sent it
         self._queued = 0  # bytes in `_queue`; at most `limits.queue` and one input window
         self._ended = False
         self._opened = False  # the call has got its `opened` event
@@ -149,7 +149,7 @@ class Upload:
         """Whether all of its input has been received."""
         return self._ended
 
-    def attach(self, call: RuntimeCall) -> None:
+    def attach(self, call: ServerCall) -> None:
         """Serve `call` from now on. A call that is still attached ends with `interrupted`.
 
         Raises:

@@ -10,13 +10,13 @@ from typing import Any
 from hawse.api.git import GitClone, GitHead, GitProgress
 from hawse.api.paths import to_text
 from hawse.rpc import Outcome, typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import CloneSource, branch, scope
 from runtime.git.porcelain import ProgressReader
-from runtime.git.runner import Access, Git, Running
+from runtime.git.runner import Access, GitRunner, Running
 from runtime.rpc.output_stream import OutputOnlyStream
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class CloneTask:
 
     def __init__(
         self,
-        git: Git,
+        git: GitRunner,
         disk: ThreadPool,
         params: GitClone,
         source: CloneSource,
@@ -152,7 +152,7 @@ class CloneTask:
 class CloneReader(OutputOnlyStream):
     """Serves one `git.clone` call. It sends the latest progress, not every change."""
 
-    def __init__(self, task: CloneTask, call: RuntimeCall, start: Callable[[Any], object]) -> None:
+    def __init__(self, task: CloneTask, call: ServerCall, start: Callable[[Any], object]) -> None:
         super().__init__(call)
         self._task = task
         self._start = start

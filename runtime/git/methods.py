@@ -8,14 +8,14 @@ import msgspec
 from hawse.api import git as api
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import branch, checked, directory_of, paths, remote, revision, scope, source
 from runtime.git.clone import CloneReader, CloneTask
 from runtime.git.porcelain import BRANCH_FORMAT, LOG_FORMAT, branches, log, pushed, status
-from runtime.git.runner import Access, Git, GitLimits, GitResult
+from runtime.git.runner import Access, GitLimits, GitResult, GitRunner
 from runtime.posix.environment import Environment
 from runtime.posix.process_tree import ProcessTrees
 
@@ -47,7 +47,7 @@ class GitMethods:
         self._environment = environment
         self._tasks = tasks
         self._idempotency = idempotency
-        self._git = Git(environment, trees, limits)
+        self._git = GitRunner(environment, trees, limits)
         self._disk = disk
         self._clones: dict[str, CloneTask] = {}  # running clones, by key
 
@@ -57,7 +57,7 @@ class GitMethods:
     # ---- clone
 
     @serves(api.GitClone)
-    def _clone(self, call: RuntimeCall, params: api.GitClone) -> None:
+    def _clone(self, call: ServerCall, params: api.GitClone) -> None:
         def start(outcome: Outcome) -> CloneTask:
             checked_source = source(params.url, checked(params.credentials))
             target = self._environment.path(params.path or to_text(directory_of(checked_source.url)))

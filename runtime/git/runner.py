@@ -158,7 +158,7 @@ class Running:
         self._enough.set()
 
 
-class Git:
+class GitRunner:
     """Runs git commands, and ends them when the runtime ends."""
 
     def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:

@@ -25,7 +25,7 @@ from hawse.api.ports import (
 )
 from hawse.api.rights import OPERATE, allows
 from hawse.rpc import handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -71,7 +71,7 @@ class PortMethods:
         return await self._look()
 
     @serves(PortWatch)
-    def _watch(self, call: RuntimeCall, params: PortWatch) -> None:
+    def _watch(self, call: ServerCall, params: PortWatch) -> None:
         self._poller.serve(call)
 
     @handles(PortExposed)
@@ -146,7 +146,7 @@ class PortMethods:
     # ---- connections
 
     @serves(PortConnect)
-    def _connect(self, call: RuntimeCall, params: PortConnect) -> None:
+    def _connect(self, call: ServerCall, params: PortConnect) -> None:
         if (params.port is None) == (params.token is None):
             raise HawseError("invalid_params", "either a port or a token")
         if params.port is not None and not allows(call.principal.rights, OPERATE):

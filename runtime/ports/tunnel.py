@@ -7,7 +7,7 @@ from typing import cast
 
 from hawse.api.ports import PortConnectEnd, PortConnectOpened, PortConnectResult
 from hawse.rpc import typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.core.tasks import Tasks
 
@@ -21,7 +21,7 @@ class TunnelStream(asyncio.Protocol):
 
     def __init__(
         self,
-        call: RuntimeCall,
+        call: ServerCall,
         port: int,
         find: Callable[[], Awaitable[Sequence[str]]],
         tasks: Tasks,

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from hawse.api.ports import PortListResult
 from hawse.rpc import typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from runtime.core.tasks import Tasks
 from runtime.rpc.output_stream import LatestValueStream
 
@@ -25,12 +25,12 @@ class PortPoller:
         """`read` returns the open ports as they are now."""
         self._read = read
         self._tasks = tasks
-        self._streams: dict[LatestValueStream, RuntimeCall] = {}
+        self._streams: dict[LatestValueStream, ServerCall] = {}
         self._latest: PortListResult | None = None  # None until the first poll, and without streams
         self._running = False
         self._poll_now = asyncio.Event()
 
-    def serve(self, call: RuntimeCall) -> None:
+    def serve(self, call: ServerCall) -> None:
         stream = LatestValueStream(
             call, "ports", lambda: self._latest, self._detached, changed=self._latest is not None
         )

@@ -6,7 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from hawse.api.processes import Since, StreamOffsets, StreamTruncated
 from hawse.api.types import Exit, StreamName
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.journal.input_offsets import InputOffsets, InputStreams
 from runtime.posix.fd_streams import WRITE_LIMIT
@@ -64,7 +64,7 @@ class AttachOptions(Generic[R]):
 class ProcessAttachStream(Generic[R]):
     """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
 
-    def __init__(self, process: R, call: RuntimeCall, options: AttachOptions[R]) -> None:
+    def __init__(self, process: R, call: ServerCall, options: AttachOptions[R]) -> None:
         """Create the stream of a call.
 
         Args:

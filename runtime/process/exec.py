@@ -7,7 +7,7 @@ import msgspec
 
 from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
 from hawse.rpc import IdempotencyTable, Outcome, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
 from runtime.process.launcher import Launcher
@@ -30,7 +30,7 @@ class ExecMethods:
         return len(self.running)
 
     @serves(Exec)
-    def _exec(self, call: RuntimeCall, params: Exec) -> None:
+    def _exec(self, call: ServerCall, params: Exec) -> None:
         program = [getattr(params, name) for name in Program.__struct_fields__]
         process = self._idempotency.attach_or_start(call, program, lambda outcome: self._start(params, outcome))
         options = AttachOptions(

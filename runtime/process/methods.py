@@ -20,7 +20,7 @@ from hawse.api.processes import (
     ProcessWait,
 )
 from hawse.rpc import handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.registry import Retention
 from runtime.core.thread_pool import ThreadPool
@@ -101,7 +101,7 @@ class ProcessMethods:
         return self._get_process(params.id).describe()
 
     @serves(ProcessAttach)
-    def _attach(self, call: RuntimeCall, params: ProcessAttach) -> None:
+    def _attach(self, call: ServerCall, params: ProcessAttach) -> None:
         process = self._get_process(params.id, params.instance)
         options = AttachOptions(
             since=beginning(process, params.since),
@@ -113,7 +113,7 @@ class ProcessMethods:
         call.serve(ProcessAttachStream(process, call, options))
 
     @serves(ProcessWait)
-    def _wait(self, call: RuntimeCall, params: ProcessWait) -> None:
+    def _wait(self, call: ServerCall, params: ProcessWait) -> None:
         process = self._get_process(params.id, params.instance)
         wait = ProcessWaitStream(process, call, params, self._search, self._launcher.context.tasks)
         call.serve(wait)

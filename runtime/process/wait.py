@@ -16,7 +16,7 @@ from hawse.api.processes import (
     StreamOffsets,
 )
 from hawse.api.types import StreamName
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.tasks import Tasks
@@ -122,7 +122,7 @@ class ProcessWaitStream(OutputOnlyStream):
     """Serves one `process.wait` call. It sends no bytes."""
 
     def __init__(
-        self, process: Process, call: RuntimeCall, params: ProcessWait, threads: ThreadPool, tasks: Tasks
+        self, process: Process, call: ServerCall, params: ProcessWait, threads: ThreadPool, tasks: Tasks
     ) -> None:
         """Create the stream; `begin` starts to wait.
 

@@ -26,7 +26,7 @@ from hawse.api.rights import OPERATE, allows
 from hawse.api.spec import Nothing
 from hawse.api.terminals import RecordOptions
 from hawse.rpc import handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -241,7 +241,7 @@ class RecordingMethods:
         return self._describe_all(reversed(self._infos), params.terminal)
 
     @serves(RecordingRead)
-    def _read(self, call: RuntimeCall, params: RecordingRead) -> None:
+    def _read(self, call: ServerCall, params: RecordingRead) -> None:
         info = self.describe(params.id)
         if info.input and not allows(call.principal.rights, OPERATE):
             raise HawseError("forbidden", "this recording contains input: reading it requires the right 'operate'")
@@ -257,7 +257,7 @@ class RecordingMethods:
         call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
 
     @serves(RecordingWatch)
-    def _watch(self, call: RuntimeCall, params: RecordingWatch) -> None:
+    def _watch(self, call: ServerCall, params: RecordingWatch) -> None:
         def read_active() -> RecordingListResult:
             active = [name for name, recorder in self._active.items() if recorder.reason is None]
             return self._describe_all(active, params.terminal)

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from typing import Any, NamedTuple
 
 from hawse.rpc import typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, Kind
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
@@ -26,7 +26,7 @@ Work = Generator[StreamEvent | bytes | None, None, Any]
 class GeneratorStream(OutputOnlyStream):
     """Sends what a generator yields and ends with what it returns."""
 
-    def __init__(self, call: RuntimeCall, work: Work, disk: ThreadPool, tasks: Tasks, *, offset: int = 0) -> None:
+    def __init__(self, call: ServerCall, work: Work, disk: ThreadPool, tasks: Tasks, *, offset: int = 0) -> None:
         """`offset`: of the first byte of output."""
         super().__init__(call)
         self._work = work

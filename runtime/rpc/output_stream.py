@@ -4,14 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 
 
 class OutputOnlyStream(ABC):
     """A `Stream` whose call takes no input: input bytes close the channel with `protocol_error`."""
 
-    def __init__(self, call: RuntimeCall) -> None:
+    def __init__(self, call: ServerCall) -> None:
         self._call = call
 
     @abstractmethod
@@ -38,7 +38,7 @@ class LatestValueStream(OutputOnlyStream):
 
     def __init__(
         self,
-        call: RuntimeCall,
+        call: ServerCall,
         event: str,
         read: Callable[[], Any],
         on_detach: Callable[["LatestValueStream"], object],

@@ -10,7 +10,7 @@ from msgspec import structs
 from hawse.api.processes import StreamOffsets
 from hawse.api.sessions import SessionExec, SessionExecOpened, SessionExecResult, SessionExecWaiting
 from hawse.api.types import Exit
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.weak_callback import WeakCallback
@@ -168,7 +168,7 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
     """Serves one `session.exec` call."""
 
     def __init__(
-        self, run: SessionCommand, call: RuntimeCall, params: SessionExec, on_detach: Callable[[SessionCommand], None]
+        self, run: SessionCommand, call: ServerCall, params: SessionExec, on_detach: Callable[[SessionCommand], None]
     ) -> None:
         """Create the stream of a call.
 

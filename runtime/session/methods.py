@@ -24,7 +24,7 @@ from hawse.api.sessions import (
     SessionWatch,
 )
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves, typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.registry import Registry, Retention
 from runtime.core.remove_tree import remove_tree
@@ -116,7 +116,7 @@ class SessionMethods:
         return self._sessions.get(params.id).describe()
 
     @serves(SessionWatch)
-    def _watch(self, call: RuntimeCall, params: SessionWatch) -> None:
+    def _watch(self, call: ServerCall, params: SessionWatch) -> None:
         call.serve(SessionWatchStream(self._sessions.get(params.id, params.instance), call))
 
     @handles(SessionDelete)
@@ -129,7 +129,7 @@ class SessionMethods:
     # ---- commands
 
     @serves(SessionExec)
-    def _exec(self, call: RuntimeCall, params: SessionExec) -> None:
+    def _exec(self, call: ServerCall, params: SessionExec) -> None:
         identity = msgspec.structs.replace(params, since=None, input=None, max_output=None)
         run = self._idempotency.attach_or_start(call, identity, lambda outcome: self._start(params, outcome))
         call.serve(SessionCommandStream(run, call, params, self._detached))

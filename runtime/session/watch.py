@@ -1,7 +1,7 @@
 """`session.watch`: waits for the end of a session's shell."""
 
 from hawse.api.sessions import SessionWatchResult
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection
 from runtime.rpc.output_stream import OutputOnlyStream
 from runtime.session.session import Session
@@ -10,7 +10,7 @@ from runtime.session.session import Session
 class SessionWatchStream(OutputOnlyStream):
     """Sends an event that describes the session, and the shell's exit as the result."""
 
-    def __init__(self, session: Session, call: RuntimeCall) -> None:
+    def __init__(self, session: Session, call: ServerCall) -> None:
         super().__init__(call)
         self._session = session
         self._opened = False

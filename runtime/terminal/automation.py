@@ -12,7 +12,7 @@ from hawse.api.automation import (
     TerminalWait,
 )
 from hawse.rpc import handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.output_matcher import Matcher
 from runtime.core.thread_pool import ThreadPool
@@ -50,7 +50,7 @@ class AutomationMethods:
         return msgspec.convert(shown, TerminalScreenResult)
 
     @serves(TerminalWait)
-    def _wait(self, call: RuntimeCall, params: TerminalWait) -> None:
+    def _wait(self, call: ServerCall, params: TerminalWait) -> None:
         terminal = self._get(params)
         if not (params.pattern or params.silence or params.command or params.exit):
             raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, exit")

@@ -25,7 +25,7 @@ from hawse.api.terminals import (
     TerminalSize,
 )
 from hawse.rpc import handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.registry import Registry, Retention
 from runtime.journal.journal import JournalPool
@@ -119,7 +119,7 @@ class TerminalMethods:
         await self.registry.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
 
     @serves(TerminalAttach)
-    def _attach(self, call: RuntimeCall, params: TerminalAttach) -> None:
+    def _attach(self, call: ServerCall, params: TerminalAttach) -> None:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)

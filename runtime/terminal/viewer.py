@@ -21,7 +21,7 @@ from hawse.api.terminals import (
     TerminalReseed,
     TerminalResized,
 )
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.people.participants import ParticipantsCursor
 from runtime.people.size_policy import Size
@@ -54,7 +54,7 @@ class ViewerOptions:
 class Viewer:
     """Serves one `terminal.attach` call. A `Stream`, and from `attach` to `detach` a `Subscriber` of the terminal."""
 
-    def __init__(self, terminal: "Terminal", call: RuntimeCall, options: ViewerOptions) -> None:
+    def __init__(self, terminal: "Terminal", call: ServerCall, options: ViewerOptions) -> None:
         """Join the participants of `terminal`. Raises `limit_exceeded`."""
         self.read_only = options.read_only
         self.participant = terminal.participants.join(

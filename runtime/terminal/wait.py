@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hawse.api.automation import CommandInfo, OutputMatch, TerminalWaitOpened, TerminalWaitResult
 from hawse.api.types import Exit
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.thread_pool import ThreadPool
@@ -34,7 +34,7 @@ class TerminalWaitStream(OutputOnlyStream):
     def __init__(
         self,
         terminal: "Terminal",
-        call: RuntimeCall,
+        call: ServerCall,
         threads: ThreadPool,
         *,
         since: int,

@@ -18,7 +18,7 @@ from hawse.api.watches import (
     WatchTarget,
 )
 from hawse.rpc import handles, serves
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.globs import Filter
 from runtime.core.registry import Registry, Retention
@@ -90,7 +90,7 @@ class WatchMethods:
     # ---- the methods
 
     @serves(WatchStart)
-    def _start(self, call: RuntimeCall, params: WatchStart) -> None:
+    def _start(self, call: ServerCall, params: WatchStart) -> None:
         record, position = self._obtain(params, params.since)
         reader = WatchStream(
             record.watch, call, position.cursor, position.reason, on_detach=lambda: self._touch(record)

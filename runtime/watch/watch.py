@@ -6,7 +6,7 @@ from typing import Any
 
 from hawse.api.watches import RescanReason, WatchedChange, WatchedChanges, WatchRescan, WatchStarted, WatchStartResult
 from hawse.rpc import typed
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from runtime.core.thread_pool import ThreadPool
 from runtime.rpc.output_stream import OutputOnlyStream
@@ -134,7 +134,7 @@ class WatchStream(OutputOnlyStream):
     def __init__(
         self,
         watch: DirectoryWatch,
-        call: RuntimeCall,
+        call: ServerCall,
         cursor: int,
         reason: RescanReason | None,
         *,

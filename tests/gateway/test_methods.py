@@ -10,7 +10,7 @@ import pytest
 from hawse.api import GATEWAY
 from hawse.api.rights import VIEW
 from hawse.api.spec import Nothing, Params, Spec
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
 
@@ -29,7 +29,7 @@ COUNT = Spec("test.count", TestCount, Nothing, events={"number": int}, requires=
 class Numbers:
     """The stream of `test.count`. At its end it waits until it is detached, if `to` is 0."""
 
-    def __init__(self, call: RuntimeCall, params: TestCount, detached: asyncio.Event) -> None:
+    def __init__(self, call: ServerCall, params: TestCount, detached: asyncio.Event) -> None:
         self._call = call
         self._to = params.to
         self._next = 0

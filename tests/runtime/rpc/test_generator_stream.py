@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from hawse.api import Nothing, Spec
-from hawse.rpc.call import RuntimeCall
+from hawse.rpc.call import ServerCall
 from runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
 from tests.support.runtime import Client, Served, eventually
 
@@ -29,7 +29,7 @@ class Bench:
         runtime: Any = served.runtime
         dispatcher = runtime.server.dispatcher
 
-        def serve(call: RuntimeCall, params: Anything) -> None:
+        def serve(call: ServerCall, params: Anything) -> None:
             call.serve(GeneratorStream(call, self.make(), runtime.files._disk, runtime.files._tasks, offset=7))
 
         dispatcher.register(Spec("make", Anything, Nothing, output=("output",)), serve)

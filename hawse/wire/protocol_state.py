@@ -17,7 +17,7 @@ class Role(Enum):
     SERVER = "server"
 
 
-class ConnectionState:
+class ProtocolState:
     """What sending and receiving share.
 
     Attributes:
