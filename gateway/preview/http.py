@@ -54,6 +54,7 @@ async def forward(
         )
     except h11.LocalProtocolError as error:
         raise HawseError("invalid_params", f"this request cannot be forwarded: {error}") from None
+    trouble: HawseError | None = None
     try:
         async with asyncio.TaskGroup() as tasks:
             await exchange.send(request)
@@ -64,8 +65,9 @@ async def forward(
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
+    if trouble is not None:  # raised here: Python 3.11.2 (Debian 12) wraps what an `except*` clause raises in a group
         if not exchange.answered:
-            raise trouble from None
+            raise trouble
         log.info("! a preview's response broke off: %s", trouble)
 
 
