@@ -51,12 +51,12 @@ async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
     box = Git(calls, "local")
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(box.status("r"))
-        await asyncio.sleep(0)
+        await connection.until_called()
         assert (connection.call.method, connection.params, connection.call.key) == ("git.status", {"path": "r"}, None)
         connection.result({"branch": "main"})
         assert (await asking).branch == "main"
         acting = tasks.create_task(box.push(credentials=ACCESS))
-        await asyncio.sleep(0)
+        await connection.until_called(2)
         assert connection.call.key is not None
         assert connection.params["credentials"] == {"username": "ann", "password": "secret"}
         connection.result({"refs": []})

@@ -29,7 +29,7 @@ async def test_a_reconnect_continues_after_the_last_event() -> None:
     watch = Watch(calls, call)
     async with asyncio.TaskGroup() as tasks:
         entering = tasks.create_task(watch.__aenter__())
-        await asyncio.sleep(0)
+        await connection.until_called()
         assert (connection.call.method, connection.params) == ("watch.start", {"path": "w"})
         assert not entering.done()
         connection.event("watching", WATCHING)

@@ -9,13 +9,14 @@ from hawse.client import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
 from hawse.wire.messages import from_raw
+from tests.support.waiting import Changes
 
 QUICK = Options(dice=lambda: 0.0, window=64 * 1024)  # no pause between attempts
 
 
 async def eventually(condition: Callable[[], object]) -> None:
-    """Let everything else run until `condition` holds. The test's own time limit bounds it."""
-    while not condition():  # noqa: ASYNC110  # what is waited for has no event, being a fake's plain state
+    """Poll until `condition` holds: for the state of a socket, which has no event. The test's time limit bounds it."""
+    while not condition():  # noqa: ASYNC110
         await asyncio.sleep(0)
 
 
@@ -23,6 +24,7 @@ async def eventually(condition: Callable[[], object]) -> None:
 async def mute_server() -> AsyncIterator[int]:
     """The port of a server that accepts and reads, and never sends anything."""
     done: list[asyncio.StreamWriter] = []
+    changes = Changes()
     accepted = 0
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -31,10 +33,11 @@ async def mute_server() -> AsyncIterator[int]:
         await reader.read()
         writer.close()
         done.append(writer)
+        changes.notify()
 
     async with await asyncio.start_server(mute, "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1]
-        await eventually(lambda: len(done) == accepted)
+        await changes.until(lambda: len(done) == accepted)
         for writer in done:
             await writer.wait_closed()
 
@@ -49,6 +52,7 @@ class MemoryConnection:
         self.received: list[Message | Data] = []  # by the server
         self.wakes = 0
         self._calls = calls
+        self._changes = Changes()
         self.protocol.send_hello("test")
         self.pump()
         self.server.send_welcome("test", identity="me", role="owner")
@@ -57,6 +61,15 @@ class MemoryConnection:
 
     def wake_writer(self) -> None:
         self.wakes += 1
+        self._changes.notify()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until `condition`, which depends on what the client has sent, returns something true."""
+        await self._changes.until(condition)
+
+    async def until_called(self, count: int = 1) -> None:
+        """Wait until the client has made `count` calls on this connection."""
+        await self.until(lambda: len(self.calls) >= count)
 
     def pump(self) -> None:
         """Carry messages until neither end has any left."""

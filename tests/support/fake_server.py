@@ -203,7 +203,7 @@ class Session:
 
     def __init__(self, world: World, websocket: ServerConnection, changed: Callable[[], None]) -> None:
         self.world = world
-        self._changed = changed  # called after each message
+        self._changed = changed  # called after each message that was received or sent
         self.websocket = websocket
         self.connection = Connection(Role.SERVER, world.limits)
         self.writer = FairWriter(self.connection)
@@ -251,6 +251,7 @@ class Session:
                 await self.kick.wait()
             for message in batch:
                 await self.websocket.send(message)
+            self._changed()
 
     def _receive(self, event: Any) -> None:
         match event:

@@ -109,6 +109,10 @@ class CuttingProxy:
         """Wait until it has refused `count` connections."""
         await self._changes.until(lambda: self.refused >= count)
 
+    async def until_closed(self) -> None:
+        """Wait until all connections are closed."""
+        await self._changes.until(lambda: not self._pairs)
+
     # ---- inside
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -156,6 +160,7 @@ class CuttingProxy:
                 await writer.drain()
         pair.close(reset=False)
         self._pairs.discard(pair)
+        self._changes.notify()
 
     def _count(self, size: int, up: bool) -> None:
         if up:
@@ -170,6 +175,7 @@ class CuttingProxy:
         if pair not in self._pairs:
             return
         self._pairs.discard(pair)
+        self._changes.notify()
         self.cuts += 1
         if self.cuts_left is not None:
             self.cuts_left -= 1

@@ -11,15 +11,16 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import InputStream
 from hawse.wire import Cancel, HawseError, Limits, RemoteProtocolError
-from tests.support.client import MemoryConnection, eventually
+from tests.support.client import MemoryConnection
 
 OPTIONS = Options(dice=lambda: 0.0)
 
 
-async def settle() -> None:
-    """Let what is ready run."""
-    for _ in range(5):
-        await asyncio.sleep(0)
+async def pauses_over() -> None:
+    """Wait until the pauses of 0 s that have begun are over: a timer that starts now fires after theirs."""
+    over = asyncio.Event()
+    asyncio.get_running_loop().call_later(0, over.set)
+    await over.wait()
 
 
 def code_of(call: ClientCall) -> tuple[str, str]:
@@ -103,7 +104,7 @@ async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -
     call = ClientCall("x", key="k")
     calls.submit(call)
     connection.error(HawseError(code))
-    await settle()
+    await connection.until_called(2)
     assert len(connection.calls) == 2
     connection.result("here")
     assert call.done.result() == "here"
@@ -116,7 +117,7 @@ async def test_a_pause_outlives_the_connection() -> None:
     calls.submit(ClientCall("x", key="k"))
     connection.error(HawseError("unavailable"))
     calls.disconnected()
-    await settle()
+    await pauses_over()
     assert len(MemoryConnection(calls).calls) == 1
 
 
@@ -127,7 +128,7 @@ async def test_a_sandbox_that_stays_away_is_given_up() -> None:
     call = ClientCall("x", key="k")
     calls.submit(call)
     connection.error(HawseError("unavailable"))
-    await settle()
+    await connection.until_called(2)
     now[0] = 31
     connection.error(HawseError("unavailable"))
     assert code_of(call) == ("unavailable", "no")
@@ -160,8 +161,7 @@ async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
     connection = MemoryConnection(calls)
     async with asyncio.TaskGroup() as group:
         task = group.create_task(calls.perform(ClientCall("never", window=10)))
-        await settle()
-        connection.pump()
+        await connection.until_called()
         task.cancel()
     assert len(connection.of(Cancel)) == 1
     assert len(calls) == 0
@@ -172,10 +172,9 @@ async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
 
 async def test_a_caller_that_is_cancelled_before_its_call_went_out_sends_nothing() -> None:
     calls = CallTable(OPTIONS)
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(calls.perform(ClientCall("x")))
-        await settle()
-        task.cancel()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await calls.perform(ClientCall("x"))
     assert MemoryConnection(calls).calls == []
 
 
@@ -186,7 +185,7 @@ async def test_a_caller_that_gives_up_a_pause_is_not_tried_again() -> None:
     calls.submit(call)
     connection.error(HawseError("unavailable"))
     calls.abandon(call)
-    await settle()
+    await pauses_over()
     assert len(connection.calls) == 1
 
 
@@ -289,7 +288,7 @@ async def test_closing_waits_for_posted_calls_only_while_there_is_a_connection()
     calls.post(ClientCall("x", key="k"))
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(calls.settle_posted(60))
-        await eventually(lambda: connection.calls)
+        await connection.until_called()
         assert not waiting.done()
         connection.result({})
     calls.post(ClientCall("y", key="l"))

@@ -40,8 +40,8 @@ async def test_events_and_bytes_come_in_order() -> None:
 
     async with asyncio.TaskGroup() as group:
         group.create_task(read())
-        await asyncio.sleep(0)
         connection = MemoryConnection(calls)
+        await connection.until_called()
         connection.event("opened", OPENED)
         connection.event("unknown", {})
         connection.event("truncated", FIRST)
@@ -56,8 +56,8 @@ async def test_an_error_comes_after_what_was_sent_before_it() -> None:
     calls, call = made()
     items = iterate(calls, call)
     first = asyncio.get_running_loop().create_task(next_of(items))
-    await asyncio.sleep(0)
     connection = MemoryConnection(calls)
+    await connection.until_called()
     connection.event("truncated", FIRST)
     connection.error(HawseError("not_found"))
     assert await first == truncated(1)
@@ -70,8 +70,7 @@ async def test_a_lost_connection_is_interrupted_and_not_repeated() -> None:
     calls, call = made()
     items = iterate(calls, call)
     first = asyncio.get_running_loop().create_task(next_of(items))
-    await asyncio.sleep(0)
-    MemoryConnection(calls)
+    await MemoryConnection(calls).until_called()
     calls.disconnected()
     with pytest.raises(HawseError, match="interrupted"):
         await first

@@ -26,6 +26,11 @@ class Wired:
 
     def wake(self) -> None:
         self.connection.writer.wake(self.ch)
+        self.connection.wake_writer()
+
+    async def until_sent(self, total: int) -> None:
+        """Wait until `total` bytes have been sent on this connection."""
+        await self.connection.until(lambda: sum(len(payload) for _, payload in self.sent()) >= total)
 
     def sent(self) -> list[tuple[int, bytes]]:
         return self.connection.inputs()
@@ -59,14 +64,11 @@ async def test_a_full_window_holds_the_writer_until_credit_comes() -> None:
     wired = Wired(limit=10)
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(wired.input_stream.write(bytes(25)))
-        for _ in range(3):
-            await asyncio.sleep(0)
+        await wired.until_sent(10)
         assert not writing.done()
-        wired.sent()
         wired.input_stream.credited(10)
-        await asyncio.sleep(0)
+        await wired.until_sent(20)
         assert not writing.done()
-        wired.sent()
         wired.input_stream.credited(10)
     assert wired.sent() == [(0, bytes(10)), (10, bytes(10)), (20, bytes(5))]
 
@@ -74,24 +76,29 @@ async def test_a_full_window_holds_the_writer_until_credit_comes() -> None:
 async def test_writes_of_two_tasks_do_not_mix() -> None:
     wired = Wired(limit=2)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(wired.input_stream.write(data)) for data in (b"aaaaa", b"bbbbb")]
-        while not all(task.done() for task in tasks):
-            await asyncio.sleep(0)
-            wired.sent()
-            wired.input_stream.credited(wired.input_stream.buffer.sent - wired.input_stream.buffer.applied)
+        for data in (b"aaaaa", b"bbbbb"):
+            group.create_task(wired.input_stream.write(data))
+        buffer = wired.input_stream.buffer
+        while buffer.applied < 10:
+            await wired.until_sent(buffer.applied + 1)
+            wired.input_stream.credited(buffer.sent - buffer.applied)
     assert b"".join(payload for _, payload in wired.sent()) == b"aaaaabbbbb"
 
 
 async def test_flush_waits_for_what_was_written_before_it() -> None:
     wired = Wired()
     await wired.input_stream.write(b"abc")
-    async with asyncio.TaskGroup() as group:
-        flushing = group.create_task(wired.input_stream.flush())
-        await asyncio.sleep(0)
+
+    async def confirm(flushing: asyncio.Task[None]) -> None:
+        """Confirm the first three bytes. This task starts after the one that flushes."""
         assert not flushing.done()
         wired.sent()
         await wired.input_stream.write(b"later")
         wired.input_stream.credited(3)
+
+    async with asyncio.TaskGroup() as group:
+        flushing = group.create_task(wired.input_stream.flush())
+        group.create_task(confirm(flushing))
     assert wired.input_stream.buffer.applied == 3
 
 
@@ -125,10 +132,9 @@ async def test_waiting_writers_get_the_error_of_the_call() -> None:
 
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(attempt("write"))
-        await asyncio.sleep(0)
         flushing = group.create_task(attempt("flush"))
-        await asyncio.sleep(0)
-        wired.input_stream.finish(HawseError("not_found"))
+        # Runs after the two tasks have started.
+        asyncio.get_running_loop().call_soon(wired.input_stream.finish, HawseError("not_found"))
     assert {writing.result(), flushing.result()} == {"not_found"}
 
 

@@ -43,9 +43,9 @@ async def test_lanes_are_read_apart_by_two_tasks() -> None:
     buffer, _ = make()
     async with asyncio.TaskGroup() as group:
         out, err = group.create_task(take(buffer, "out")), group.create_task(take(buffer, "err"))
-        await asyncio.sleep(0)
-        buffer.put_bytes("err", 0, b"2")
-        buffer.put_bytes("out", 0, b"1")
+        loop = asyncio.get_running_loop()
+        loop.call_soon(buffer.put_bytes, "err", 0, b"2")  # runs after the two tasks have started
+        loop.call_soon(buffer.put_bytes, "out", 0, b"1")
     assert (out.result(), err.result()) == (b"1", b"2")
 
 
@@ -118,30 +118,29 @@ async def test_an_error_comes_after_what_is_left_and_the_first_one_counts() -> N
 
 async def test_a_waiting_reader_gets_the_end() -> None:
     buffer, _ = make()
-    async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(take(buffer))
-        await asyncio.sleep(0)
-        buffer.put("a", "item")
-    assert waiting.result() == "item"
+    asyncio.get_running_loop().call_soon(buffer.put, "a", "item")  # runs when `take` waits
+    assert await take(buffer) == "item"
 
 
 async def test_two_readers_of_one_lane_are_one_too_many() -> None:
     buffer, _ = make()
-    async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(take(buffer, "a"))
-        await asyncio.sleep(0)
+
+    async def second_reader() -> None:
         with pytest.raises(BusyError):
             await buffer.get("a")
         buffer.put("a", 1)
+
+    async with asyncio.TaskGroup() as group:  # tasks start in the order in which they are created
+        waiting = group.create_task(take(buffer, "a"))
+        group.create_task(second_reader())
     assert waiting.result() == 1
 
 
 async def test_a_cancelled_reader_makes_room_for_the_next() -> None:
     buffer, _ = make()
-    async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(take(buffer))
-        await asyncio.sleep(0)
-        waiting.cancel()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await take(buffer)
     buffer.put("a", 1)
     assert await take(buffer) == 1
 

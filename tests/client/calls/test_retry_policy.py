@@ -79,8 +79,9 @@ async def test_forgetting_stops_the_timer() -> None:
     policy.retry(call, tried.append)
     policy.forget(call)
     policy.forget(call)
-    for _ in range(3):
-        await asyncio.sleep(0)
+    later = asyncio.Event()
+    policy.retry(ClientCall("y"), lambda _: later.set())
+    await later.wait()
     assert tried == []
 
 

@@ -59,8 +59,8 @@ async def test_acknowledged_bytes_are_a_sign_of_life_while_more_are_on_their_way
         liveness = Liveness(websocket)
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(websocket.send(b"x" * LARGE))
-            await eventually(lambda: websocket.transport.get_write_buffer_size() > 0)
-            await eventually(lambda: not liveness.progressed())  # the buffers are full
+            # The send has begun, and the buffers are full.
+            await eventually(lambda: websocket.transport.get_write_buffer_size() > 0 and not liveness.progressed())
             server.transport.resume_reading()
             await eventually(liveness.progressed)
             await server.recv()

@@ -28,8 +28,8 @@ async def asked(work, answer=None, *, events=(), error: HawseError | None = None
     calls = CallTable(Options())
     files = Files(calls, "local", window=1000).within("/r")
     task = asyncio.get_running_loop().create_task(work(files))
-    await asyncio.sleep(0)
     connection = MemoryConnection(calls)
+    await connection.until_called()
     for name, value in events:
         connection.event(name, value)
     if error is None:

@@ -13,7 +13,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import BufferedChunk
 from hawse.client.files.transfer_streams import ReadCall, WriteCall
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryConnection, eventually
+from tests.support.client import MemoryConnection
 from tests.support.fake_server import FakeServer
 
 OPENED = {"size": 20, "version": "v1", "mode": 0o600, "mtime": 1.5}
@@ -145,9 +145,9 @@ async def test_a_cancelled_write_gives_the_upload_up(hw: hawse.Client, server: F
         await asyncio.Event().wait()
 
     writing = asyncio.create_task(hw.sandbox().files.write("/numbers", endless()))
-    await eventually(lambda: any(upload.typed for upload in server.world.keyed.values()))
+    await server.until(lambda: any(upload.typed for upload in server.world.keyed.values()))
     writing.cancel()
-    await eventually(lambda: server.world.cancelled == [*server.world.keyed])
+    await server.until(lambda: server.world.cancelled == [*server.world.keyed])
     with pytest.raises(asyncio.CancelledError):
         await writing
 

@@ -8,7 +8,7 @@ import pytest
 import hawse
 from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
-from tests.support.client import QUICK, eventually
+from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
 
 
@@ -45,12 +45,12 @@ async def test_a_command_with_the_same_key_is_the_same_run(hw: hawse.Client, ser
 
 async def test_cancelling_ends_the_command_and_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
     command = asyncio.create_task(hw.sandbox().exec(["hang"]))
-    await eventually(lambda: server.world.keyed)
+    await server.until(lambda: server.world.keyed)
     (thing,) = server.world.keyed.values()
     command.cancel()
-    await eventually(lambda: thing.over)
+    await server.until(lambda: thing.over)
     assert thing.exit == {"code": None, "signal": "SIGKILL"}
-    await eventually(lambda: server.session.connection.channels == {})
+    await server.until(lambda: server.session.connection.channels == {})
     with pytest.raises(asyncio.CancelledError):
         await command
 
@@ -58,7 +58,7 @@ async def test_cancelling_ends_the_command_and_leaves_no_channel(hw: hawse.Clien
 async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once(server: FakeServer) -> None:
     async with hawse.connect(server.url, options=QUICK) as hw:
         command = asyncio.create_task(hw.sandbox().exec(["hang"]))
-        await eventually(lambda: server.world.keyed)
+        await server.until(lambda: server.world.keyed)
         (thing,) = server.world.keyed.values()
         await hw.call("echo")  # answered after `opened` was sent
         command.cancel()
@@ -69,9 +69,9 @@ async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once
 
 async def test_cancelling_a_command_with_a_key_lets_it_run(hw: hawse.Client, server: FakeServer) -> None:
     command = asyncio.create_task(hw.sandbox().exec(["hang"], key="k"))
-    await eventually(lambda: server.world.keyed)
+    await server.until(lambda: server.world.keyed)
     command.cancel()
-    await eventually(lambda: server.session.connection.channels == {})
+    await server.until(lambda: server.session.connection.channels == {})
     assert not server.world.keyed["k"].over
 
 

@@ -98,8 +98,7 @@ async def test_closing_the_handle_ends_readers_and_waiters() -> None:
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_code(at.process.stdout.__anext__()))
         waiting = group.create_task(_code(at.process.wait()))
-        await asyncio.sleep(0)
-        at.process.close()
+        asyncio.get_running_loop().call_soon(at.process.close)  # runs after the two tasks have started
     assert reading.result() == waiting.result() == ClientClosedError
     with pytest.raises(ClientClosedError):
         await at.process.write(b"x")

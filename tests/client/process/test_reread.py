@@ -11,7 +11,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import DiscardedRange
 from hawse.client.process.reread import Reread
 from hawse.wire import HawseError, Kind
-from tests.support.client import MemoryConnection, eventually
+from tests.support.client import MemoryConnection
 
 
 class Reading:
@@ -31,7 +31,7 @@ async def test_only_the_part_of_the_stream_is_read() -> None:
     at = Reading()
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(at.reread.read())
-        await eventually(lambda: at.connection.calls)
+        await at.connection.until_called()
         assert at.connection.params["since"] == {"stdout": 0, "stderr": 10}
         with pytest.raises(BusyError):
             await at.reread.read()
@@ -48,7 +48,7 @@ async def test_bytes_that_are_no_longer_kept_are_an_error_once() -> None:
     at = Reading()
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(error_of(at.reread))
-        await eventually(lambda: at.connection.calls)
+        await at.connection.until_called()
         at.opened(14)
         at.connection.data(Kind.STDERR, 14, b"ab")
     assert reading.result() == 4
@@ -59,7 +59,7 @@ async def test_a_process_that_is_no_longer_kept_is_an_error_once() -> None:
     at = Reading()
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(error_of(at.reread))
-        await eventually(lambda: at.connection.calls)
+        await at.connection.until_called()
         at.connection.error(HawseError("not_found"))
     assert reading.result() == 6
     assert await at.reread.read() == b""

@@ -13,7 +13,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
 from hawse.wire import HawseError
-from tests.support.client import MemoryConnection, eventually
+from tests.support.client import MemoryConnection
 from tests.support.examples import OPENED, TERMINAL
 
 MATCH = {"start": 3, "end": 5, "text": "ab", "groups": [], "named": {}, "truncated": False}
@@ -47,7 +47,7 @@ class Play:
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(work)
             for answer in answers:
-                await eventually(lambda: len(self.connection.calls) > len(self.asked) + 1)
+                await self.connection.until_called(len(self.asked) + 2)
                 params = dict(self.connection.params)
                 params.pop("timeout", None)
                 self.asked.append((self.connection.call.method, params))
@@ -118,7 +118,7 @@ async def test_run_passes_over_a_command_that_was_there_before() -> None:
         task = tasks.create_task(play.term.run("x"))
 
         async def asked(method: str, count: int) -> None:
-            await eventually(lambda: [c.method for c in play.connection.calls].count(method) == count)
+            await play.connection.until(lambda: [c.method for c in play.connection.calls].count(method) == count)
 
         await asked("terminal.history", 1)
         play.connection.result({"commands": [], "more": False, "tells": True})

@@ -56,8 +56,7 @@ async def test_only_methods_that_change_something_have_a_key() -> None:
 async def perform(connection: MemoryConnection, work: Any, method: str, keyed: bool, more: dict[str, Any]) -> None:
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(work())
-        while not connection.calls or connection.call.method != method:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        await connection.until(lambda: connection.calls and connection.call.method == method)
         assert (connection.call.method, connection.params, connection.call.key is not None) == (
             method,
             {"id": "r-1"} | more,
