@@ -63,7 +63,7 @@ async def nothing_left(stack: Stack, sb: Sandbox) -> AsyncIterator[None]:
     after = await held(stack, sb)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(RELEASE_TIMEOUT):
-            while more(after, before):
+            while more(after, before):  # polls: other processes release descriptors and tasks without an event
                 await asyncio.sleep(0.05)
                 after = await held(stack, sb)
     assert not more(after, before), f"{before} -> {after}"

@@ -29,7 +29,10 @@ async def held(hw: hawse.Client) -> tuple[int, int]:
 
 
 async def settles(hw: hawse.Client, before: tuple[int, int]) -> None:
-    """Wait until the runtime holds no more descriptors and tasks than `before`."""
+    """Wait until the runtime holds no more descriptors and tasks than `before`.
+
+    It polls: another process releases them without an event.
+    """
     async with asyncio.timeout(20):
         while any(now > then for now, then in zip(await held(hw), before, strict=True)):  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -116,7 +116,7 @@ async def test_a_killed_runtime_leaves_a_recording_that_can_be_played(stack: Sta
         sandbox = client.sandbox("local")
         async with sandbox.terminal("main", argv=["sh", "-c", "while :; do echo line; done"]) as term:
             recording = await term.record()
-            while (await recording.info()).size < 2_000_000:  # noqa: ASYNC110
+            while (await recording.info()).size < 2_000_000:  # noqa: ASYNC110  # no event reports the size
                 await asyncio.sleep(0.01)
         (runtime,) = stack.runtimes()
         os.kill(runtime.pid, signal.SIGKILL)

@@ -18,6 +18,7 @@ from hawse.api.rights import VIEW
 from hawse.wire.errors import ERRORS
 from tests.support.stack import Stack, free_port
 from tests.support.typed import mistake
+from tests.support.waiting import in_directory
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS = {"Accept": "text/event-stream"}
@@ -153,12 +154,9 @@ async def test_an_interrupted_upload_changes_nothing(http: httpx.AsyncClient, st
     writer.write(f"{head}Content-Length: 1000000\r\n\r\n".encode() + b"half")
     await writer.drain()
     workspace = stack.state / "sandboxes" / "local" / "workspace"
-    async with asyncio.timeout(10):
-        while not list(workspace.glob(".hawse-*")):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        writer.close()
-        while list(workspace.glob(".hawse-*")):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await in_directory(workspace, lambda: list(workspace.glob(".hawse-*")))
+    writer.close()
+    await in_directory(workspace, lambda: not list(workspace.glob(".hawse-*")))
     assert (await http.get(HERE + "files/f")).content == b"before"
 
 

@@ -9,6 +9,7 @@ from hawse.client import Options, Output, Snapshot, Terminal
 from tests.support.flood import END, READY, check
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
+from tests.support.waiting import exists
 
 CUTS = 200
 QUICK = Options(backoff_cap=0.1)
@@ -98,8 +99,7 @@ async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_un
     ):
         slow = "echo ran >> execs; until test -e go; do sleep 0.02; done; seq 300000; echo bad >&2; exit 5"
         running = tasks.create_task(hw.sandbox().exec(slow))
-        while not (stack.state / "sandboxes/local/workspace/execs").exists():
-            await hw.call("sandbox.list")
+        await exists(stack.state / "sandboxes/local/workspace/execs")
         await stack.kill()
         await stack.start()
         await hw.sandbox().files.write("go", b"")
@@ -132,10 +132,9 @@ async def test_what_a_killed_runtime_may_have_run_is_not_run_again(stack: Stack)
         hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
         asyncio.TaskGroup() as tasks,
     ):
+        await hw.sandbox().exec("true")  # the workspace exists afterwards
         running = tasks.create_task(settle(hw.sandbox().exec("echo ran >> runs; sleep 1000")))
-        runs = stack.state / "sandboxes/local/workspace/runs"
-        while not runs.exists():  # noqa: ASYNC110 (who asks without a rest may keep a runtime from its processor)
-            await asyncio.sleep(0.01)
+        await exists(stack.state / "sandboxes/local/workspace/runs")
         (runtime,) = stack.runtimes()
         runtime.kill()
         error = await running

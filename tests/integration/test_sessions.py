@@ -148,10 +148,10 @@ async def test_a_lost_connection_neither_repeats_nor_loses_output(stack: Stack) 
         await s.exec("n=0; mkfifo gate")
         running = asyncio.create_task(s.exec("n=$((n+1)); echo begun; cat gate; seq 100000"))
         waiting = [asyncio.create_task(s.exec("n=$((n+1)); echo $n")) for _ in range(5)]
-        while (await s.info()).waiting < 5:  # noqa: ASYNC110
+        while (await s.info()).waiting < 5:  # noqa: ASYNC110  # the runtime sends no event when a command has to wait
             await asyncio.sleep(0.01)
         proxy.cut()
-        while (await s.info()).waiting < 5:  # noqa: ASYNC110
+        while (await s.info()).waiting < 5:  # noqa: ASYNC110  # the runtime sends no event when a command has to wait
             await asyncio.sleep(0.01)
         proxy.cut()
         await box.exec("echo open > gate")
@@ -198,7 +198,7 @@ async def test_cancelled_calls_and_clients_that_disconnect_leave_nothing_behind(
         for session in (await box.call("session.list"))["sessions"]:
             await box.call("session.delete", {"id": session["id"]})
         after = await held(stack, box)
-        for _ in range(200):
+        for _ in range(200):  # polls: another process releases descriptors and tasks without an event
             if after == before:
                 break
             await asyncio.sleep(0.02)

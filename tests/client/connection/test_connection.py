@@ -167,7 +167,7 @@ async def test_a_connection_is_kept_by_what_arrives_instead_of_a_pong() -> None:
 
         async def arrived(seconds: float) -> None:
             before = websocket.received
-            await eventually(lambda: websocket.received > before)
+            await eventually(lambda: websocket.received > before)  # no event exists for a part of a message
 
         assert await connection.handshake() is None
         ending = await connection.run(ping_interval=10, sleep=arrived)

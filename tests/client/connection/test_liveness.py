@@ -39,6 +39,7 @@ async def test_a_part_of_a_message_is_a_sign_of_life() -> None:
         assert not liveness.progressed()
         before = websocket.received
         server.transport.write(b"\x81\x7e")  # the header of a text message, without its length
+        # Polls: websockets has no event for a part of a message.
         await eventually(lambda: websocket.received == before + 2)
         assert liveness.progressed()
         assert not liveness.progressed()
@@ -49,7 +50,7 @@ async def test_an_acknowledgement_without_pending_data_is_not_a_sign_of_life() -
         liveness = Liveness(websocket)
         liveness.progressed()
         await websocket.send("a ping that is not answered")
-        await eventually(lambda: not liveness.progressed())
+        await eventually(lambda: not liveness.progressed())  # polls: the kernel reports acknowledgements by no event
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads struct tcp_info")
@@ -59,7 +60,7 @@ async def test_acknowledged_bytes_are_a_sign_of_life_while_more_are_on_their_way
         liveness = Liveness(websocket)
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(websocket.send(b"x" * LARGE))
-            # The send has begun, and the buffers are full.
+            # The send has begun, and the buffers are full. Polls the state of the kernel's socket.
             await eventually(lambda: websocket.transport.get_write_buffer_size() > 0 and not liveness.progressed())
             server.transport.resume_reading()
             await eventually(liveness.progressed)
