@@ -14,6 +14,7 @@ from hawse.client.watch import Watch, WatchCall
 from tests.support.client import MemoryConnection
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
+from tests.support.waiting import Changes
 
 WATCHING = {"id": "w-1", "path": "/w", "version": "v0"}
 
@@ -78,12 +79,14 @@ async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Pat
         async with box.watch("w", include=["*.txt"]) as watch:
             root = Path(watch.path)
             seen: list[str] = []
+            progress = Changes()
 
             async def read() -> None:
                 async for change in watch:
                     assert isinstance(change, WatchedChange)
                     assert change.type == "added"
                     seen.append(Path(change.path).name)
+                    progress.notify()
                     if change.path.endswith("/end.txt"):
                         return
 
@@ -91,8 +94,8 @@ async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Pat
                 tasks.create_task(read())
                 for number in range(400):
                     (root / f"{number}.txt").touch()
-                    if number % 10 == 0:
-                        await asyncio.sleep(0.005)  # so that there are many events, and cuts between them
+                    if number % 10 == 0:  # wait for earlier files, so that there are many events, and cuts between them
+                        await progress.until(lambda: len(seen) >= number - 20)  # noqa: B023
                 (root / "end.txt").touch()
             assert sorted(seen) == sorted([*(f"{number}.txt" for number in range(400)), "end.txt"])
             assert proxy.cuts > 0
