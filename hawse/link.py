@@ -57,7 +57,7 @@ class StreamLink(asyncio.Protocol):
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
-        self.held = 0  # bytes of results that wait for their turn, as `RuntimeCall` counts them
+        self.held = 0  # bytes of results that wait for their turn, as `ServerCall` counts them
         self._stall_timeout = stall_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while nothing is read because the link is congested
         self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that

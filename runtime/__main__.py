@@ -78,7 +78,7 @@ def _default_signals() -> None:
 
 
 def _keep_secret() -> None:
-    """Nobody else, also of our own user, may read our memory or the environment we were started with (prctl(2))."""
+    """Deny other processes of the same user access to this process' memory and initial environment (prctl(2))."""
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
 
 

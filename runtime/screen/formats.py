@@ -1,4 +1,4 @@
-"""A screen for those who do not paint it: as text, as ANSI, as HTML, with cursor and modes. libghostty formats it."""
+"""A screen as text, ANSI or HTML, with its cursor and modes, for clients without an emulator. libghostty formats it."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from pyghostty.core import init_sized
 
 from hawse.api.automation import ScreenFormat
 
-CONTENT_LIMIT = 768 << 10  # bytes as JSON: an answer has to fit into a control message
+CONTENT_LIMIT = 768 << 10  # bytes as JSON: a result has to fit into a control message
 
 _EMIT = {
     "text": lib.GHOSTTY_FORMATTER_FORMAT_PLAIN,
@@ -35,12 +35,12 @@ _SHAPES = {
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: "underline",
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK_HOLLOW: "block",  # the default, see runtime.screen
 }
-# A link's target is the program's: what a page may not be made to follow (javascript:, data:) loses it.
+# The program chooses the target of a link. Targets that are unsafe in a page (javascript:, data:) are removed.
 _UNSAFE_LINK = re.compile(r'<a href="(?!(?i:https?|ftp|mailto|file):)[^"]*">')
 
 
 def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> dict[str, Any]:
-    """The screen below up to `scrollback` rows of what has scrolled away, as docs/wire.md shows it."""
+    """Return the screen, and at most `scrollback` rows of scrollback above it, in the form of `terminal.screen`."""
     cols, rows = emulator.size
     above = min(scrollback, emulator.get("scrollback_rows", "size_t"))
     content, count = _content(emulator, form, rows + above)
@@ -59,7 +59,7 @@ def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> dict[str, A
 
 
 def _content(emulator: Emulator, form: ScreenFormat, count: int) -> tuple[str, int]:
-    """The last `count` rows, or as many as the limit allows, halving; and how many these are."""
+    """Return the last `count` rows and their number. While they exceed the limit, their number is halved."""
     while count:
         content = _format(emulator, form, count)
         if len(msgspec.json.encode(content)) <= CONTENT_LIMIT:
@@ -86,7 +86,7 @@ def _format(emulator: Emulator, form: ScreenFormat, count: int) -> str:
         if out[0] != ffi.NULL:
             lib.ghostty_free(ffi.NULL, out[0], size[0])
     if form == "text":
-        return text + "\n" * (count - 1 - text.count("\n"))  # one line a row, those that are blank too
+        return text + "\n" * (count - 1 - text.count("\n"))  # one line for each row, blank rows included
     return _UNSAFE_LINK.sub("<a>", text) if form == "html" else text
 
 

@@ -1,6 +1,6 @@
-"""libghostty's C interface, as far as the painting of a snapshot needs it (pyghostty's `_cdef.py` declares it).
+"""The part of libghostty's C interface that painting a snapshot needs (pyghostty's `_cdef.py` declares it).
 
-Handles go in, plain Python values come out. Nothing here knows what a snapshot is.
+The functions take handles and return plain Python values. This module does not know what a snapshot is.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 from pyghostty._ffi import check, ffi, lib, union_fn
 from pyghostty.core import init_sized
 
-CANCEL = b"\x18"  # CAN ends whatever sequence is unfinished
+CANCEL = b"\x18"  # CAN cancels an unfinished sequence
 
 Terminal = Any  # a GhosttyTerminal
 _SCREEN = lib.GHOSTTY_POINT_TAG_SCREEN
@@ -25,7 +25,7 @@ def get(terminal: Terminal, name: str, ctype: str) -> Any:
 
 
 def get_bytes(terminal: Terminal, name: str) -> bytes:
-    """A string; empty where there is none."""
+    """Return a string property of the terminal; empty if it is not set."""
     out = ffi.new("GhosttyString*")
     if lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out) or not out.len:
         return b""
@@ -40,14 +40,14 @@ def get_colour(terminal: Terminal, name: str) -> tuple[int, int, int] | None:
 
 
 def get_palette(terminal: Terminal, name: str) -> bytes:
-    """256 times red, green, blue."""
+    """Return the 256 colours as bytes: red, green, blue."""
     out = ffi.new("GhosttyColorRgb[256]")
     check(lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out), name)
     return bytes(ffi.buffer(out))
 
 
 def has_mode(terminal: Terminal, mode: int) -> bool:
-    """Whether a DEC private mode is set."""
+    """Return whether a DEC private mode is set."""
     config = ffi.new("GhosttyTerminalModeConfig*", {"mode": mode})
     check(lib.ghostty_terminal_get(terminal, lib.GHOSTTY_TERMINAL_DATA_MODE, config), "mode")
     return bool(config.value)
@@ -62,7 +62,7 @@ def feed(terminal: Terminal, data: bytes) -> None:
 
 
 def unfinished(terminal: Terminal) -> bytes | None:
-    """What has been read of a sequence that is not complete; None if that is longer than the terminal keeps."""
+    """Return the bytes of the unfinished sequence; None if it is longer than the terminal keeps."""
     with _allocated() as (out, size):
         if lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size) != lib.GHOSTTY_SUCCESS:
             return None
@@ -73,7 +73,7 @@ def unfinished(terminal: Terminal) -> bytes | None:
 
 
 def at(terminal: Terminal, x: int, y: int) -> Any:
-    """A reference (GhosttyGridRef*) to a cell; rows are counted from the screen's first one, scrollback is below 0."""
+    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the first row of the screen, scrollback is negative."""
     point, ref = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef")
     point.tag, point.value.x = _SCREEN, x
     point.value.y = get(terminal, "SCROLLBACK_ROWS", "size_t") + y
@@ -82,7 +82,7 @@ def at(terminal: Terminal, x: int, y: int) -> Any:
 
 
 def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
-    """The flags of the rows from `first` to `last`, as libghostty packs them: see `row_mask`."""
+    """Return the packed flags of the rows `first` to `last`: see `row_mask`."""
     point, ref, row = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyRow*")
     point.tag, value, row_of = _SCREEN, point.value, lib.ghostty_grid_ref_row
     flags = []
@@ -96,7 +96,7 @@ def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
 
 
 def last_cells(terminal: Terminal, rows: list[int]) -> list[int]:
-    """What stands in the last column of each of these rows, packed."""
+    """Return the packed cells in the last column of these rows."""
     point, ref, out = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyCell*")
     point.tag, point.value.x = _SCREEN, get(terminal, "COLS", "uint16_t") - 1
     offset, cells = get(terminal, "SCROLLBACK_ROWS", "size_t"), []
@@ -109,7 +109,7 @@ def last_cells(terminal: Terminal, rows: list[int]) -> list[int]:
 
 
 def row_mask(name: str) -> int:
-    """The bit of a packed row that says this."""
+    """Return the bit of this flag in the packed flags of a row."""
     value, key = ffi.new("bool*"), getattr(lib, f"GHOSTTY_ROW_DATA_{name}")
     for bit in range(64):
         if lib.ghostty_row_get(1 << bit, key, value) == lib.GHOSTTY_SUCCESS and value[0]:
@@ -124,7 +124,7 @@ def cell(packed: int, name: str, ctype: str) -> Any:
 
 
 def row_cells(ref: Any, cols: int) -> list[int]:
-    """The cells of the row that `ref` is in, as libghostty packs them."""
+    """Return the packed cells of the row that contains `ref`."""
     out, cell_of, cells = ffi.new("GhosttyCell*"), lib.ghostty_grid_ref_cell, []
     for x in range(cols):
         ref.x = x
@@ -134,7 +134,7 @@ def row_cells(ref: Any, cols: int) -> list[int]:
 
 
 def screen_cells(terminal: Terminal) -> list[list[int]]:
-    """The cells of all rows of the screen: much faster than row by row."""
+    """Return the packed cells of all rows of the screen; much faster than `row_cells` for each row."""
     state, rows = ffi.new("GhosttyRenderState*"), ffi.new("GhosttyRenderStateRowIterator*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
@@ -155,19 +155,19 @@ def screen_cells(terminal: Terminal) -> list[list[int]]:
 
 
 def page_of(ref: Any) -> int:
-    """Which of libghostty's pages a cell is in: styles are numbered page by page."""
+    """Return the number of the libghostty page that contains a cell. Style numbers are unique within a page."""
     return int(ffi.cast("uintptr_t", ref.node))
 
 
 def style_at(ref: Any) -> Any:
-    """A GhosttyStyle."""
+    """Return the GhosttyStyle of a cell."""
     style = init_sized("GhosttyStyle")
     check(lib.ghostty_grid_ref_style(ref, style), "style")
     return style
 
 
 def characters_at(ref: Any) -> str:
-    """All that stands in one cell."""
+    """Return the text of one cell: a character and its combining characters."""
     out, size = ffi.new("uint32_t[64]"), ffi.new("size_t*")
     result = lib.ghostty_grid_ref_graphemes(ref, out, 64, size)
     if result == lib.GHOSTTY_OUT_OF_SPACE:
@@ -178,7 +178,7 @@ def characters_at(ref: Any) -> str:
 
 
 def link_at(ref: Any) -> bytes:
-    """The address that a cell is linked with."""
+    """Return the address of the hyperlink of a cell."""
     size = ffi.new("size_t*")
     lib.ghostty_grid_ref_hyperlink_uri(ref, ffi.NULL, 0, size)
     out = ffi.new("uint8_t[]", max(1, size[0]))
@@ -196,7 +196,7 @@ def format_vt(
     rows: tuple[int, int] | None = None,
     at_cell: tuple[int, int] | None = None,
 ) -> bytes:
-    """The formatter's VT bytes: of rows (first, last), soft wraps left to be made again, or of a cell (x, y)."""
+    """Return the formatter's VT bytes of rows (first, last), with soft wraps unmarked, or of one cell (x, y)."""
     options = init_sized("GhosttyFormatterTerminalOptions")
     options.emit = lib.GHOSTTY_FORMATTER_FORMAT_VT
     options.unwrap = True
@@ -219,14 +219,16 @@ def format_vt(
 
 
 def extra(terminal: Terminal, names: tuple[str, ...]) -> bytes:
-    """What the formatter says of the terminal's state, without the cell that it says it before or behind."""
+    """Return the formatter's VT bytes of parts of the terminal's state, without the cell that it adds to them."""
     first = format_vt(terminal, at_cell=(0, 0))
-    said = (format_vt(terminal, (name,), at_cell=(0, 0)) for name in names)
-    return b"".join(part.removeprefix(first) if part.startswith(first) else part.removesuffix(first) for part in said)
+    outputs = (format_vt(terminal, (name,), at_cell=(0, 0)) for name in names)
+    return b"".join(
+        part.removeprefix(first) if part.startswith(first) else part.removesuffix(first) for part in outputs
+    )
 
 
 def cursor_look(terminal: Terminal) -> tuple[int, bool]:
-    """The cursor's GhosttyRenderStateCursorVisualStyle, and whether it blinks."""
+    """Return the cursor's GhosttyRenderStateCursorVisualStyle and whether it blinks."""
     state, style, blinks = ffi.new("GhosttyRenderState*"), ffi.new("int*"), ffi.new("bool*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
@@ -240,7 +242,7 @@ def cursor_look(terminal: Terminal) -> tuple[int, bool]:
 
 @contextmanager
 def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[Terminal]:
-    """Another terminal in the same state, with its scrollback if `scrollback` is not 0, and no sequence unfinished.
+    """Return a copy of the terminal, without an unfinished sequence, and without scrollback if `scrollback` is 0.
 
     Raises `GhosttyError` for a state that libghostty cannot encode.
     """
@@ -266,7 +268,7 @@ def _encode(terminal: Terminal, out: Any, size: Any) -> None:
     """Encode `terminal` into memory that the caller frees.
 
     libghostty does not encode some sequences that its parser accepts (bytes from 0x80 on in APC, PM and SOS strings).
-    Such a sequence is cancelled meanwhile, and then fed again.
+    Such a sequence is cancelled before the encoding and fed again after it.
     """
     result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
     pending = unfinished(terminal) if result != lib.GHOSTTY_SUCCESS else None
@@ -281,7 +283,7 @@ def _encode(terminal: Terminal, out: Any, size: Any) -> None:
 
 @contextmanager
 def _allocated() -> Iterator[tuple[Any, Any]]:
-    """Room for what a call of libghostty allocates: (pointer to the bytes, pointer to their number)."""
+    """Return pointers for the output of a call that allocates: to the bytes, and to their number."""
     out, size = ffi.new("uint8_t**"), ffi.new("size_t*")
     try:
         yield out, size

@@ -1,4 +1,4 @@
-"""Named keys and pasted text as the bytes that a terminal in its present modes sends. libghostty's encoders do it.
+"""Encodes named keys and pasted text as a terminal in its current modes would send them, with libghostty's encoders.
 
 `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`: modifiers and a key, joined by `+`. Characters are where a US
 layout has them.
@@ -28,14 +28,14 @@ _CHARACTERS = {
     **{"=": "EQUAL", "-": "MINUS", ".": "PERIOD", "'": "QUOTE", ";": "SEMICOLON", "/": "SLASH"},
 }
 _UNSHIFTED = dict(zip('~|{}<+_>":?!@#$%^&*()', "`\\[],=-.';/1234567890", strict=True))
-# What Ctrl with these is to every program that knows no better protocol (ECMA-48: the C0 controls).
+# Ctrl with these characters in the legacy encoding (ECMA-48: the C0 controls).
 _CONTROLS = {"[": b"\x1b", "i": b"\t", "m": b"\r"}
 
 NAMES = sorted(_NAMED)
 
 
 def encode_keys(names: list[str], emulator: Emulator) -> bytes:
-    """The bytes of these keys, in the modes that `emulator` is in. Raises `invalid_params`, which lists the names."""
+    """Return the bytes of these keys in the modes of `emulator`. Raises `invalid_params`, which lists the names."""
     encoder, event = ffi.new("GhosttyKeyEncoder*"), ffi.new("GhosttyKeyEvent*")
     check(lib.ghostty_key_encoder_new(ffi.NULL, encoder), "new key encoder")
     try:
@@ -51,9 +51,9 @@ def encode_keys(names: list[str], emulator: Emulator) -> bytes:
 
 
 def encode_paste(text: str, emulator: Emulator) -> bytes:
-    """Pasted text: bracketed if the program asked for that (mode 2004), else with CR for each line feed.
+    """Return pasted text: bracketed if the program set mode 2004, otherwise with CR for each line feed.
 
-    Controls that could end the bracket or act on their own become spaces.
+    Control characters that could end the bracket or have an effect are replaced by spaces.
     """
     data = text.encode()
     source, size = ffi.new("char[]", data), ffi.new("size_t*")
@@ -93,17 +93,17 @@ _SHIFTED = {base: text for text, base in _UNSHIFTED.items()}
 
 
 def _parse(name: str) -> tuple[int, str]:
-    """The modifiers and the key: a name, or one character."""
+    """Return the modifiers and the key, which is a name or one character."""
     before, plus, key = name.rpartition("+")
     if name == "+" or name.endswith("++"):  # the key is + itself
         before, key, plus = name[:-2], "+", name[:-2]
     if plus and not before:
         raise _unknown(name)
     mods = 0
-    for word in before.split("+") if before else ():
-        if word.lower() not in MODIFIERS:
+    for modifier in before.split("+") if before else ():
+        if modifier.lower() not in MODIFIERS:
             raise _unknown(name)
-        mods |= MODIFIERS[word.lower()]
+        mods |= MODIFIERS[modifier.lower()]
     if len(key) != 1 or mods & _CTRL:  # Ctrl+C is ctrl+c
         key = key.lower()
     if key not in _NAMED and (len(key) != 1 or not key.isprintable()):

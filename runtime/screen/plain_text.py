@@ -1,23 +1,25 @@
-"""Plain text that a screen need not read: what it would only scroll out of its reach.
+"""Finds plain text that a screen does not have to read, because it would scroll out of the scrollback.
 
-Lines by the million that a program prints are the dearest that an emulator can be fed, and all but the last few
-thousand leave no trace. Which bytes are so plain that this is true is the whole of what this module knows.
+Millions of lines are the most expensive input of an emulator, and all but the last few thousand leave no trace. This
+module decides which bytes are plain enough for that.
 """
 
-SHORTEST = 128 << 10  # bytes: less is fed sooner than looked at
-PLAIN = bytes(range(0x20, 0x7F)) + b"\a\t\n\r"  # no control function, and no state but the cursor's (ECMA-48)
+SHORTEST = 128 << 10  # bytes: it takes less time to feed fewer bytes than to search them
+PLAIN = (
+    bytes(range(0x20, 0x7F)) + b"\a\t\n\r"
+)  # no control functions; they change only the position of the cursor (ECMA-48)
 
 
 def is_plain(data: bytes) -> bool:
-    return b"\x1b" not in data and not data.translate(None, PLAIN)  # to look for one byte costs next to nothing
+    return b"\x1b" not in data and not data.translate(None, PLAIN)  # the search for one byte is cheap
 
 
 def skippable(data: bytes, lines: int) -> int:
-    """How much of the beginning of plain `data` is gone when it has been read, if a screen keeps `lines` lines.
+    """Return how many leading bytes of plain `data` leave no trace on a screen that keeps `lines` lines.
 
-    What is left begins with CR LF, so that it does not matter in which column the cursor is; 0 if all of it counts.
+    The remaining bytes start with CR LF, so that the column of the cursor does not matter. 0: all bytes are needed.
     """
-    size, seen, counted = 2 * lines, len(data), 0  # bytes that may hold so many lines
+    size, seen, counted = 2 * lines, len(data), 0  # the bytes that can contain that many lines
     while size < len(data):
         at = data.find(b"\r\n", len(data) - size, seen)
         if at >= 0:

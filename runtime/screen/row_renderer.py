@@ -1,7 +1,7 @@
-"""Rows of cells as VT bytes: text, attributes, colours, links, blanks, and where a line wraps by itself.
+"""Renders rows of cells as VT bytes: text, attributes, colours, links, blanks and automatic line wraps.
 
-libghostty's formatter does this too, at C's speed, but leaves out links and gives blanks the style of what stands
-before them: it is good enough for most of the scrollback. The screen is painted here (ECMA-48, xterm's ctlseqs).
+libghostty's formatter does the same faster, but it omits links and gives blanks the style of the text before them. It
+is used for most of the scrollback; the screen is rendered here (ECMA-48, xterm's ctlseqs).
 """
 
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ PLAIN = b"\x1b[0m"
 
 @dataclass(frozen=True, slots=True)
 class RenderedCell:
-    """What a packed cell says of itself, apart from what has to be looked up where it stands."""
+    """What can be read from a packed cell without looking up its position."""
 
-    text: bytes | None  # None: to be looked up
-    blank: bool  # nothing has been written here: it has a background at most
+    text: bytes | None  # None: it has to be looked up
+    blank: bool  # nothing was written here; it can have a background
     wide: int
     style: int
     linked: bool
@@ -77,14 +77,14 @@ def unpack(packed: int) -> RenderedCell:
 
 
 def palette(index: int, base: int) -> bytes:
-    """SGR of a palette colour; base is 30, 40 or 50 (which has no short form)."""
+    """Return the SGR parameters of a palette colour. `base` is 30, 40 or 50 (which has no short form)."""
     if index < 16 and base < 50:
         return b";%d" % (base + index if index < 8 else base + 60 + index - 8)
     return b";%d;5;%d" % (base + 8, index)
 
 
 def sgr(style: Any) -> bytes:
-    """The SGR parameters of a GhosttyStyle, each with a semicolon before it."""
+    """Return the SGR parameters of a GhosttyStyle, each preceded by a semicolon."""
     parts = [b";%d" % code for name, code in _FLAGS.items() if getattr(style, name)]
     if style.underline:
         parts.append(b";4" if style.underline == 1 else b";4:%d" % style.underline)
@@ -98,21 +98,21 @@ def sgr(style: Any) -> bytes:
 
 
 class RowRenderer:
-    """Paints rows one behind the other, each from its first column; only CR and LF lead from one to the next."""
+    """Renders consecutive rows, each from its first column. Only CR and LF separate them."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._cols = get(terminal, "COLS", "uint16_t")
         self._screen: list[list[int]] | None = None
         self._styles: dict[int, dict[int, bytes]] = {}  # page → style → SGR
-        self._pen = b""  # what SGR, link and protection were last set to
+        self._pen = b""  # the SGR, link and protection that were set last
         self._link = b""
         self._protected = False
         self._parts: list[bytes] = []
-        self._mends: list[bytes] = []  # blanks that had to be written so that a line wraps
+        self._mends: list[bytes] = []  # blanks that were written only to make a line wrap
 
     def paint(self, first: int, last: int, *, joined: bool) -> bytes:
-        """Rows `first` to `last`. `joined`: the row before it has just been painted, and wraps into the first one."""
+        """Render the rows `first` to `last`. `joined`: the row before was just rendered and wraps into `first`."""
         flags = row_flags(self._terminal, first, last)
         for y, row in enumerate(flags, first):
             if y > first and not joined:
@@ -135,7 +135,7 @@ class RowRenderer:
         for packed, run in groupby(self._cells(ref, y)):
             size, looks = len(list(run)), unpack(packed)
             if looks.wide in (lib.GHOSTTY_CELL_WIDE_SPACER_TAIL, lib.GHOSTTY_CELL_WIDE_SPACER_HEAD):
-                if wraps and skipped:  # the wide character that follows has to find the last column
+                if wraps and skipped:  # the wide character that follows needs the last column
                     self._parts.append(b"\x1b[%dC" % skipped)
             elif looks.blank and not looks.style:
                 skipped = self._blank(y, x, size, looks.background, skipped, joined and x == 0, wraps)
@@ -154,10 +154,10 @@ class RowRenderer:
         return self._screen[y]
 
     def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, first: bool, wraps: bool) -> int:
-        """Erases what has a colour; returns how many columns there are to go before the next text."""
+        """Erase blanks that have a colour. Return the number of columns to skip before the next text."""
         if first or (wraps and x + size == self._cols):
-            # The terminal wraps only where something is written: write spaces, and erase them at the end. In the
-            # scrollback, which no position reaches, they stay.
+            # The terminal wraps only after a written character: write spaces, and erase them at the end. In the
+            # scrollback, which the cursor cannot reach, they stay.
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
             self._set(background)
             self._parts.append(b" " * size)

@@ -1,6 +1,6 @@
 """A terminal of libghostty as VT bytes that paint its screen, scrollback and state on a reset emulator of its size.
 
-The order of the parts is such that none changes an earlier one: the main screen behind the alternate one, scrollback,
+The parts are ordered so that none changes an earlier one: the main screen behind the alternate one, scrollback,
 the rows of the screen, the saved cursor, colours, modes, title, the cursor, the unfinished sequence (xterm's ctlseqs).
 """
 
@@ -38,11 +38,11 @@ from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowRenderer, p
 
 log = logging.getLogger(__name__)
 
-EXACT_LINES = 500  # of the scrollback, the newest, in which blanks are made sure of
-SMEARED = 100  # of these, the newest, that are painted one by one: 0.1 ms each
+EXACT_LINES = 500  # the newest lines of the scrollback, in which the style of blanks is checked
+SMEARED = 100  # the newest of these lines that are painted one by one: 0.1 ms each
 SHORTENED = 128 << 10  # bytes; above that it would cost most of the time that painting takes
 _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
-_PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # how the next character would look
+_PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
 _ALTERNATE_MODES = (1049, 1047, 47)
 _REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear what is painted, or save the cursor again
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
@@ -79,7 +79,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
     modes = make("modes", lambda: _REPAINTING.sub(b"", extra(terminal, _MODES)))
     shape = make("cursor shape", lambda: _shape(terminal))
     if shape:
-        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR says whether the cursor blinks
+        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR includes whether the cursor blinks
     behind, saved = make.both("main screen and saved cursor", lambda: _from_clone(terminal, scrollback))
     if not behind and is_alternate(terminal):
         behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
@@ -97,7 +97,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def end_overlong(terminal: Terminal) -> None:
-    """Cancel an unfinished sequence that is longer than what the terminal was told to keep: it cannot be painted."""
+    """Cancel an unfinished sequence that is longer than the terminal keeps, because it cannot be painted."""
     if unfinished(terminal) is None:
         feed(terminal, CANCEL)
 
@@ -120,7 +120,7 @@ def erase_cut_characters(terminal: Terminal) -> None:
 
 
 class Parts:
-    """Makes the parts of one snapshot and notes what had to be given up."""
+    """Makes the parts of one snapshot and records which could not be made."""
 
     def __init__(self) -> None:
         self.given_up: list[str] = []
@@ -130,7 +130,7 @@ class Parts:
         for form in forms:
             try:
                 return form()
-            except Exception as error:  # whatever it is, the rest of the screen can be shown
+            except Exception as error:  # after any failure, the rest of the screen can still be painted
                 self._note(name, error)
         return b""
 
@@ -152,7 +152,7 @@ class Parts:
 
 
 def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
-    """Paint what can only be seen by changing the terminal, so of a copy of it.
+    """Paint the parts that can be read only by changing the terminal, using a copy of it.
 
     Returns:
         The main screen, if it is behind the alternate one, up to the switch to that; and the saved cursor.
@@ -170,12 +170,12 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
 
 
 def _alternate_mode(terminal: Terminal) -> int:
-    """The private mode that the program used to switch to the alternate screen."""
+    """Return the private mode with which the program switched to the alternate screen."""
     return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
 
 
 def plain_rows(terminal: Terminal) -> bytes:
-    """The characters of the screen without styles, for when they cannot be painted with them."""
+    """Return the characters of the screen without styles, as a fallback."""
     rows = ([unpack(packed) for packed in row] for row in screen_cells(terminal))
     return b"\r\n".join(
         b"".join(cell.text or b"?" for cell in row if cell.wide != lib.GHOSTTY_CELL_WIDE_SPACER_TAIL).rstrip()
@@ -184,13 +184,13 @@ def plain_rows(terminal: Terminal) -> bytes:
 
 
 def cursor_position(terminal: Terminal) -> bytes:
-    """Puts the cursor where it is, without a style, for when that cannot be read."""
+    """Place the cursor without a style, as a fallback."""
     x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
     return b"\x1b[%d;%dH%b" % (y + 1, x + 1, _PLAIN)
 
 
 def _rows(terminal: Terminal, scrollback: int) -> bytes:
-    """The newest rows of the scrollback, and the screen. The cursor ends anywhere, without a style."""
+    """Paint the newest rows of the scrollback, and the screen. The cursor ends anywhere, without a style."""
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
@@ -198,9 +198,9 @@ def _rows(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
-    """The rows from `first` to the one above the screen, ready for the row below; and whether they wrap into that.
+    """Paint the rows from `first` to the one above the screen. Also return whether they wrap into the screen.
 
-    libghostty's formatter makes most of it; the lines that it gets wrong are painted one by one.
+    libghostty's formatter makes most of it; lines that it formats wrongly are painted one by one.
     """
     flags = row_flags(terminal, first, 0)
     # The first row of each line, and at the end the first row of the line that is not painted here.
@@ -227,9 +227,9 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 
 
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
-    """The rows that the formatter gets wrong: it leaves out links, and it ends lines in other places.
+    """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines elsewhere.
 
-    That is where a row wraps but has lost its last character, or wraps into a row that does not continue it.
+    This happens where a row wraps but has lost its last character, or wraps into a row that is no continuation.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = zip(wrapping, map(unpack, last_cells(terminal, wrapping)), strict=True)
@@ -239,10 +239,10 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
 
 
 def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
-    """The lines in which the formatter may have given blanks between words the colours of the first word.
+    """Return the lines in which the formatter may have given blanks the colours of the word before them.
 
-    Only the newest lines are looked at, without those that are painted exactly anyway: the formatter breaks these in
-    other places, so lines could not be counted across them.
+    Only the newest lines are checked, without those that are painted exactly anyway: the formatter breaks these
+    elsewhere, so that lines cannot be counted across them.
     """
     found: list[int] = []
     last = len(starts) - 1
@@ -255,18 +255,18 @@ def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]
 
 
 def _formatted(terminal: Terminal, starts: list[int]) -> bytes:
-    """The lines that begin in these rows, but for the last, each with its line feed."""
+    """Return the lines that start in these rows except the last one, each with its line feed."""
     if len(starts) < 2:
         return b""
     text = _format_lines(terminal, starts)
-    ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter stops at the last line with text
-    if ends < 1:  # it has found more lines than there are
+    ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter ends at the last line that has text
+    if ends < 1:  # it has found too many lines
         return b"".join(_painted(terminal, [*line]) for line in pairwise(starts))
     return b"%b\x1b[0m%b" % (_with_short_colours(text), b"\r\n" * ends)
 
 
 def _painted(terminal: Terminal, line: list[int]) -> bytes:
-    """One line, by its first row and the one behind it, with its line feed."""
+    """Paint one line, given its first row and the row after it, with its line feed."""
     return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False) + b"\r\n"
 
 
@@ -275,7 +275,7 @@ def _format_lines(terminal: Terminal, starts: list[int]) -> bytes:
 
 
 def _with_short_colours(text: bytes) -> bytes:
-    """libghostty's formatter writes 38;5;1 for what most programs write as 31; both look the same."""
+    """Replace 38;5;1, which libghostty's formatter writes, by the shorter 31, which means the same."""
     if len(text) > SHORTENED:
         return text
     for long, short in _COLOURS:
@@ -284,7 +284,7 @@ def _with_short_colours(text: bytes) -> bytes:
 
 
 def _colours(terminal: Terminal) -> bytes:
-    """Those that the program has set itself (OSC 4, 10, 11, 12)."""
+    """Return the colours that the program has set (OSC 4, 10, 11, 12)."""
     parts: list[bytes] = []
     now, default = get_palette(terminal, "COLOR_PALETTE"), get_palette(terminal, "COLOR_PALETTE_DEFAULT")
     if now != default:
@@ -299,25 +299,25 @@ def _colours(terminal: Terminal) -> bytes:
 
 
 def _names(terminal: Terminal) -> bytes:
-    """Title (OSC 2) and working directory (OSC 7)."""
-    said = ((number, _CONTROL.sub(b"", get_bytes(terminal, name))) for number, name in ((2, "TITLE"), (7, "PWD")))
-    return b"".join(b"\x1b]%d;%b\x1b\\" % (number, text) for number, text in said if text)
+    """Return the title (OSC 2) and the working directory (OSC 7)."""
+    texts = ((number, _CONTROL.sub(b"", get_bytes(terminal, name))) for number, name in ((2, "TITLE"), (7, "PWD")))
+    return b"".join(b"\x1b]%d;%b\x1b\\" % (number, text) for number, text in texts if text)
 
 
 def _shape(terminal: Terminal) -> bytes:
-    """The cursor's (DECSCUSR), unless it is the default, which `runtime.screen` makes one that nobody can ask for."""
+    """Return the cursor's shape (DECSCUSR) unless it is the default (see `runtime.screen`)."""
     shape, blinks = cursor_look(terminal)
     return b"\x1b[%d q" % (_SHAPES[shape] - blinks) if shape in _SHAPES else b""
 
 
 def _saved_cursor(clone: Terminal) -> bytes:
-    """Saves (DECSC) what `clone` has saved, by restoring it there."""
+    """Paint the saved cursor (DECSC), which is read by restoring it in `clone`."""
     feed(clone, b"\x1b8")
     return _cursor(clone) + b"\x1b7"
 
 
 def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
-    """Puts the cursor where it is, with its style; a pending wrap is made by printing the last character again."""
+    """Place the cursor with its style. A pending wrap is recreated by printing the last character again."""
     x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
     region = _REGION.search(modes)
     top = int(region[1]) - 1 if region and _ORIGIN in modes else 0
@@ -331,6 +331,6 @@ def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
 
 
 def _is_second_half(terminal: Terminal, x: int, y: int) -> bool:
-    """Whether this cell belongs to the wide character before it."""
+    """Return whether this cell is the second half of a wide character."""
     packed = row_cells(at(terminal, 0, y), x + 1)[x]
     return bool(cell(packed, "WIDE", "int") == lib.GHOSTTY_CELL_WIDE_SPACER_TAIL)

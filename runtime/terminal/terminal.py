@@ -182,7 +182,7 @@ class Terminal:
         if signum == signal.SIGINT:
             self.viewers.skip_backlog()
         group = 0 if self._reader.ended else os.tcgetpgrp(self._fd)
-        # 0 is what the kernel says of a terminal without one; to killpg it would be our own.
+        # The kernel returns 0 for a terminal without a foreground group; killpg would take that for our own group.
         self._child.signal_group(signum, group or None)
 
     # ---- subscribers
@@ -223,7 +223,7 @@ class Terminal:
         return self._tracker.current()
 
     def retire(self) -> None:
-        """Nobody will attach any more: let go when the viewers that are still reading have finished."""
+        """Accept no more viewers, and release everything when the viewers that still read have finished."""
         self._retired = True
         self._release()
 

@@ -39,7 +39,7 @@ class InotifyEvent(NamedTuple):
 
 
 class Inotify:
-    """One queue of events. Whoever makes it closes it."""
+    """One queue of events. Its creator closes it."""
 
     def __init__(self) -> None:
         """Raises `OSError`: EMFILE if this user has too many of them, or this process too many descriptors."""
