@@ -183,7 +183,7 @@ async def test_old_output_is_read_from_disk_and_newer_output_from_memory(client:
 
 @SMALL_JOURNALS
 async def test_a_reader_of_old_output_does_not_slow_the_program_down(client: Client) -> None:
-    script = f"{PRINT_NUMBERS}; sys.stdin.read(1); sys.stdout.buffer.write(b'x' * 3_000_000)"
+    script = f"{PRINT_NUMBERS}; sys.stdout.flush(); sys.stdin.read(1); sys.stdout.buffer.write(b'x' * 3_000_000)"
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", script], stdin=True)
     await client.ask("process.wait", id="p", log={"text": f"{LINES - 1:08d}"})
     old = client.call("process.attach", {"id": "p", "input": "i"}, generous=False, window=1000)
