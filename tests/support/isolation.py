@@ -30,6 +30,7 @@ PERSONAL_NAMES = {
     "VISUAL",
     "ZDOTDIR",
     "PYTHONSTARTUP",
+    "PYTHONUNBUFFERED",
     "SHELL",
     "OLDPWD",
 }
