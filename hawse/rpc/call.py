@@ -9,8 +9,7 @@ import msgspec
 
 from hawse.api.rights import ALL
 from hawse.link import StreamLink
-from hawse.wire import Call as CallMessage
-from hawse.wire import Connection, FrameSource, HawseError, Principal
+from hawse.wire import Call as CallMessage, Connection, FrameSource, HawseError, Principal
 from hawse.wire.messages import to_raw
 
 log = logging.getLogger(__name__)

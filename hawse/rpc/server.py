@@ -10,8 +10,6 @@ from hawse.rpc import Dispatcher, typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import (
     Call as CallMessage,
-)
-from hawse.wire import (
     Cancel,
     Connection,
     Credit,

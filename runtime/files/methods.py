@@ -2,8 +2,7 @@
 
 import os
 
-from hawse.api import Nothing
-from hawse.api import files as api
+from hawse.api import Nothing, files as api
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, handles, serves
 from hawse.rpc.call import ServerCall

@@ -10,8 +10,7 @@ from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 
 from runtime.journal.journal import Journal
-from runtime.screen.ghostty import extra
-from runtime.screen.ghostty import unfinished as unfinished_sequence
+from runtime.screen.ghostty import extra, unfinished as unfinished_sequence
 from runtime.screen.plain_text import SHORTEST, is_plain, skippable
 from runtime.screen.snapshot import end_overlong, erase_cut_characters, paint
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from hawse.api import Nothing
-from hawse.api import processes as api_processes
+from hawse.api import Nothing, processes as api_processes
 from hawse.api.processes import ProcessInfo
 from hawse.api.sessions import (
     SessionCreate,

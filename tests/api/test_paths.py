@@ -4,8 +4,7 @@ import json
 import os
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.api.paths import from_text, to_text
 

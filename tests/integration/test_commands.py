@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import psutil
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import hawse
 from hawse.client import Sandbox

@@ -4,8 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from hypothesis import assume, settings
-from hypothesis import strategies as st
+from hypothesis import assume, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from hawse.wire import (

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.wire import Connection, FairWriter, HawseError, Kind, Limits, Ping
 from hawse.wire.frames import HEADER_SIZE, decode_frame

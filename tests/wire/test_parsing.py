@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.wire import Connection, RemoteProtocolError, Role
 from hawse.wire.messages import CHANNEL_MAX, from_client

@@ -1,8 +1,7 @@
 """Receiving: what violates the protocol ends the connection with a typed error, a malformed call only the call."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hawse.wire import (
     ERRORS,

@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.wire import Limits, RemoteProtocolError, StreamDecoder, encode_stream
 from hawse.wire.frames import HEADER_SIZE

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hawse.api import Params
-from hawse.api import files as api
+from hawse.api import Params, files as api
 from hawse.api.paths import from_text, to_text
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.event_stream import EventStreamCall, iterate

@@ -1,7 +1,6 @@
 """Delays between attempts."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.client.base.backoff import Backoff
 

@@ -1,8 +1,7 @@
 """The offset of a stream: repeated bytes are dropped, gaps are errors."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import RemoteProtocolError

@@ -3,8 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.client.base.errors import BusyError, ClientClosedError
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer

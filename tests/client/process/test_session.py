@@ -7,8 +7,7 @@ from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.process.exec import ExecCall
 from hawse.client.process.session import SessionResult
-from hawse.wire import Call as CallMessage
-from hawse.wire import HawseError, Kind
+from hawse.wire import Call as CallMessage, HawseError, Kind
 from tests.support.client import MemoryConnection
 
 

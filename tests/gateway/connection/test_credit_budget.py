@@ -1,7 +1,6 @@
 """The credit budget: bounded in total, with a minimum for each channel."""
 
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gateway.connection.credit_budget import QUANTUM, CreditBudget

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gateway.http.sse import SseEncoder, marks, message, since
 from gateway.http.upstream_call import UpstreamItem

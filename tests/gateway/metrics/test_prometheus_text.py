@@ -2,8 +2,7 @@
 
 import math
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.metrics.prometheus_text import Exposition, Family, Histogram

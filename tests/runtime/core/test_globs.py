@@ -3,8 +3,7 @@
 import fnmatch
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.wire import HawseError
 from runtime.core.globs import Filter, Glob

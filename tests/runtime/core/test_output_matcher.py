@@ -4,8 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.wire import HawseError
 from runtime.core.output_matcher import CARRY, GROUP_LIMIT, WINDOW, Matcher, MatchSpan, Stripper

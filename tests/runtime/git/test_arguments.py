@@ -3,8 +3,7 @@
 import subprocess
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.api.git import GitCredentials
 from hawse.wire import HawseError

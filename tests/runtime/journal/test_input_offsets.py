@@ -1,8 +1,7 @@
 """Input is applied exactly once, whatever is sent again."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from hawse.wire import HawseError
 from runtime.journal.input_offsets import KEPT_IDS, InputOffsets

@@ -1,8 +1,7 @@
 """The journal against a plain `bytes` model."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hawse.wire import HawseError

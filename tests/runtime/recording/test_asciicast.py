@@ -1,8 +1,7 @@
 import json
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.api.types import Exit
 from runtime.recording.asciicast import CastClock, CastText, event, exit_status, header

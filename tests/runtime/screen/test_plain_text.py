@@ -1,7 +1,6 @@
 """What may be skipped of plain text, and what may not."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from runtime.screen.plain_text import is_plain, skippable
 

@@ -3,8 +3,7 @@
 import logging
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 from pyghostty import Terminal
 from pyghostty._ffi import check, ffi, lib
 from pyghostty.core import init_sized

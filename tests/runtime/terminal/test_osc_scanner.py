@@ -1,7 +1,6 @@
 """Operating system commands in output, wherever it is cut."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from runtime.terminal.osc_scanner import LIMIT, Osc, OscScanner
 

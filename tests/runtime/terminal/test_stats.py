@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 from runtime.terminal.stats import TerminalStats

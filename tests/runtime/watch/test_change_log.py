@@ -1,7 +1,6 @@
 """The log of a watch against a plain list."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hawse.api.watches import WatchedChange
 from runtime.watch import change_log as watch_log
