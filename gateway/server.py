@@ -78,7 +78,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             print(line)
         address = _address(settings.host, listener)
         print(f"  {address}/#token={quote(token, safe='')}")
-        print(f"  to look only: {address}/#token={quote(viewer_token, safe='')}", flush=True)
+        print(f"  read-only: {address}/#token={quote(viewer_token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever

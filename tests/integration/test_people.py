@@ -14,7 +14,7 @@ CAT = ["sh", "-c", "stty raw -echo; echo ready; exec cat"]
 
 
 def viewer_token(stack: Stack) -> str:
-    found = re.search(r"to look only: \S+#token=(\S+)", "\n".join(stack.printed))
+    found = re.search(r"read-only: \S+#token=(\S+)", "\n".join(stack.printed))
     assert found is not None, stack.printed
     return found[1]
 

@@ -61,7 +61,7 @@ class Stack:
     @property
     def viewer_token(self) -> str:
         """Of those who may only look."""
-        found = re.search(r"to look only: \S+#token=(\S+)", "\n".join(self.printed))
+        found = re.search(r"read-only: \S+#token=(\S+)", "\n".join(self.printed))
         assert found is not None, self.printed
         return found[1]
 
@@ -134,7 +134,7 @@ class Stack:
         async for line in process.stdout:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
-            if "to look only" in text and not ready.done():  # the last line that it prints
+            if "read-only: " in text and not ready.done():  # the last line that it prints
                 ready.set_result(re.findall(r"http://\S+#token=\S+", "\n".join(self.printed))[0])
         if not ready.done():
             ready.set_exception(RuntimeError("the gateway did not start:\n" + "\n".join(self.printed)))
