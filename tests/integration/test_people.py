@@ -98,6 +98,7 @@ async def test_a_take_over_is_announced_and_later_input_is_refused_with_its_offs
             await until_output(bob_again, b"mine too")
 
 
+@pytest.mark.soak  # measures time: the gateway has to be back within the 3 s of REJOIN_TIMEOUT
 async def test_participants_and_the_lease_survive_a_killed_gateway(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
