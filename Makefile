@@ -45,7 +45,7 @@ vitest: web-modules ## the TypeScript tests
 
 e2e: dev web ## the browser tests (ARGS="-k resize": options of pytest)
 	@scripts/need_tools.sh
-	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e -n 5 --dist worksteal $(ARGS)
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e -n 3 --dist worksteal $(ARGS)
 
 lint: dev ## ruff's rules
 	$(BIN)/ruff check
