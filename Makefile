@@ -7,7 +7,10 @@
 
 BIN := .venv/bin
 BUNDLE := gateway/_web/index.html
+SERVERS := $(PATH):/usr/sbin# Debian's folder of servers, which is not on the PATH of a user
+APPS := build/apps/venv/.hawse-stamp build/apps/node/.hawse-stamp
 WEB_MODULES := web/node_modules/.hawse-stamp
+KERNELS := tests/kernels/node_modules/.hawse-stamp
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name coverage -o -name dist \) -prune -o -type f ! -name '*.tsbuildinfo' -print 2>/dev/null)
 ARGS ?=
 
@@ -17,8 +20,8 @@ export PYTHON UPGRADE
 WORKERS ?= 4
 PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz build release generate pins \
-	clean dev web web-modules
+.PHONY: help run test test-apps check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz build release generate \
+	pins clean dev web web-modules
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,14 +32,20 @@ run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081"
 test: ## run all tests: pytest, vitest, and a real Chromium against a real gateway; ends with a summary
 	@scripts/stages.sh pytest soak vitest e2e
 
+test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js, nginx, Prometheus, … (downloads 500 MB)
+	@scripts/need_tools.sh
+	@PATH="$(SERVERS)" scripts/need_tools.sh e2e/apps/debian-packages.txt
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && \
+	PATH="$(SERVERS)" scripts/pytest.sh e2e/apps --packages e2e/apps/debian-packages.txt --timeout 300 -n 3 --dist worksteal $(ARGS)
+
 check: ## before a commit: lint, format, types, all tests but the long ones and the browser's; ends with a summary
 	@scripts/stages.sh lint format types web-check pytest vitest
 
-pytest: dev web ## the Python tests but the long ones (ARGS="tests/wire -k frame": options of pytest)
+pytest: dev web $(KERNELS) ## the Python tests but the long ones (ARGS="tests/wire -k frame": options of pytest)
 	@scripts/need_tools.sh
 	$(PYTEST) -m 'not soak' $(ARGS)
 
-soak: dev web ## the long Python tests. They measure memory and times, so only two run at once
+soak: dev web $(KERNELS) ## the long Python tests. They measure memory and times, so only two run at once
 	@scripts/need_tools.sh
 	scripts/pytest.sh -n 2 --dist worksteal -m soak $(ARGS)
 
@@ -45,7 +54,7 @@ vitest: web-modules ## the TypeScript tests
 
 e2e: dev web ## the browser tests (ARGS="-k resize": options of pytest)
 	@scripts/need_tools.sh
-	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e -n 3 --dist worksteal $(ARGS)
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e --ignore e2e/apps -n 3 --dist worksteal $(ARGS)
 
 lint: dev ## ruff's rules
 	$(BIN)/ruff check
@@ -59,7 +68,7 @@ types: dev ## mypy
 web-check: web-modules ## biome and tsc
 	cd web && npm run check
 
-coverage: dev web ## the Python tests with branch coverage; build/coverage/index.html
+coverage: dev web $(KERNELS) ## the Python tests with branch coverage; build/coverage/index.html
 	@scripts/need_tools.sh
 	$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html $(ARGS)
 
@@ -69,8 +78,8 @@ coverage-wire: dev ## fail unless the tests of hawse/wire that are not random co
 bench: dev web ## run the benchmarks and compare with the project's targets
 	$(BIN)/python -m bench $(ARGS)
 
-fuzz: dev ## feed screens with random output for ten minutes (ARGS="--seconds 60"): no snapshot may fail
-	$(BIN)/python -m tests.fuzz.screens $(ARGS)
+fuzz: dev ## feed each parser with hostile input for ten minutes in all (ARGS="wire osc --seconds 60"): no case may fail
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 build: dev web ## dist/: an sdist and a wheel that contain the browser client
 	rm -rf dist
@@ -82,7 +91,7 @@ release: dev web ## make a release: VERSION=1.2.3 (scripts/release.sh)
 generate: dev ## write what derives from hawse/api: TypeScript types, docs/methods.md, docs/openapi.json
 	$(BIN)/python -m scripts.generate
 
-pins: ## write requirements/*.txt again (UPGRADE=1: with the newest versions)
+pins: ## write requirements/*.txt and e2e/apps/requirements.txt again (UPGRADE=1: with the newest versions)
 	scripts/pins.sh
 
 clean: ## remove everything that was built or installed here
@@ -106,6 +115,22 @@ web-modules: $(WEB_MODULES)
 $(WEB_MODULES): web/package.json web/package-lock.json
 	@scripts/need_node.sh
 	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+build/apps/venv/.hawse-stamp: e2e/apps/requirements.txt
+	@scripts/apps_venv.sh
+	@touch $@
+
+build/apps/node/.hawse-stamp: e2e/apps/package.json e2e/apps/package-lock.json e2e/apps/.npmrc
+	@scripts/need_node.sh
+	@mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci
+	@touch $@
+
+$(KERNELS): tests/kernels/package.json tests/kernels/package-lock.json
+	@scripts/need_node.sh
+	cd tests/kernels && npm ci --no-audit --no-fund
 	@touch $@
 
 $(BUNDLE): $(WEB_MODULES) $(WEB_SOURCES)

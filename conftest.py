@@ -23,5 +23,16 @@ class FailuresAtOnce:
             terminal.write_line(f"FAILED {report.nodeid} ({report.when}, after {report.duration:.1f} s)")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the tests with the longest time limits first, so that no process of pytest-xdist ends long after others."""
+    items.sort(key=_time_limit, reverse=True)
+
+
+def _time_limit(item: pytest.Item) -> float:
+    """The seconds of the marker `timeout`; 0 without it."""
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker is not None else 0.0
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(FailuresAtOnce(config))

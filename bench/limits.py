@@ -1,7 +1,8 @@
 """The machine's upper limits: a WebSocket server in C that only echoes or pushes, and a loop that only reads a PTY.
 
 `python -m bench.limits PORT` serves ws://…/echo and /push. `python -m bench.limits pty COMMAND` runs COMMAND on a PTY,
-reads its output to the end and prints MB/s and CPU seconds per 100 MB.
+reads its output to the end and prints MB/s and CPU seconds per 100 MB. `python -m bench.limits code SOURCE COUNT` runs
+SOURCE in a Python kernel with jupyter_client alone and prints the time of each run in milliseconds.
 """
 
 import asyncio
@@ -75,8 +76,35 @@ def read_pty(command: str) -> tuple[float, float]:
     return total / 1e6 / took, spent / total * 1e8
 
 
+async def run_code(source: str, count: int) -> list[float]:
+    """Milliseconds of each run, with the kernel's client as the examples of jupyter_client use it."""
+    from jupyter_client.manager import AsyncKernelManager
+
+    manager = AsyncKernelManager(kernel_name="python3")
+    await manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    await client.wait_for_ready()
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        request = client.execute(source)
+        while True:
+            message = await client.get_iopub_msg()
+            idle = message["msg_type"] == "status" and message["content"]["execution_state"] == "idle"
+            if idle and message["parent_header"].get("msg_id") == request:
+                break
+        await client.get_shell_msg()
+        times.append((time.perf_counter() - start) * 1e3)
+    client.stop_channels()
+    await manager.shutdown_kernel(now=True)
+    return times
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "pty":
         print(*read_pty(sys.argv[2]))
+    elif sys.argv[1] == "code":
+        print(*asyncio.run(run_code(sys.argv[2], int(sys.argv[3]))))
     else:
         uvloop.run(serve(int(sys.argv[1])))

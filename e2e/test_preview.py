@@ -137,6 +137,20 @@ async def test_a_page_opens_a_websocket_of_a_program_that_compares_origin_with_h
         await expect(page).to_have_title("connected")
 
 
+async def test_a_script_cannot_set_a_cookie_for_another_preview(site: tuple[Stack, Site], page: Page) -> None:
+    _, vite = site
+    async with vite.sandbox.process([sys.executable, program.__file__]) as process:
+        port = await process.wait_for_log(pattern=r"^\d+\n")
+        other = await vite.sandbox.ports.expose(int(port.text))
+        await page.goto(f"{other.url}seen")
+        await page.evaluate("document.cookie = 'own=1'")
+        await page.goto(vite.preview.url)
+        await page.evaluate("document.cookie = 'sid=1; Domain=localhost'")
+        await page.goto(f"{other.url}seen")
+        headers = dict(json.loads(await page.inner_text("body"))["headers"])
+        assert headers.get("cookie") == "own=1"
+
+
 async def test_a_revoked_address_shows_an_error_page(site: tuple[Stack, Site], page: Page) -> None:
     _, vite = site
     await vite.sandbox.ports.unexpose(vite.preview.port)

@@ -147,6 +147,27 @@ async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_conn
         assert one == other
 
 
+@pytest.mark.timeout(120)
+async def test_a_page_whose_idle_connections_are_dead_reconnects_in_one_attempt(open_page: Open, stack: Stack) -> None:
+    """Right after the page has loaded, the browser keeps idle connections to send its next requests on."""
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        lost = proxy.lose()
+        assert lost > 1, "the browser has no idle connection, so this tests nothing"
+        await view.page.evaluate(
+            """() => {
+              window.phases = [];
+              window.hawse.client.onState(() => window.phases.push(window.hawse.state().connection));
+            }"""
+        )
+        await view.page.evaluate("window.dispatchEvent(new Event('online'))")  # the page probes its connection
+        await view.until("() => window.hawse.state().connection !== 'live'")
+        await view.until_live()
+        assert (await view.page.evaluate("window.phases")).count("connecting") == 1
+        await view.run("echo aga''in")
+        await view.until_text("again")
+
+
 def _ten_seconds() -> None:
     """The duration of the interruption is what the test is about."""
     time.sleep(10)

@@ -27,5 +27,5 @@ echo "output as it is printed (server-sent events):"
 curl -sSN -H "Authorization: Bearer $token" -H "Accept: text/event-stream" -H "Content-Type: application/json" \
     -d '{"command": "for n in 1 2 3; do echo $n; sleep 0.1; done"}' "$box/exec"
 
-echo "an error has a code and says whether a retry is safe:"
+echo "an error has a code, and retryable is true if a retry is safe:"
 call file.stat '{"path": "/nothing-here"}' 2>/dev/null || true

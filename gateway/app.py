@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -14,19 +14,27 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import VERSION
+from gateway.access_methods import AccessMethods
 from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.credentials import Credentials
 from gateway.auth.tickets import LIFETIME, Tickets
+from gateway.auth.uses import OpenUses
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
+from gateway.http.endpoint import REQUESTS, HttpEndpoint, RequestAdmission
 from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
 from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.preview.addresses import PreviewAddresses
 from gateway.preview.proxy import PreviewProxy
-from gateway.providers.base import Provider
+from gateway.runtime_calls import LinkedRuntimeCalls
+from gateway.sandboxes.feed import SandboxFeed
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.methods import SandboxMethods
 from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
+from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Limits
 
 log = logging.getLogger(__name__)
@@ -61,27 +69,36 @@ async def require_upgrade(request: Request) -> Response:
 
 
 def create_app(
-    access_policy: AccessPolicy,
-    provider: Provider,
+    credentials: Credentials,
+    sandboxes: Sandboxes,
     *,
+    hosts: Iterable[str] = (),
+    origins: Iterable[str] = (),
     limits: Limits | None = None,
     max_connections: int = 1024,
     web: ASGIApp | None = None,
     preview_host: str | None = None,
 ) -> Starlette:
-    """Create the application; `app.state.connect` is its `ConnectEndpoint`.
+    """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
     Args:
-        access_policy: Checks hosts, origins and tokens.
-        provider: Starts and lists sandboxes.
+        credentials: The tokens, links and sessions.
+        sandboxes: Starts and lists sandboxes.
+        hosts: Names that the gateway is reached by, beside localhost and IP addresses.
+        origins: Origins whose pages may call, beside the gateway's own.
         limits: What `welcome` announces. None: the defaults.
         max_connections: How many clients may be connected at once.
         web: Serves the pages. None: the files of `gateway/_web`.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
     """
     tickets = Tickets(time.monotonic)
-    methods = GatewayMethods(provider, viewer_token=access_policy.viewer_token, preview_host=preview_host)
-    connect = ConnectEndpoint(access_policy, tickets, limits or Limits(), max_connections)
+    access_policy = AccessPolicy(credentials, tickets, hosts=hosts, origins=origins)
+    uses = OpenUses()
+    credentials.on_ended.append(uses.end)
+    admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses)
+    methods = [GatewayMethods(preview_host=preview_host), AccessMethods(credentials, uses)]
+    feed = SandboxFeed(sandboxes)
+    connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections)
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
@@ -91,37 +108,39 @@ def create_app(
         return json_response({"status": "ok", "version": VERSION})
 
     async def issue_ticket(request: Request) -> Response:
-        headers = request.scope["headers"]
         try:
-            principal = access_policy.admit(headers, request.scope["scheme"])
-            return json_response({"ticket": tickets.issue(principal), "expires_in": int(LIFETIME)}, 201)
+            identity = access_policy.admit(request.scope)
+            return json_response({"ticket": tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
         except HawseError as error:
             return error_response(error)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with asyncio.TaskGroup() as tasks:
-            connect.links = Links(provider, tasks, [methods])
+        async with sandboxes.running(), credentials.running(), asyncio.TaskGroup() as tasks:
+            connect.links = Links(sandboxes, tasks, [*methods, SandboxMethods(sandboxes, feed)])
+            sandboxes.calls = LinkedRuntimeCalls(links)
+            task = tasks.create_task(feed.run(), name="sandbox.watch")
             yield
+            sandboxes.calls = None
+            task.cancel()
             connect.links.stop()
-            await provider.close()
 
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
-            Route("/metrics", MetricsEndpoint(access_policy, provider, connect, links).__call__, methods=["GET"]),
+            Route("/metrics", MetricsEndpoint(access_policy, sandboxes, connect, links).__call__, methods=["GET"]),
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
-            Route(PATH, RecordingDownloads(access_policy, tickets, links).__call__, methods=["GET"]),
+            Route(PATH, HttpEndpoint(admission, RecordingDownloads(links).read, ticket=True), methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
             Route("/v1/connect", require_upgrade),
-            *rest.routes(access_policy, links),
+            *rest.routes(admission, links),
             Mount("/", web or pages()),
         ],
         middleware=[
             Middleware(
                 PreviewProxy,
                 access_policy=access_policy,
-                provider=provider,
+                sandboxes=sandboxes,
                 links=links,
                 addresses=PreviewAddresses(preview_host),
             ),
@@ -131,4 +150,5 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.connect = connect
+    app.state.tickets = tickets
     return app

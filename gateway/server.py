@@ -20,22 +20,28 @@ from starlette.applications import Starlette
 
 from gateway import log_config as logs
 from gateway.app import create_app
-from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.credentials import Credentials
 from gateway.connection.endpoint import ConnectEndpoint
+from gateway.http.endpoint import REQUESTS
 from gateway.preview.proxy import AT_ONCE
 from gateway.providers.base import Capabilities, ProviderError
 from gateway.providers.registry import ProviderOptions, create_provider
 from gateway.providers.state_directory import StateDirectory, StateError
+from gateway.sandboxes.admission import Admission, Capacity
+from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.settings import Settings, SettingsError
+from gateway.store.base import StoreError
+from gateway.store.redis import RedisStore
+from gateway.store.sqlite import SqliteStore
 from gateway.transport import listener as sockets
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
-from hawse.api.gateway import SandboxInfo
+from hawse.api.sandboxes import SandboxInfo, SandboxLimits
 
 log = logging.getLogger(__name__)
 
-# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, and previews.
-SPARE_CONNECTIONS: Final = 512 + AT_ONCE
+# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, the HTTP API, and previews.
+SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE
 SPARE_FILES: Final = 64  # beside sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
@@ -44,6 +50,11 @@ CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
 END_TIMEOUT: Final = 0.5  # s for their requests to end by themselves
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
+NETWORKS: Final = {
+    "none": "their programs have no network",
+    "private": "their programs reach only each other; --network host lets them reach the network of this machine",
+    "host": "their programs reach the network of this machine, services on its loopback interface included",
+}
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -54,31 +65,43 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         logs.configure(verbose=verbose, form=settings.log_format)
         state = StateDirectory(settings.state)
         token = settings.token or state.token()
-        viewer_token = state.token("token.viewer")
         options = ProviderOptions(
-            state=state, isolation=settings.isolation, quota=settings.quota, log_format=settings.log_format
+            state=state,
+            isolation=settings.isolation,
+            image=settings.image,
+            oci_runtime=settings.oci_runtime,
+            network=settings.network,
+            quota=settings.quota,
+            log_format=settings.log_format,
         )
         provider = create_provider(settings.provider, options)
+        store = SqliteStore(state.root / "store.db") if settings.store is None else RedisStore(settings.store)
+        sandboxes = Sandboxes(
+            store,
+            {settings.provider: provider},
+            idle_timeout=settings.idle_timeout,
+            pool=settings.pool,
+            admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
+        )
         listener = _listen(settings.host, settings.port)
-    except (SettingsError, StateError, ProviderError) as error:
+    except (SettingsError, StateError, ProviderError, StoreError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
-    hosts = [settings.host, *settings.hosts]
-    access_policy = AccessPolicy(token, viewer_token=viewer_token, hosts=hosts, origins=settings.origins)
     app = create_app(
-        access_policy,
-        provider,
+        Credentials(token, store),
+        sandboxes,
+        hosts=[settings.host, *settings.hosts],
+        origins=settings.origins,
         limits=settings.limits,
         max_connections=settings.max_connections,
         preview_host=settings.preview_host,
     )
 
     async def announce() -> None:
-        for line in _isolation_lines(await provider.capabilities(), await provider.discover()):
+        for line in _isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
         address = _address(settings.host, listener)
-        print(f"  {address}/#token={quote(token, safe='')}")
-        print(f"  read-only: {address}/#token={quote(viewer_token, safe='')}", flush=True)
+        print(f"  {address}/#token={quote(token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever
@@ -104,7 +127,7 @@ class GatewayServer(uvicorn.Server):
             await self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes go on."""
+        """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes continue."""
         for server in self.servers:
             server.close()
         log.info("= shutting down, %d clients", self._connect.client_count)
@@ -170,7 +193,8 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         interface="asgi3",
         log_config=None,
         access_log=False,  # it would log tickets
-        proxy_headers=False,  # X-Forwarded-For of a client is not trusted
+        proxy_headers=bool(settings.proxies),  # X-Forwarded-For and -Proto of other clients are not trusted
+        forwarded_allow_ips=list(settings.proxies),
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
@@ -194,6 +218,21 @@ def _allow_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
+    """List what is enforced and what is not."""
+    known = capabilities.enforcement
+    things = {
+        "a user of its own for each sandbox": known.user,
+        "a filter of system calls": known.system_calls,
+        "sizes of file systems in memory": known.memory_files,
+        **{f"limits of {name}": name in capabilities.limits for name in SandboxLimits.__struct_fields__},
+    }
+    for title, wanted in (("enforced", True), ("not enforced", False)):
+        names = [name for name, enforced in things.items() if enforced is wanted]
+        if names:
+            yield f"  {title}: {', '.join(names)}"
+
+
 def _address(host: str, listener: socket.socket) -> str:
     name = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
     return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
@@ -204,7 +243,8 @@ def _isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo
     if capabilities.isolation == "none":
         yield f"! sandboxes are NOT isolated: plain processes of this user ({capabilities.isolation_reason})"
     else:
-        yield f"  sandboxes are isolated by {capabilities.isolation}"
+        yield f"  sandboxes are isolated by {capabilities.isolation}; {NETWORKS[capabilities.networks[0]]}"
+        yield from _enforcement_lines(capabilities)
     for sandbox in sandboxes:
         if sandbox.state == "running" and sandbox.isolation != capabilities.isolation:
             yield f"! sandbox {sandbox.id} is already running, with isolation: {sandbox.isolation or 'unknown'}"

@@ -8,10 +8,13 @@ from pathlib import Path
 
 from gateway.auth.access_policy import split_host, split_origin
 from gateway.providers.local import RequestedIsolation
+from gateway.sandboxes.lifecycle import IDLE_TIMEOUT
+from hawse.api.sandboxes import Network
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 
 DEFAULT_STATE = Path("~/.local/state/hawse")
+STORES = ("redis://", "rediss://", "unix://")
 MAX_CONNECTIONS = 1024  # clients at once
 TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
 
@@ -33,12 +36,20 @@ class Settings:
         port: The port. 0: a free one.
         token: The owner's token. None: the one in the state directory.
         provider: The name of the provider of sandboxes.
-        isolation: What sandboxes run in.
+        isolation: What sandboxes of the local provider run in.
+        image: The image of sandboxes that name none. None: the provider's default.
+        oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
+        network: What the programs of isolated sandboxes can connect to.
         hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
         origins: Origins whose pages may call, beside the gateway's own.
+        proxies: IP addresses and networks of reverse proxies, whose X-Forwarded-For and X-Forwarded-Proto are used.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         max_connections: How many clients may be connected at once.
         quota: Bytes that the API may leave in a workspace. None: unlimited.
+        store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
+        max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
+        pool: How many sandboxes are started in advance, for creations without an image, network or limits.
+        idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
         log_format: The format of the logs of the gateway and of the runtimes.
         limits: What `welcome` announces.
     """
@@ -49,11 +60,19 @@ class Settings:
     token: str | None = None
     provider: str = "local"
     isolation: RequestedIsolation = "auto"
+    image: str | None = None
+    oci_runtime: str | None = None
+    network: Network = "private"
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
+    proxies: Sequence[str] = ()
     preview_host: str | None = "localhost"
     max_connections: int = MAX_CONNECTIONS
     quota: int | None = None
+    store: str | None = None
+    max_sandboxes: int | None = None
+    pool: int = 0
+    idle_timeout: float = IDLE_TIMEOUT
     log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
 
@@ -71,6 +90,14 @@ class Settings:
             raise SettingsError(f"--log-format {self.log_format}: choose one of {', '.join(FORMS)}")
         if self.quota is not None and self.quota < 1:
             raise SettingsError(f"--quota must be at least 1 byte, not {self.quota}")
+        if self.max_sandboxes is not None and self.max_sandboxes < 1:
+            raise SettingsError(f"--max-sandboxes must be at least 1, not {self.max_sandboxes}")
+        if self.store is not None and not self.store.startswith(STORES):
+            raise SettingsError(f"--store {self.store}: expected a URL that begins with {', '.join(STORES)}")
+        if self.pool < 0:
+            raise SettingsError(f"--pool must be at least 0, not {self.pool}")
+        if self.idle_timeout <= 0:
+            raise SettingsError(f"--idle-timeout must be above 0, not {self.idle_timeout:g}")
         if self.max_connections < 1:
             raise SettingsError(f"--max-connections must be at least 1, not {self.max_connections}")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):
@@ -80,6 +107,13 @@ class Settings:
                 split_host(host, "http")
             except ValueError as error:
                 raise SettingsError(f"--allow-host: {error}; expected a name such as example.org") from error
+        for proxy in self.proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError as error:
+                raise SettingsError(
+                    f"--trust-proxy: {error}; expected an IP address or a network such as 10.0.0.0/8"
+                ) from error
         for origin in self.origins:
             try:
                 split_origin(origin)

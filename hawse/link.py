@@ -6,9 +6,11 @@ handled in `data_received`, and data to send is pulled while the transport accep
 
 import asyncio
 import logging
+import socket
+import struct
 from collections import deque
 from collections.abc import Iterator
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from hawse.wire import (
     Connection,
@@ -31,6 +33,20 @@ STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to 
 CLOSE_TIMEOUT = 5.0  # seconds the other end has to read the last messages; else it could keep the link open
 
 
+class PeerCredentials(NamedTuple):
+    """The process at the other end of a Unix socket, or the one that called `listen` there (SO_PEERCRED, unix(7)).
+
+    Attributes:
+        pid: Its number in our PID namespace. 0: it is in none that we see.
+        uid: Its user in our user namespace.
+        gid: Its group.
+    """
+
+    pid: int
+    uid: int
+    gid: int
+
+
 class LinkReceiver(Protocol):
     """The owner of a link. Both methods are called in the event loop and must not block or raise."""
 
@@ -43,22 +59,40 @@ class LinkReceiver(Protocol):
         ...
 
 
+def credentials(transport: asyncio.BaseTransport) -> PeerCredentials | None:
+    """Return the process at the other end of a transport. None if it is no Unix socket."""
+    end = transport.get_extra_info("socket")
+    if end is None or end.family != socket.AF_UNIX:
+        return None
+    size = struct.calcsize("3i")
+    return PeerCredentials(*struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)))
+
+
 class StreamLink(asyncio.Protocol):
     """One end of a link. After sending through `connection`, call `flush`; after adding to a source, call `wake`."""
 
-    def __init__(self, connection: Connection, receiver: LinkReceiver, *, stall_timeout: float = STALL_TIMEOUT) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        receiver: LinkReceiver,
+        *,
+        stall_timeout: float = STALL_TIMEOUT,
+        close_timeout: float = CLOSE_TIMEOUT,
+    ) -> None:
         """Create a link without a transport.
 
         Args:
             connection: The protocol state of this end.
             receiver: Gets what arrives.
             stall_timeout: Seconds after which a server aborts a link whose client reads none of its answers.
+            close_timeout: Seconds that the other end has to read the last messages.
         """
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
         self.held = 0  # bytes of results that wait for their turn, as `ServerCall` counts them
         self._stall_timeout = stall_timeout
+        self._close_timeout = close_timeout
         self._stalled: asyncio.TimerHandle | None = None  # set while nothing is read because the link is congested
         self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that
         self._receiver = receiver
@@ -76,6 +110,11 @@ class StreamLink(asyncio.Protocol):
         """Whether so many bytes of answers wait that a result should wait for its turn."""
         return self.connection.pending + self.held > CONGESTED
 
+    @property
+    def peer(self) -> PeerCredentials | None:
+        """The process at the other end. None if it is connected over TCP, or not connected."""
+        return None if self._transport is None else credentials(self._transport)
+
     # ---- for the owner
 
     def attach(self, ch: int, source: FrameSource) -> None:
@@ -89,7 +128,7 @@ class StreamLink(asyncio.Protocol):
     def flush(self) -> None:
         """Write pending messages while the transport accepts them.
 
-        During `link_received` nothing is written until it returns; during a source's `pull` the running flush goes on.
+        Nothing is written during `link_received`. During the `pull` of a source, the running flush continues.
         """
         if self._receiving or self._flushing or self._transport is None:
             return
@@ -117,7 +156,7 @@ class StreamLink(asyncio.Protocol):
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def close(self) -> None:
-        """Write the queued control messages, then close; abort if they are not read within `CLOSE_TIMEOUT`."""
+        """Write the queued control messages, then close; abort if they are not read within `close_timeout`."""
         if not self._closing:
             self._closing = True
             if self._transport is not None:
@@ -126,7 +165,7 @@ class StreamLink(asyncio.Protocol):
     def _write_and_close(self, transport: asyncio.Transport) -> None:
         transport.writelines(encode_stream(self.connection.data_to_send()))
         transport.close()
-        self._deadline = asyncio.get_running_loop().call_later(CLOSE_TIMEOUT, transport.abort)
+        self._deadline = asyncio.get_running_loop().call_later(self._close_timeout, transport.abort)
 
     def abort(self, error: Exception | None = None) -> None:
         """Close at once; messages that are queued are lost."""

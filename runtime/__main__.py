@@ -1,31 +1,38 @@
 """`python -m runtime`: serve one sandbox on a Unix socket (or TCP with a token) until TERM.
 
-Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime serves this socket.
+Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime uses the same files, 4 the inner sandbox failed.
 """
 
 import argparse
 import asyncio
-import ctypes
 import fcntl
 import gc
+import json
 import logging
 import os
+import re
 import signal
+import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import uvloop
 
 from hawse.logs import FORMS, handler
 from runtime.app import running
+from runtime.core.folder import Folder
 from runtime.core.registry import Retention
-from runtime.posix.spawn import keep_descriptors
+from runtime.posix import inner_sandbox, linux, two_users
+from runtime.posix.spawn import keep_descriptors, spawn_in
 from runtime.settings import RuntimeLimits, RuntimeSettings
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
+TOKEN_FILE = "token"  # in the private directory
+LOCK_FILE = "runtime.lock"
 BAD_ARGUMENTS = 2
 ALREADY_RUNNING = 3
-PR_SET_DUMPABLE = 4
+NOT_SEPARATED = 4
 
 
 def main() -> None:
@@ -34,28 +41,57 @@ def main() -> None:
     os.umask(0o022)
     _default_signals()
     keep_descriptors()
-    _keep_secret()
+    linux.deny_dumps()
     token = os.environ.pop(TOKEN_VARIABLE, None)
     if args.listen is not None and not token:
         print(f"--listen needs a token in {TOKEN_VARIABLE}", file=sys.stderr)
         sys.exit(BAD_ARGUMENTS)
-    if args.socket is not None:
-        _lock(args.socket)
+    listener = socket.socket(fileno=args.listener) if args.listener is not None else None
+    if args.users is not None:
+        listener = _become(args)
+    private = _private(args)
+    if private is not None:
+        _lock(private)
+        token = _token(private) or token
+    if args.socket is not None and listener is None:
+        args.socket.unlink(missing_ok=True)  # left by one that was killed
+    inner = _enter(args) if args.inner else None
     gc.freeze()
-    uvloop.run(_serve(args, token))
+    uvloop.run(_serve(args, token, private, listener, inner))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="runtime", description="Serve one sandbox.")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--socket", type=Path, help="a Unix socket to make")
+    where.add_argument("--listener", type=int, metavar="FD", help="an inherited Unix socket that is bound")
     where.add_argument(
         "--listen", metavar="HOST:PORT", type=_address, help=f"a TCP address; the token is in {TOKEN_VARIABLE}"
     )
     parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
+    parser.add_argument(
+        "--private", type=Path, metavar="DIR", help="for its own files; by default the socket's directory"
+    )
+    parser.add_argument(
+        "--inner", action="store_true", help="run programs in a sandbox that separates them from the runtime"
+    )
+    parser.add_argument(
+        "--users",
+        type=two_users.Users.parse,
+        metavar="RUNTIME:PROGRAMS",
+        help="in a container: two user ids; needs --socket, --private and the capabilities CHOWN, SETGID and SETUID",
+    )
+    parser.add_argument(
+        "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: the command of setpriv"
+    )
+    parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
+    for of in ("thread", "programs"):
+        option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file to which its {of} are written"
+        parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
     parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
+    parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
     parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
     keep = RuntimeLimits().processes
     parser.add_argument(
@@ -65,9 +101,29 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _runtime_id(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{16}", text):
+        raise argparse.ArgumentTypeError(f"expected 16 hexadecimal digits, not {text!r}")
+    return text
+
+
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     return host.strip("[]"), int(port)
+
+
+def _become(args: argparse.Namespace) -> socket.socket:
+    """Separate the users, and return the listening socket."""
+    try:
+        thread, listener = two_users.separate(
+            args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
+        )
+    except OSError as error:
+        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        sys.exit(NOT_SEPARATED)
+    wrapper = [*args.wrapper, "--reuid", str(args.users.programs), "--"]
+    spawn_in(thread, wrapper=wrapper, numbered=False)
+    return listener
 
 
 def _default_signals() -> None:
@@ -77,41 +133,73 @@ def _default_signals() -> None:
             signal.signal(signum, signal.SIG_DFL)
 
 
-def _keep_secret() -> None:
-    """Deny other processes of the same user access to this process' memory and initial environment (prctl(2))."""
-    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0)
+def _private(args: argparse.Namespace) -> Folder | None:
+    """The directory of the runtime's own files, opened before it may be covered."""
+    path = args.private or (args.socket and args.socket.parent)
+    if path is None:
+        return None
+    return Folder(".", os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
 
 
-def _lock(socket: Path) -> None:
-    """Be the only runtime of this socket, for as long as the process lives."""
-    fd = os.open(f"{socket}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _lock(private: Folder) -> None:
+    """Be the only runtime with these files, for as long as the process lives."""
+    fd = private.open(LOCK_FILE, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print(f"another runtime serves {socket}", file=sys.stderr)
+        print("another runtime uses the same directory for its files", file=sys.stderr)
         sys.exit(ALREADY_RUNNING)
-    socket.unlink(missing_ok=True)  # left by one that was killed
 
 
-async def _serve(args: argparse.Namespace, token: str | None) -> None:
+def _token(private: Folder) -> str | None:
+    """The secret that a provider has left for this start."""
+    try:
+        return private.read(TOKEN_FILE).decode().strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
+    options = inner_sandbox.InnerOptions(
+        covered=args.private, network=not args.no_network, cgroups=tuple(args.cgroup_of_thread)
+    )
+    try:
+        inner = inner_sandbox.enter(options)
+    except OSError as error:
+        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        sys.exit(NOT_SEPARATED)
+    spawn_in(inner.thread, tuple(args.cgroup_of_programs))
+    return inner
+
+
+async def _serve(
+    args: argparse.Namespace,
+    token: str | None,
+    private: Folder | None,
+    listener: socket.socket | None,
+    inner: inner_sandbox.InnerSandbox | None,
+) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
-    state = args.socket.parent if args.socket is not None else None
+    if inner is not None:
+        loop.add_reader(inner.init, stop.set)  # without it no program can run
     settings = RuntimeSettings(
         workspace=args.workspace,
+        id=args.id,
         token=token,
-        recordings=state and state / "recordings",
-        spill=state and state / "spill",
-        id_file=args.socket and args.socket.with_name(f"{args.socket.name}.id"),
+        private=private,
+        outside_only=args.inner or args.users is not None,
         root=args.root,
         quota=args.quota,
         limits=RuntimeLimits(processes=Retention(args.keep_ended, args.keep_seconds)),
     )
     async with running(settings) as runtime:
-        if args.socket is not None:
+        if listener is not None:
+            server = await loop.create_unix_server(runtime.server.accept, sock=listener)
+        elif args.socket is not None:
             before = os.umask(0o177)  # only we may connect
             server = await loop.create_unix_server(runtime.server.accept, str(args.socket))
             os.umask(before)
@@ -120,9 +208,12 @@ async def _serve(args: argparse.Namespace, token: str | None) -> None:
         known = {"runtime": runtime.id, "sandbox": args.sandbox}
         logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
         await stop.wait()
+        if listener is not None:
+            listener.shutdown(socket.SHUT_RDWR)  # others have inherited it too, and connections must be refused now
         server.close()
         if args.socket is not None:
-            args.socket.unlink(missing_ok=True)
+            with suppress(OSError):  # its directory belongs to another user if users are separated
+                args.socket.unlink()
 
 
 if __name__ == "__main__":

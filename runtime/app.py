@@ -7,12 +7,19 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from hawse.api.runtime import RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
+from hawse.api.runtime import RuntimeConfigure, RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
+from hawse.api.spec import Nothing
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from hawse.rpc.server import Server
+from runtime.activity import ActivityMethods, TerminalOutput
+from runtime.code.methods import CodeMethods
+from runtime.core.fair_work import FairWork
+from runtime.core.folder import Folder
+from runtime.core.output_search import SearchContext
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPools
 from runtime.files.methods import FileMethods
@@ -20,9 +27,11 @@ from runtime.git.methods import GitMethods
 from runtime.journal.journal import JournalPool
 from runtime.journal.spill import SpillStore
 from runtime.ports.methods import PortMethods
+from runtime.ports.previews import PreviewTable
 from runtime.posix.environment import Environment
 from runtime.posix.oom import OomCounter
 from runtime.posix.orphaned_pipes import OrphanedPipes
+from runtime.posix.proc import list_proc, read_proc
 from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.stale_processes import RuntimeIdFile, end_stale_processes
 from runtime.process.exec import ExecMethods
@@ -30,6 +39,7 @@ from runtime.process.launcher import Launcher
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import ProcessContext
 from runtime.recording.methods import RecordingMethods
+from runtime.rpc.stream_slots import StreamSlots
 from runtime.session.methods import SessionMethods
 from runtime.settings import RuntimeSettings
 from runtime.terminal.automation import AutomationMethods
@@ -39,6 +49,7 @@ from runtime.watch.methods import WatchMethods
 log = logging.getLogger(__name__)
 
 
+@cache  # reading the metadata takes 0.4 ms
 def package_version() -> str:
     """Return the version of the installed distribution, or "unknown"."""
     try:
@@ -53,14 +64,16 @@ class Runtime:
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
         workspace, limits = settings.workspace, settings.limits
         self.pools = pools
-        self.id = secrets.token_hex(8)
+        self.id = settings.id or secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
         journals = self.journals = JournalPool(limits.journals)
         idempotency = IdempotencyTable(limits.idempotency)
-        environment = Environment(workspace, mark=self.id)
+        environment = self.environment = Environment(workspace, mark=self.id)
+        self._revision = 0  # of the configuration
         trees = self.trees = ProcessTrees(pools.kill)
-        self._id_file = RuntimeIdFile(settings.id_file) if settings.id_file is not None else None
+        private = settings.private
+        self._id_file = RuntimeIdFile(private) if private is not None else None
         self.terminals = TerminalMethods(environment, journals, trees)
         orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
         context = ProcessContext(
@@ -74,26 +87,42 @@ class Runtime:
         )
         launcher = Launcher(environment, context)
         execs = self.execs = ExecMethods(launcher, idempotency)
-        spill = SpillStore(pools.spill, settings.spill, limits.spill)
-        self.processes = ProcessMethods(launcher, execs, spill, pools.search, limits.processes)
+        self.spill = SpillStore(pools.spill, private and private.folder("spill"), limits.spill)
+        search = SearchContext(pools.search, FairWork())
+        self.processes = ProcessMethods(launcher, execs, self.spill, search, limits.processes)
         self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
+        code_store = SpillStore(pools.spill, private and private.folder("spill-code"), limits.code.spill)
+        self.code = CodeMethods(environment, context, code_store, idempotency, limits.code)
         root = str(settings.root) if settings.root else None
+        slots = StreamSlots()
         self.files = FileMethods(
-            environment, pools.disk, tasks, idempotency, root=root, quota=settings.quota, limits=limits.uploads
+            *(environment, pools.disk, tasks, idempotency),
+            root=root,
+            quota=settings.quota,
+            limits=limits.uploads,
+            slots=slots,
         )
         self.recordings = RecordingMethods(
-            settings.recordings or workspace / ".hawse" / "recordings", self.terminals, tasks, pools.disk
+            private.folder("recordings") if private is not None else Folder(workspace / ".hawse" / "recordings"),
+            self.terminals,
+            tasks,
+            pools.disk,
+            slots,
         )
         self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
         self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency, limits.git)
         dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
-        self.automation = AutomationMethods(self.terminals, pools.search)
-        ports = PortMethods(self.id, tasks, pools.proc)
-        programs = (self.terminals, execs, self.processes, self.sessions, self.automation)
-        for part in (self, *programs, self.files, self.recordings, ports, self.watches, self.git):
+        self.automation = AutomationMethods(self.terminals, search)
+        ports = self.ports = PortMethods(self.id, tasks, pools.proc, PreviewTable(private))
+        programs = (self.terminals, execs, self.processes, self.sessions, self.automation, self.code)
+        activity = ActivityMethods([self._programs, self._viewers, TerminalOutput(self.terminals)])
+        dispatcher.on_call = activity.note_call
+        for part in (self, activity, *programs, self.files, self.recordings, ports, self.watches, self.git):
             dispatcher.add(part)
         name = f"hawse-runtime/{package_version()}"
-        self.server = Server(dispatcher, name=name, token=settings.token, limits=limits.links)
+        self.server = Server(
+            dispatcher, name=name, token=settings.token, outside_only=settings.outside_only, limits=limits.links
+        )
 
     @handles(RuntimeInfo)
     def _info(self, params: RuntimeInfo) -> dict[str, Any]:
@@ -102,6 +131,27 @@ class Runtime:
     @handles(RuntimeMetrics)
     def _metrics(self, params: RuntimeMetrics) -> RuntimeMetricsResult:
         return self.metrics()
+
+    @handles(RuntimeConfigure)
+    def _configure(self, params: RuntimeConfigure) -> Nothing:
+        if params.revision >= self._revision:
+            self._revision = params.revision
+            self.environment.configured = params.env
+            self.ports.configure(params.ports)
+        return Nothing()
+
+    def _programs(self) -> tuple[list[str], float | None]:
+        """A source of activity: processes, commands, and sessions that run one."""
+        processes, commands = self.processes.records, self.execs.registry
+        running = [f"process {process.id}" for process in processes.running]
+        running += [f"command {command.id}" for command in commands.running]
+        running += [f"session {session}" for session in self.sessions.busy]
+        ends = [end for end in (processes.last_end, commands.last_end) if end is not None]
+        return running, max(ends, default=None)
+
+    def _viewers(self) -> tuple[list[str], None]:
+        """A source of activity: terminals that have a viewer."""
+        return [f"terminal {terminal.id}" for terminal in self.terminals if len(terminal.viewers)], None
 
     def info(self) -> dict[str, Any]:
         """Return the result of `runtime.info`; `memory` is the resident size in bytes."""
@@ -152,7 +202,9 @@ class Runtime:
         """End every program and every call, and remove what is temporary."""
         self.server.close()
         self.files.close()
-        await asyncio.gather(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close())
+        await asyncio.gather(
+            self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close(), self.code.close()
+        )
         await self.processes.close()  # including what the others have left running
         self.orphaned_pipes.close()
         await self.recordings.close()
@@ -163,12 +215,11 @@ class Runtime:
 
 def _memory() -> int:
     """Resident bytes."""
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(read_proc("self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _open_fds() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return len(list_proc("self/fd"))
 
 
 @asynccontextmanager

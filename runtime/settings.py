@@ -6,6 +6,8 @@ from pathlib import Path
 from hawse.rpc.dispatcher import STOP_DELAY
 from hawse.rpc.idempotency import IdempotencyLimits
 from hawse.rpc.server import ServerLimits
+from runtime.code.limits import CodeLimits
+from runtime.core.folder import Folder
 from runtime.core.registry import Retention
 from runtime.files.write import UploadLimits
 from runtime.git.runner import GitLimits
@@ -27,10 +29,11 @@ class RuntimeLimits:
     uploads: UploadLimits = field(default_factory=UploadLimits)
     git: GitLimits = field(default_factory=GitLimits)
     sessions: SessionLimits = field(default_factory=SessionLimits)
+    code: CodeLimits = field(default_factory=CodeLimits)
     watches: WatchLimits = field(default_factory=WatchLimits)
     idempotency: IdempotencyLimits = field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
     links: ServerLimits = field(default_factory=ServerLimits)  # connections of gateways
-    stop_delay: float = STOP_DELAY  # seconds that stoppable work with a key goes on without a call
+    stop_delay: float = STOP_DELAY  # seconds that stoppable work with a key continues without a call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +41,12 @@ class RuntimeSettings:
     """A runtime's directories, its token and its limits."""
 
     workspace: Path  # the directory programs start in
+    id: str | None = None  # the id of the runtime, 16 hexadecimal digits; None: a random one
+    outside_only: bool = False  # whether clients must be in another PID namespace: the runtime's programs are refused
     token: str | None = None  # what a client must send in `hello`; None: any client may connect
-    recordings: Path | None = None  # where recordings are stored; None: below the workspace
-    spill: Path | None = None  # where output goes that is too much for memory; None: a temporary directory
-    id_file: Path | None = None  # where the runtime's id is while it runs, so that the next one can clean up after it
+    # The directory for recordings, output that is too much for memory, and the runtime's id while it runs. None:
+    # recordings are stored below the workspace, output in a temporary directory.
+    private: Folder | None = None
     root: Path | None = None  # a directory that the file methods do not leave; None: any path
     quota: int | None = None  # bytes that the file methods may leave in `root`, or in the workspace
     limits: RuntimeLimits = field(default_factory=RuntimeLimits)

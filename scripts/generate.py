@@ -21,20 +21,23 @@ import hawse.api
 from gateway.http import openapi
 from hawse.api import GATEWAY, METHODS, Nothing, Spec
 from hawse.api.documentation import documentation, struct_types
-from hawse.api.spec import EVERY_CALL
+from hawse.api.spec import EVERY_CALL, SELECTED
 from hawse.wire.errors import ERRORS
+from scripts.ghostty_abi import ghostty_abi
+from scripts.sync_stub import stub
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 NOTE: Final = "Generated from hawse/api by `make generate`; do not edit."
 
 # The surfaces in the order of the reference: title, prefix of the methods.
 SURFACES: Final = (
-    ("Gateway", ("sandbox", "share", "preview")),
+    ("Gateway", ("sandbox", "token", "share", "preview")),
     ("Runtime", ("runtime",)),
     ("Terminals", ("terminal",)),
     ("Recordings", ("recording",)),
     ("Commands and processes", ("exec", "process")),
     ("Sessions", ("session",)),
+    ("Code contexts", ("code",)),
     ("Files", ("file",)),
     ("Watches", ("watch",)),
     ("Git", ("git",)),
@@ -58,7 +61,7 @@ def plain(kind: inspect.Type) -> inspect.Type:
 
 
 def meaning(struct: inspect.StructType, field: inspect.Field) -> str:
-    """What the docstring of a struct says of a field."""
+    """The description of a field in the docstring of its struct."""
     return documentation(struct.cls).fields.get(field.name, "")
 
 
@@ -306,9 +309,16 @@ def _method(spec: Spec) -> Iterator[str]:
         yield f"- Sends bytes: {', '.join(f'`{name}`' for name in spec.output if name)}"
     if spec.input:
         yield "- Takes bytes"
-    yield f"- Right: `{spec.requires}`"
+    yield f"- Right: `{spec.requires}`{_AT_TERMINAL.get(spec.terminal or '', '')}"
     if spec.raises:
         yield f"- Errors: {', '.join(f'`{code}`' for code in spec.raises)}"
+
+
+# What the reference adds to the right of a method, by the kind of its `terminal`.
+_AT_TERMINAL: Final = {
+    "id": ", in the sandbox or at this terminal",
+    SELECTED: ", in the sandbox or at a terminal, of which the caller then sees only what belongs to it",
+}
 
 
 def _wrapped(text: str, width: int = 118) -> str:
@@ -328,6 +338,8 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "web/src/wire/methods.ts": typescript,
     "docs/methods.md": reference,
     "docs/openapi.json": http_api,
+    "hawse/sync/__init__.pyi": stub,
+    "runtime/screen/ghostty_abi.py": ghostty_abi,
 }
 
 

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs the packages of tests/debian-packages.txt that are missing or whose programs are: root on Debian. On other systems, and
-# for other users, it says what to install and fails. scripts/find_chromium.sh looks for a Chromium.
+# need_tools.sh [LIST]: installs the packages of LIST (tests/debian-packages.txt) that are missing or whose programs are: root on
+# Debian. On other systems, and for other users, it says what to install and fails. scripts/find_chromium.sh looks for a
+# Chromium.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
+list=${1:-tests/debian-packages.txt}
 
 packages=
 while read -r package programs _; do
@@ -15,7 +17,7 @@ while read -r package programs _; do
     for program in $(echo "$programs" | tr , ' '); do
         command -v "$program" >/dev/null 2>&1 || { packages="$packages $package"; break; }
     done
-done <tests/debian-packages.txt
+done <"$list"
 
 [ -n "$packages" ] || exit 0
 if can_apt; then

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Writes requirements/*.txt again, with every version and hash for all platforms, from pyproject.toml and build.in. Keeps
-# the pinned versions unless UPGRADE=1 is set. uv is installed in a temporary environment.
+# Writes requirements/*.txt and e2e/apps/requirements.txt again, with every version and hash for all platforms, from
+# pyproject.toml, build.in and requirements.in. Keeps the pinned versions unless UPGRADE=1 is set. uv is installed in a
+# temporary environment.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -15,6 +16,7 @@ compile() {
     "$scratch/bin/uv" pip compile -q --generate-hashes --universal --python-version 3.11 ${UPGRADE:+--upgrade} \
         --no-emit-index-url --no-emit-find-links --no-annotate --no-header "$@" >/dev/null
 }
-compile pyproject.toml -o requirements/run.txt
+compile pyproject.toml --extra docker -o requirements/run.txt
 compile pyproject.toml --extra dev -c requirements/run.txt -o requirements/dev.txt
 compile requirements/build.in -c requirements/dev.txt -o requirements/build.txt
+compile e2e/apps/requirements.in -o e2e/apps/requirements.txt

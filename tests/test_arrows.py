@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("hawse", "runtime", "gateway")
 
-# The parts of the standard library that wait, or let others wait: the protocol core has no business with any.
+# The modules of the standard library that do I/O or wait: the protocol core must not use them.
 WAITING = frozenset(
     "_thread asyncio concurrent fcntl http multiprocessing pty queue sched select"
     " selectors signal socket socketserver ssl subprocess termios threading time tty urllib".split()
@@ -34,12 +34,14 @@ class Rule:
     not_stdlib: frozenset[str] = frozenset()
     lazily: tuple[str, ...] = ()  # our packages, inside a function only
     exactly: tuple[str, ...] = ()  # our modules, without their submodules
+    never: tuple[str, ...] = ()  # packages inside of `ours` that run in another process
 
 
 GROUND = ("runtime.core", "runtime.posix")
 CLIENT_CALLS = ("hawse.wire", "hawse.api", "hawse.client.base", "hawse.client.calls")
 SERVED = ("hawse.wire", "hawse.api", "hawse.rpc")  # what methods are declared and served with
 LINK = ("hawse.wire", "hawse.api", "hawse.link")  # what speaks to a runtime
+SHARES = "hawse.rpc.shares"  # what bounds how much each principal holds
 
 # The packages of the client, each with those that it may import.
 CLIENT_PACKAGES = {
@@ -48,6 +50,7 @@ CLIENT_PACKAGES = {
     "connection": ("base", "calls"),
     "process": ("base", "calls"),
     "files": ("base", "calls"),
+    "code": ("base", "calls"),
     "terminal": ("base", "calls", "files"),
 }
 
@@ -76,12 +79,13 @@ RULES = {
         )
         for package, below in CLIENT_PACKAGES.items()
     },
+    "hawse.sync": Rule(ours=("hawse.wire", "hawse.client", "hawse.sync"), others=()),
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
-        others=("msgspec", "websockets"),
+        others=("msgspec", "click", "rich"),
         lazily=("runtime", "gateway"),
     ),
-    # Loading hawse.wire loads hawse first, so what `hawse` itself imports eagerly, everybody does.
+    # Loading hawse.wire loads hawse first, so every module loads what `hawse` itself imports eagerly.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
@@ -98,6 +102,16 @@ RULES = {
     "runtime.session": Rule(
         ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process", "runtime.session")
     ),
+    "runtime.code": Rule(
+        ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process", "runtime.code"),
+        others=("msgspec",),  # what speaks with kernels is loaded by the host process only
+        never=("runtime.code.host",),
+    ),
+    "runtime.code.host": Rule(
+        ours=("hawse.logs", "runtime.code.host"),
+        others=("msgspec", "jupyter_client", "jupyter_core", "uvloop", "zmq"),
+        exactly=("runtime.code.host_protocol",),
+    ),
     "runtime.recording": Rule(
         ours=(
             *(*SERVED, "runtime.core", "runtime.rpc", "runtime.files", "runtime.screen", "runtime.terminal"),
@@ -113,23 +127,32 @@ RULES = {
         )
     ),
     "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
-    "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth")),
+    "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.store")),
     "gateway.transport": Rule(ours=("gateway.transport",)),
+    "gateway.store": Rule(ours=("gateway.store",)),
+    "gateway.sandboxes": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers")
+    ),
     "gateway.providers": Rule(ours=("hawse.wire", "hawse.api", "hawse.logs", "gateway.providers", "gateway.transport")),
     "gateway.upstream": Rule(ours=(*LINK, "hawse.rpc", "gateway.upstream", "gateway.providers", "gateway.auth")),
-    "gateway.http": Rule(ours=(*LINK, "gateway.http", "gateway.upstream", "gateway.auth"), exactly=("gateway",)),
+    "gateway.http": Rule(
+        ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth"), exactly=("gateway",)
+    ),
     "gateway.preview": Rule(
         ours=(
-            *(*LINK, "gateway.preview", "gateway.http", "gateway.upstream", "gateway.providers", "gateway.auth"),
+            *(*LINK, "gateway.preview", "gateway.http", "gateway.upstream", "gateway.sandboxes", "gateway.auth"),
             "gateway.transport",
         )
     ),
     "gateway.connection": Rule(
-        ours=(*(*LINK, "gateway.connection", "gateway.http", "gateway.upstream", "gateway.auth", "gateway.transport"),)
+        ours=(
+            *(*LINK, SHARES, "gateway.connection", "gateway.http", "gateway.upstream", "gateway.auth"),
+            "gateway.transport",
+        )
     ),
     "gateway.metrics": Rule(
         ours=(
-            *(*LINK, "gateway.metrics", "gateway.connection", "gateway.http", "gateway.upstream", "gateway.providers"),
+            *(*LINK, "gateway.metrics", "gateway.connection", "gateway.http", "gateway.upstream", "gateway.sandboxes"),
             "gateway.auth",
         ),
         exactly=("gateway",),
@@ -199,7 +222,7 @@ def why_not(rule: Rule, found: Import) -> str | None:
     top = found.target.split(".")[0]
     if top in OURS:
         if (
-            within(found.target, rule.ours)
+            (within(found.target, rule.ours) and not within(found.target, rule.never))
             or found.target in rule.exactly
             or (found.lazy and within(found.target, rule.lazily))
         ):
@@ -284,6 +307,9 @@ def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: s
         ("hawse", "from hawse.client import connect"),
         ("runtime.terminal.terminal", "if TYPE_CHECKING:\n    from gateway.app import App"),
         ("runtime.terminal.terminal", "import hawse"),
+        ("runtime.code.executor", "import zmq"),
+        ("runtime.code.methods", "def f():\n    from runtime.code.host.server import serve"),
+        ("runtime.code.host.kernel", "from runtime.code.run import Run"),
         ("runtime.terminal.terminal", "from hawse import client"),
         ("gateway.app", "importlib.import_module('runtime.main')"),
         ("gateway.app", "import runtime"),

@@ -1,4 +1,4 @@
-"""What derives from the method declarations is up to date, and says what they say."""
+"""The generated files are up to date with the method declarations."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def test_a_method_is_described_with_its_parameters_streams_right_and_errors() ->
     assert "| `mode` | integer (≥ 0, ≤ 4,095) or null |  |" in entry
     assert "- Event `opened`: [FileWriteOpened](#filewriteopened)" in entry
     assert "- Takes bytes" in entry
-    assert "- Right: `operate`" in entry
+    assert "- Right: `write`" in entry
     assert FileWrite.__doc__ is not None
     assert FileWrite.__doc__.strip().partition("\n")[0] in entry
 

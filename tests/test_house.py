@@ -14,6 +14,7 @@ import pytest
 from hawse import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
+PRODUCT = ("hawse", "runtime", "gateway")
 
 # The machine that installs packages chooses their index. The names are split so that this file doesn't contain them.
 INDEX_HOSTS = [
@@ -48,8 +49,9 @@ def test_no_tracked_file_names_a_package_index() -> None:
     assert not found, "\n".join(found)
 
 
-def test_the_web_lockfile_pins_by_hash_and_not_by_address() -> None:
-    packages = json.loads((ROOT / "web" / "package-lock.json").read_text("utf-8"))["packages"]
+@pytest.mark.parametrize("folder", ["web", "e2e/apps"])
+def test_a_lockfile_of_npm_pins_by_hash_and_not_by_address(folder: str) -> None:
+    packages = json.loads((ROOT / folder / "package-lock.json").read_text("utf-8"))["packages"]
     installed = {name: entry for name, entry in packages.items() if name and not entry.get("link")}
     assert installed
     assert [name for name, entry in installed.items() if "resolved" in entry] == []
@@ -57,9 +59,12 @@ def test_the_web_lockfile_pins_by_hash_and_not_by_address() -> None:
     assert [name for name, entry in installed.items() if not entry.get("integrity") and not entry.get("inBundle")] == []
 
 
-@pytest.mark.parametrize("name", ["run.txt", "dev.txt", "build.txt"])
+PINS = ["requirements/run.txt", "requirements/dev.txt", "requirements/build.txt", "e2e/apps/requirements.txt"]
+
+
+@pytest.mark.parametrize("name", PINS)
 def test_every_python_pin_has_hashes(name: str) -> None:
-    text = (ROOT / "requirements" / name).read_text("utf-8")
+    text = (ROOT / name).read_text("utf-8")
     pins = re.split(r"\n(?=\S)", text.strip())
     assert pins
     assert [pin for pin in pins if "==" not in pin or "--hash=sha256:" not in pin] == []
@@ -160,3 +165,58 @@ def _uses_default_executor(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_in_executor":
         return isinstance(node.args[0], ast.Constant)
     return isinstance(node, ast.ImportFrom) and any(alias.name == "to_thread" for alias in node.names)
+
+
+# Names that their libraries document although they begin with an underscore.
+DOCUMENTED = {"_asdict", "_exit", "_fields", "_make", "_replace"}
+
+
+def test_no_test_uses_a_private_name_of_another_module() -> None:
+    """What a test needs is a setting, an argument, or a public attribute. It may use its own private names."""
+    files = sorted(path for folder in ("tests", "e2e") for path in (ROOT / folder).rglob("*.py"))
+    found = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {name}"
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in _private_names(node)
+    ]
+    assert not found, "\n".join(found)
+
+
+def _private_names(node: ast.AST) -> list[str]:
+    """The private names of others that `node` uses: an attribute, an import, or a name that is given as a string."""
+    names: list[str] = []
+    if isinstance(node, ast.Attribute) and not _is_own(node.value):
+        names = [node.attr]
+    elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PRODUCT:
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.Call) and _called(node) in ("getattr", "setattr", "delattr"):
+        strings = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        names = [string.split(".")[-1] for string in strings]
+    return [name for name in names if name.startswith("_") and not name.endswith("__") and name not in DOCUMENTED]
+
+
+def _is_own(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call):
+        return _called(value) == "super"
+    return isinstance(value, ast.Name) and value.id in ("self", "cls")
+
+
+def _called(call: ast.Call) -> str:
+    """The last name of what is called."""
+    func = call.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def test_private_names_are_found() -> None:
+    source = """
+self._own; cls._own; super()._own; point._replace(x=1); __name__
+thing._attribute
+self._own._deep
+from runtime.app import _function
+monkeypatch.setattr(module, "_constant", 1)
+monkeypatch.setattr("gateway.server._other", 1)
+getattr(thing, "_read")
+"""
+    found = [name for node in ast.walk(ast.parse(source)) for name in _private_names(node)]
+    assert sorted(found) == ["_attribute", "_constant", "_deep", "_function", "_other", "_read"]

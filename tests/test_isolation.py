@@ -26,7 +26,7 @@ def test_every_line_names_a_package_its_programs_and_a_reason() -> None:
     assert PACKAGES
     for package in PACKAGES:
         assert re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", package.name)
-        assert all(re.fullmatch(r"[a-z0-9-]+", program) for program in package.programs)
+        assert all(re.fullmatch(r"[a-z0-9.-]+", program) for program in package.programs)
         assert package.reason
 
 
@@ -35,7 +35,7 @@ def test_no_program_is_listed_twice() -> None:
     assert sorted(programs) == sorted(set(programs))
 
 
-def test_tests_find_the_listed_programs_python_and_node_alone() -> None:
+def test_tests_find_only_the_listed_programs_python_and_node() -> None:
     found = {path.name for path in Path(os.environ["PATH"]).iterdir()}
     assert found <= {program for package in PACKAGES for program in package.programs} | {"python", "python3", "node"}
     assert {"sh", "bash", "cat", "git", "python3"} <= found

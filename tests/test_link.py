@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import uvloop
 
-import hawse.link
 from hawse.link import BATCH, CONGESTED, WRITE_BUFFER, StreamLink
 from hawse.wire import (
     Call,
@@ -30,6 +29,7 @@ from hawse.wire import (
     encode_stream,
 )
 from hawse.wire.frames import HEADER_SIZE
+from tests.support.exposed_link import ExposedLink
 
 WINDOW = 4 << 20
 SOCKET_BUFFER = 64 << 10
@@ -157,14 +157,14 @@ def sockets() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: float) -> StreamLink:
+async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: float) -> ExposedLink:
     loop = asyncio.get_running_loop()
-    _, link = await loop.create_unix_connection(lambda: StreamLink(connection, owner, **options), sock=sock)
+    _, link = await loop.create_unix_connection(lambda: ExposedLink(connection, owner, **options), sock=sock)
     return link
 
 
 @asynccontextmanager
-async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamLink, StreamLink]]:
+async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[ExposedLink, ExposedLink]]:
     """A client's and a server's link after the handshake."""
     ours, theirs = sockets()
     links = [
@@ -185,7 +185,7 @@ async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamL
 @asynccontextmanager
 async def link_and_peer(
     owner: Owner, limits: Limits | None = None, **options: float
-) -> AsyncIterator[tuple[StreamLink, Peer]]:
+) -> AsyncIterator[tuple[ExposedLink, Peer]]:
     """A server's link and the plain socket at its other end, after the handshake."""
     ours, theirs = sockets()
     peer = Peer(theirs)
@@ -199,9 +199,8 @@ async def link_and_peer(
         peer.close()
 
 
-def buffered(link: StreamLink) -> int:
-    assert link._transport is not None
-    return link._transport.get_write_buffer_size()
+def buffered(link: ExposedLink) -> int:
+    return link.transport.get_write_buffer_size()
 
 
 def test_messages_and_frames_go_both_ways(run: Callable[[Scenario], None]) -> None:
@@ -323,7 +322,7 @@ def test_a_peer_that_does_not_read_its_control_messages_is_dropped(run: Callable
                 link.connection.goaway("x" * 1000, 1)
                 link.flush()
                 sent += 1000
-                if link._closing:
+                if link.transport.is_closing():
                     break
             error = await owner.loses()
             assert isinstance(error, RemoteProtocolError)
@@ -411,8 +410,7 @@ def test_a_client_whose_server_violates_the_protocol_closes_without_a_message(ru
     async def scenario() -> None:
         client, server = Owner(), Owner()
         async with two_links(client, server) as (_, link):
-            assert link._transport is not None
-            link._transport.write(b"".join(encode_stream(['{"type":"result","ch":5,"value":1}'])))
+            link.transport.write(b"".join(encode_stream(['{"type":"result","ch":5,"value":1}'])))
             assert isinstance(await client.loses(), RemoteProtocolError)
             assert await server.loses() is None
             assert [type(event) for event in server.got] == [Hello]
@@ -420,14 +418,10 @@ def test_a_client_whose_server_violates_the_protocol_closes_without_a_message(ru
     run(scenario)
 
 
-def test_closing_ends_even_if_the_last_messages_are_not_read(
-    run: Callable[[Scenario], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hawse.link, "CLOSE_TIMEOUT", 0.01)
-
+def test_closing_ends_even_if_the_last_messages_are_not_read(run: Callable[[Scenario], None]) -> None:
     async def scenario() -> None:
         owner = Owner()
-        async with link_and_peer(owner) as (link, peer):
+        async with link_and_peer(owner, close_timeout=0.01) as (link, peer):
             peer.connection.call("m")
             await peer.send()
             await owner.has(Call)

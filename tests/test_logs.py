@@ -29,10 +29,10 @@ def written() -> tuple[logging.Logger, io.StringIO]:
 def test_a_line_is_an_object_with_the_fields_that_are_set(written: tuple[logging.Logger, io.StringIO]) -> None:
     logger, paper = written
     logger.warning("< %s refused", "peer:1", extra={"peer": "peer:1", "code": "unauthenticated", "role": None})
-    said = json.loads(paper.getvalue())
-    then = datetime.fromisoformat(said.pop("time"))
+    entry = json.loads(paper.getvalue())
+    then = datetime.fromisoformat(entry.pop("time"))
     assert abs(datetime.now(UTC) - then) < timedelta(minutes=1)
-    assert said == {
+    assert entry == {
         "level": "warning",
         "logger": "gateway.connection.endpoint",
         "message": "< peer:1 refused",

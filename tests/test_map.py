@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
+MODULE_LINES = 400
 
 # Tests of the repository itself. Every other test_*.py outside tests/integration/ belongs to one module.
 HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "generated", "house", "isolation", "map")}
@@ -48,6 +49,12 @@ def test_each_test_file_has_its_module() -> None:
     files = {path for path in TESTS.rglob("test_*.py") if TESTS / "integration" not in path.parents}
     stray = files - HOUSE - {test_file_of(module) for module in modules()}
     assert not stray, f"test files without a module: {names(stray)}"
+
+
+def test_no_module_has_more_than_400_lines() -> None:
+    """A longer one holds two concepts. About 250 lines are usual."""
+    long = {path for path in modules() if len(path.read_text("utf-8").splitlines()) > MODULE_LINES}
+    assert not long, f"modules of more than {MODULE_LINES} lines: {names(long)}"
 
 
 def test_no_test_file_is_imported() -> None:

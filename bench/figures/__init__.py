@@ -2,19 +2,25 @@
 
 from bench.figures.bulk import output, reattach, viewers
 from bench.figures.calls import calls, prompt
+from bench.figures.code import code, contexts
 from bench.figures.interrupt import interrupt
-from bench.figures.keys import beside_a_flood, echo
+from bench.figures.keys import beside_a_flood, beside_code, echo
 from bench.figures.many import many
+from bench.figures.printed import printed
 from bench.lab import Figure
 
 FIGURES: dict[str, Figure] = {
     "many": many,  # first: memory that other figures have freed would be reused and not counted
     "echo": echo,
     "flood": beside_a_flood,
+    "displays": beside_code,
     "output": output,
+    "printed": printed,
     "interrupt": interrupt,
     "reattach": reattach,
     "viewers": viewers,
     "prompt": prompt,
     "calls": calls,
+    "code": code,
+    "contexts": contexts,
 }

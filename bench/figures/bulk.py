@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Callable
+from functools import partial
 
 from bench.drive import NaivePty, Output
 from bench.lab import Figures, Lab, cpu
@@ -32,29 +34,38 @@ async def output(lab: Lab, number: int) -> Figures:
         figures |= {(f"output {mode}, MB/s", "limit"): speed, (f"CPU {mode}, s / 100 MB", "limit"): spent}
 
         naive = await NaivePty.open(lab.naive, command)
-        figures |= await _measured(lab, mode, "naive", naive.output, lambda pty=naive: pty.send(b"k"), lab.naive_pid)
+        figures |= await measured(mode, TOTALS[mode], "naive", naive.output, partial(naive.send, b"k"), lab.naive_pid)
         naive.close()
 
         hawse = await lab.hawse()
         ch = await hawse.terminal(f"{mode}-{number}", command)
-        figures |= await _measured(
-            lab, mode, "hawse", hawse.outputs[ch], lambda h=hawse, ch=ch: h.send(ch, b"k"), *lab.hawse_pids
+        figures |= await measured(
+            mode, TOTALS[mode], "hawse", hawse.outputs[ch], partial(hawse.send, ch, b"k"), *lab.hawse_pids
         )
         hawse.close()
     return figures
 
 
-async def _measured(lab: Lab, mode: str, server: str, output: Output, go, *pids: int) -> Figures:
-    """The rate from the first byte to the last, and the CPU time that the processes `pids` spent."""
+async def measured(mode: str, total: int, server: str, output: Output, go: Callable[[], None], *pids: int) -> Figures:
+    """The rate from the first byte to the last, and the CPU time that the processes `pids` spent.
+
+    Args:
+        mode: The name of the figures.
+        total: The bytes of output behind `READY`.
+        server: The column of the figures.
+        output: The output of a program that waits for a key (`GATE`).
+        go: Sends this key.
+        pids: The processes of the server.
+    """
     await output.until(READY)
-    goal = READY + TOTALS[mode]
+    goal = READY + total
     before = cpu(*pids)
     go()
     await output.until(READY + 1)
     start, first = time.perf_counter(), output.received
     await output.until(goal)
     took = time.perf_counter() - start
-    spent = (cpu(*pids) - before) / TOTALS[mode] * 1e8
+    spent = (cpu(*pids) - before) / total * 1e8
     return {
         (f"output {mode}, MB/s", server): (output.received - first) / 1e6 / took,
         (f"CPU {mode}, s / 100 MB", server): spent,

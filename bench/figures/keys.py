@@ -58,6 +58,27 @@ async def beside_a_flood(lab: Lab, number: int) -> Figures:
     return figures
 
 
+DISPLAYS = "while True: display({'text/plain': 'x' * 500_000, 'text/html': 'y' * 1000}, raw=True)"
+
+
+async def beside_code(lab: Lab, number: int) -> Figures:
+    """A run of code displays as fast as it can, on the same socket."""
+    hawse = await lab.hawse()
+    ch = await hawse.terminal(f"coded-{number}", ECHO)
+    await hawse.outputs[ch].until(READY)
+    await hawse.call("code.create", {"id": f"flood-{number}"})
+    running = hawse.call("code.run", {"context": f"flood-{number}", "source": DISPLAYS})
+    while (await hawse.call("code.get", {"context": f"flood-{number}"}))["running"] is None:
+        pass
+    await asyncio.sleep(1)  # it takes a moment to be at its full speed
+    found = spread("echo beside displays", "hawse", await times(lambda key: hawse.send(ch, key), hawse.outputs[ch]))
+    await hawse.call("code.delete", {"context": f"flood-{number}"})
+    await running
+    await hawse.call("terminal.kill", {"id": f"coded-{number}"})
+    hawse.close()
+    return found
+
+
 async def times(send: Callable[[bytes], None], output: Output, keys: int = KEYS, pause: float = 0.0) -> list[float]:
     """Milliseconds from each key to its echo, one at a time."""
     found = []

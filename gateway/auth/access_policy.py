@@ -1,20 +1,23 @@
-"""Validate the Host and Origin headers and authenticate the bearer token. Every endpoint calls this first. No I/O.
+"""Validate the Host and Origin headers and authenticate the caller. Every endpoint calls this first. No I/O.
 
 A browser connects to loopback for any page that it shows. Requests of pages from other origins are therefore refused
 (cross-site WebSocket hijacking), and so are unknown host names, which may have been made to resolve to this machine
 (DNS rebinding). An IP address as `Host` cannot be rebound, so it is accepted.
 """
 
-import hmac
 import ipaddress
-from collections.abc import Iterable
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
-from gateway.auth.principals import OWNER, VIEWER
-from hawse.wire import HawseError, Principal
+from gateway.auth.credentials import Credentials
+from gateway.auth.identity import Identity
+from gateway.auth.tickets import Tickets
+from hawse.wire import HawseError
 
 SHOWN = 100  # characters of a header that an error message repeats
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -56,27 +59,59 @@ def is_address(name: str) -> bool:
     return True
 
 
+def cookie_name(headers: Headers, scheme: str) -> str:
+    """Return the name of the session's cookie: browsers send a cookie to all ports of a host, so it contains the port.
+
+    Args:
+        headers: The headers of the request.
+        scheme: The scheme of the request, such as `http` or `wss`.
+    """
+    web = "https" if scheme in ("https", "wss") else "http"
+    try:
+        _, port = split_host(header(headers, b"host") or "", web)
+    except ValueError:
+        port = _PORTS[web]
+    # With this prefix, browsers accept the cookie only from this host itself, over HTTPS.
+    return f"{'__Host-' if web == 'https' else ''}hawse-{port}"
+
+
+def cookie(headers: Headers, name: str) -> str | None:
+    """Return the value of a cookie; None if the request does not have it, or has it more than once."""
+    pairs = (
+        part.strip().partition("=") for key, value in headers if key == b"cookie" for part in _text(value).split(";")
+    )
+    found = [value for key, _, value in pairs if key == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")
+
+
 class AccessPolicy:
     """The rules of one gateway."""
 
     def __init__(
-        self, token: str, *, viewer_token: str | None = None, hosts: Iterable[str] = (), origins: Iterable[str] = ()
+        self,
+        credentials: Credentials,
+        tickets: Tickets,
+        *,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
     ) -> None:
         """Create the rules.
 
         Args:
-            token: The token of the owner.
-            viewer_token: The token for read-only access. None: there is none.
+            credentials: The owner's token, tokens, links and sessions.
+            tickets: Those that may take the place of a token in a URL.
             hosts: Names that the gateway is reached by, beside localhost and IP addresses. A port is ignored.
             origins: Origins whose pages may call, beside the gateway's own.
 
         Raises:
             ValueError: One of `hosts` is not a host, or one of `origins` not an origin.
         """
-        self.viewer_token = viewer_token
-        self._tokens = [(OWNER, token.encode())]
-        if viewer_token is not None:
-            self._tokens.append((VIEWER, viewer_token.encode()))
+        self._credentials = credentials
+        self._tickets = tickets
         self._hosts = {*LOOPBACK, *(split_host(host, "http")[0] for host in hosts)}
         self._origins = {split_origin(origin) for origin in origins}
 
@@ -120,20 +155,50 @@ class AccessPolicy:
             return False
         return origin == own or origin in self._origins
 
-    def admit(self, headers: Headers, scheme: str) -> Principal:
-        """Return the principal that makes a request. Raises `HawseError`: `origin_denied`, `unauthenticated`."""
-        self.check_origin(headers, scheme)
-        principal = self.principal(headers)
-        if principal is None:
-            raise HawseError("unauthenticated", "the token is missing or not valid")
-        return principal
+    def admit(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity:
+        """Return the caller of a request.
 
-    def principal(self, headers: Headers) -> Principal | None:
-        """Return the principal whose token `Authorization` bears, or None; tokens are compared in constant time."""
+        Args:
+            scope: The ASGI scope of an HTTP request or a WebSocket.
+            ticket: Whether a ticket in the query is accepted.
+
+        Raises:
+            HawseError: `origin_denied`, `unauthenticated`.
+        """
+        self.check_origin(scope["headers"], scope["scheme"])
+        identity = self.identity(scope, ticket=ticket)
+        if identity is None:
+            raise HawseError("unauthenticated", "the token, ticket or session is missing or not valid")
+        return identity
+
+    def identity(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity | None:
+        """Return the caller of a request whose origin was checked; None without a valid credential.
+
+        A browser adds its cookie to requests of any page, so a cookie counts only with the `Origin` of an allowed page,
+        except in requests that change nothing.
+        """
+        headers = scope["headers"]
+        if any(name == b"authorization" for name, _ in headers):
+            return self.bearer(headers)
+        if ticket and (given := parse_qs(scope["query_string"].decode("latin-1")).get("ticket")):
+            return self._ticket(given[0])
+        secret = cookie(headers, cookie_name(headers, scope["scheme"]))
+        if secret is None:
+            return None
+        safe = scope["type"] == "http" and scope["method"] in SAFE_METHODS
+        if not safe and not any(name == b"origin" for name, _ in headers):
+            return None
+        found = self._credentials.find(secret)
+        return found if found is not None and found.credential.startswith("session-") else None
+
+    def bearer(self, headers: Headers) -> Identity | None:
+        """Return the caller whose token `Authorization` bears, or None."""
         try:
             kind, _, token = (header(headers, b"authorization") or "").partition(" ")
         except ValueError:
             return None
-        given = token.strip().encode("latin-1")
-        found = [principal for principal, known in self._tokens if hmac.compare_digest(given, known)]
-        return found[0] if found and kind.lower() == "bearer" else None
+        return self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
+
+    def _ticket(self, ticket: str) -> Identity | None:
+        identity = self._tickets.take(ticket)
+        return identity if identity is not None and self._credentials.current(identity) else None

@@ -1,4 +1,4 @@
-"""The principals of this gateway: who presents the owner's token, the viewer's token, or a preview's address.
+"""The principals of this gateway: the owner, and what calls on behalf of the gateway itself.
 
 The gateway puts the principal into each call that it forwards, and the runtime checks its rights. A runtime without
 `ABILITY_PRINCIPALS` does not check them, so only principals with every right may call it.
@@ -12,14 +12,15 @@ from hawse.wire import HawseError, Principal
 from hawse.wire.messages import ABILITY_PRINCIPALS
 
 OWNER: Final = Principal(id="owner", name="owner", kind="owner", rights=(rights.ALL,))
-VIEWER: Final = Principal(id="viewer", name="viewer", kind="guest", rights=(rights.VIEW,))
 PREVIEW: Final = Principal(id="preview", name="preview", kind="guest", rights=(rights.PREVIEW,))
-GATEWAY: Final = Principal(id="gateway", name="gateway", kind="service", rights=(rights.ALL,))  # its own calls
+GATEWAY: Final = Principal(
+    id="gateway", name="gateway", kind="service", rights=(rights.ALL, rights.CONTROL)
+)  # its own calls
 
 
 def role_of(principal: Principal) -> str:
-    """Return the value of `welcome.role`: `owner` for a principal that may operate sandboxes, `viewer` for others."""
-    return "owner" if rights.allows(principal.rights, rights.OPERATE) else "viewer"
+    """Return the value of `welcome.role`: `owner`, `operator`, `writer` or `viewer`."""
+    return rights.role_of(principal.rights)
 
 
 def check_link(principal: Principal, abilities: Collection[str]) -> None:

@@ -24,6 +24,7 @@ from hawse.wire import (
     Principal,
     Result,
 )
+from hawse.wire.limits import EVENT_OVERHEAD
 
 SECONDS_MIN: Final = 0.001  # the least timeout that is passed on: the rest of one that has nearly passed
 SECONDS_MAX: Final = 1e9  # the greatest age that the wire format allows
@@ -111,6 +112,11 @@ class ChannelBridge:
         else:
             self._sent(send_message(message, self._host.connection, self.ch))
         self._host.flush()
+
+    def receive_progress(self, event: Event) -> None:
+        """Send an event of the gateway itself, unless the client has granted too little credit for it."""
+        if self._host.connection.window(self.ch) > len(event.value) + EVENT_OVERHEAD:
+            self.receive_message(event)
 
     def receive_credit(self, credit: Credit) -> None:
         if self.link is not None:

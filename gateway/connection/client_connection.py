@@ -13,7 +13,8 @@ from typing import Final, NamedTuple, Protocol
 from gateway.auth.principals import role_of
 from gateway.connection.channel_bridge import ChannelBridge
 from gateway.connection.credit_budget import CreditBudget
-from gateway.upstream.links import Links, SandboxLink
+from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.wire import (
     Call,
     Cancel,
@@ -109,6 +110,7 @@ class ClientConnection:
         self.input_waiting = 0  # bytes that wait for runtimes
         self._calls = 0  # since the connection began
         self._reading = True
+        self._going_away = False
 
     async def run(self) -> ConnectionClose:
         """Serve until either side closes the connection; return the reason."""
@@ -121,7 +123,7 @@ class ClientConnection:
             self._transport.attach(None)
             deadline.cancel()
             for bridge, link in list(self._bridges.values()):
-                link.close(bridge)
+                link.close(bridge, cancel=not self._going_away)
             self._bridges.clear()
         await self.send_final_messages(closing)
         return closing
@@ -140,6 +142,8 @@ class ClientConnection:
             self._closing.set_result(closing)
 
     def go_away(self, reason: str, retry_after: float) -> None:
+        """Ask the client to reconnect after `retry_after` seconds, and close: the gateway ends."""
+        self._going_away = True
         self.connection.goaway(reason, retry_after)
         self.close(ConnectionClose(1012, reason))
 
@@ -279,7 +283,7 @@ class ClientConnection:
         if closing.code is None:
             return
         if closing.error is not None:
-            self.connection.say(closing.error)
+            self.connection.send_connection_error(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 # What was taken comes first: a result must not arrive without the bytes before it.

@@ -3,27 +3,31 @@
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Any
-from urllib.parse import parse_qs
+from functools import partial
+from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.principals import VIEWER
-from gateway.auth.tickets import Tickets
+from gateway.auth.identity import Identity
+from gateway.auth.uses import OpenUses, ended
 from gateway.connection.client_connection import (
     ClientConnection,
     ConnectionClose,
     ConnectionStats,
     MessageTransport,
 )
+from gateway.http.endpoint import address_of
 from gateway.http.responses import error_response
 from gateway.transport.uvicorn_websocket import SOCKET
 from gateway.upstream.links import Links
+from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Limits, Principal
 from hawse.wire.limits import SUBPROTOCOL
 
 log = logging.getLogger(__name__)
+
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # until the connection is refused
 
 
 class ConnectEndpoint:
@@ -32,15 +36,15 @@ class ConnectEndpoint:
     def __init__(
         self,
         access_policy: AccessPolicy,
-        tickets: Tickets,
+        uses: OpenUses,
         limits: Limits,
         max_connections: int,
     ) -> None:
         self.links: Links | None = None  # set while the application runs
         self._access_policy = access_policy
-        self.tickets = tickets
+        self._uses = uses
         self._limits = limits
-        self._max_connections = max_connections
+        self._shares = Shares(max_connections, "connections")
         self.open: set[ClientConnection] = set()  # those that were authenticated
         self._client_closed = asyncio.Event()  # set whenever a client is removed from `open`
         self.accepted = 0  # clients since the start
@@ -56,7 +60,7 @@ class ConnectEndpoint:
             denied = error
         await receive()  # websocket.connect
         if denied is not None:
-            peer = _peer(scope)
+            peer = address_of(scope)
             log.info("< %s refused: %s", peer, denied.code, extra={"peer": peer, "code": denied.code})
             await error_response(denied)(scope, receive, send)
             return
@@ -87,18 +91,25 @@ class ConnectEndpoint:
         return _sum([self._disconnected, *(client.counts for client in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
-        name = _peer(scope)
+        name = address_of(scope)
         assert self.links is not None, "the application's lifespan has not begun"
-        principal = self._principal(scope)
-        client = ClientConnection(transport, self.links, self._limits, name, principal or VIEWER)
-        refused = self._refusal(principal)
-        if refused is not None:
+        identity = self._access_policy.identity(scope, ticket=True)
+        principal = STRANGER if identity is None else identity.principal
+        client = ClientConnection(transport, self.links, self._limits, name, principal)
+        refused = self._refusal(identity)
+        if identity is None or refused is not None:
+            assert refused is not None
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
             await client.send_final_messages(refused)
             return
+        end = partial(client.close, ConnectionClose(4401, "unauthenticated", ended()))
+        with self._shares.hold(principal), self._uses.hold(identity, name, end):
+            await self._run(client)
+
+    async def _run(self, client: ClientConnection) -> None:
+        name, known = client.name, {"peer": client.name, "role": client.role}
         self.open.add(client)
         self.accepted += 1
-        known = {"peer": name, "role": client.role}
         log.info("< %s connected as %s, %d now", name, client.role, len(self.open), extra=known)
         try:
             closing = await client.run()
@@ -109,29 +120,17 @@ class ConnectEndpoint:
             self._client_closed.set()
             self._disconnected = _sum([self._disconnected, client.counts])
 
-    def _principal(self, scope: Scope) -> Principal | None:
-        """Return the principal of the token or ticket; None without a valid one."""
-        tickets = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [])
-        return self._access_policy.principal(scope["headers"]) or (self.tickets.take(tickets[0]) if tickets else None)
-
-    def _refusal(self, principal: Principal | None) -> ConnectionClose | None:
+    def _refusal(self, identity: Identity | None) -> ConnectionClose | None:
         """Why a client is refused. This is sent after the upgrade: browsers do not show the status of a refused one."""
-        if principal is None:
+        if identity is None:
             error = HawseError("unauthenticated", "the token or ticket is missing or not valid")
             return ConnectionClose(4401, "unauthenticated", error)
-        if len(self.open) >= self._max_connections:
-            return ConnectionClose(
-                4429,
-                "limit_exceeded",
-                HawseError("limit_exceeded", f"{self._max_connections} clients are connected already"),
-            )
+        try:
+            self._shares.check(identity.principal)
+        except HawseError as error:
+            return ConnectionClose(4429, error.code, error)
         return None
 
 
 def _sum(counts: Iterable[ConnectionStats]) -> ConnectionStats:
     return ConnectionStats(*map(sum, zip(*counts, strict=True)))
-
-
-def _peer(scope: Scope) -> str:
-    client: Any = scope.get("client")
-    return f"{client[0]}:{client[1]}" if client else "?"

@@ -7,6 +7,7 @@ import msgspec
 
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from hawse.api import Spec
+from hawse.api.sandboxes import STARTING
 from hawse.wire import Event, Kind
 
 OUTPUT_LIMIT: Final = (
@@ -35,8 +36,8 @@ class CollectedStream:
         self._truncated |= len(item.payload) > room
 
     def _add_event(self, event: Event) -> None:
-        if event.name == "opened":
-            return  # it describes the stream, which a collected response is not
+        if event.name in ("opened", STARTING):
+            return  # it describes the stream, which a collected response is not, or what happened before it
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})

@@ -4,19 +4,22 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.uses import OpenUses, ended
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
+from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
 
+REQUESTS: Final = 512  # requests with a token at once: each holds a socket, for hours if it is a stream of events
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's extension that lifts the time limit of a response
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
@@ -27,15 +30,41 @@ class ClientDisconnectedError(Exception):
     """The client has disconnected."""
 
 
+class IncompleteResponseError(Exception):
+    """A response that was begun cannot be completed. The server closes the connection, so that clients notice."""
+
+
+class RequestAdmission(NamedTuple):
+    """What admits the requests of all endpoints.
+
+    Attributes:
+        access_policy: Authenticates callers.
+        requests: Counts the requests that are being handled.
+        uses: Ends requests when the credential of their caller ends.
+    """
+
+    access_policy: AccessPolicy
+    requests: Shares
+    uses: OpenUses
+
+
 class HttpEndpoint:
     """An ASGI application around a handler: authenticates the caller and turns exceptions into responses.
 
     The handler gets the request, the caller's principal, and `send`. It returns a response, or None if it has sent one.
     """
 
-    def __init__(self, access_policy: AccessPolicy, handle: Handler) -> None:
-        self._access_policy = access_policy
+    def __init__(self, admission: RequestAdmission, handle: Handler, *, ticket: bool = False) -> None:
+        """Create an endpoint.
+
+        Args:
+            admission: Admits the requests of all endpoints.
+            handle: The handler.
+            ticket: Whether a ticket in the query is accepted in place of a token.
+        """
+        self._admission = admission
         self._handle = handle
+        self._ticket = ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -46,9 +75,11 @@ class HttpEndpoint:
             await send(message)
 
         try:
-            principal = self._access_policy.admit(scope["headers"], scope["scheme"])
-            response = await self._handle(HttpRequest(scope, receive), principal, send_on)
+            await self._serve(scope, receive, send_on)
+            return
         except HawseError as error:
+            if begun:
+                raise IncompleteResponseError(str(error)) from error
             response = error_response(error)
         except ClientDisconnectedError:
             return
@@ -57,8 +88,26 @@ class HttpEndpoint:
             if begun:
                 raise  # the server then cuts the response short, so that it is not taken for complete
             response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
-        if response is not None:
-            await response(scope, receive, send)
+        await response(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request and send the response. Raises `HawseError`, also when the credential of the caller ends."""
+        access_policy, requests, uses = self._admission
+        identity = access_policy.admit(scope, ticket=self._ticket)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(None) as until_ended:
+                with (
+                    requests.hold(identity.principal),
+                    uses.hold(identity, address_of(scope), lambda: until_ended.reschedule(loop.time())),
+                ):
+                    response = await self._handle(HttpRequest(scope, receive), identity.principal, send)
+                    if response is not None:
+                        await response(scope, receive, send)
+        except TimeoutError:
+            if not until_ended.expired():
+                raise
+            raise ended() from None
 
 
 async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
@@ -121,6 +170,12 @@ async def unless_disconnected(http: HttpRequest, work: Coroutine[Any, Any, T], f
     if failure is not None:
         raise failure
     return cast(T, value)
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address of a request's client, `HOST:PORT`."""
+    client = scope.get("client")
+    return f"{client[0]}:{client[1]}" if client else "?"
 
 
 def allow_unlimited_duration(scope: Scope) -> None:

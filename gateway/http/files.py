@@ -20,7 +20,8 @@ from gateway.http.endpoint import unless_disconnected
 from gateway.http.recordings import ByteRange, part_of
 from gateway.http.responses import json_response
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
-from gateway.upstream.links import Links, SandboxLink
+from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.files import FileOpened, FileStatResult
 from hawse.api.paths import to_text
 from hawse.wire import Event, HawseError, Principal

@@ -15,10 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Send
 
-from gateway.auth.access_policy import AccessPolicy
 from gateway.http import openapi
 from gateway.http.collect import collect
-from gateway.http.endpoint import HttpEndpoint, parts, unless_disconnected
+from gateway.http.endpoint import Handler, HttpEndpoint, RequestAdmission, parts, unless_disconnected
 from gateway.http.files import FILES_PATH, FileEndpoint, idempotency_key
 from gateway.http.responses import json_response
 from gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
@@ -34,16 +33,25 @@ HEARTBEAT_SECONDS: Final = 15.0  # s without an event after which a comment is s
 BYTES: Final = "application/octet-stream"
 
 
-def routes(access_policy: AccessPolicy, links: Callable[[], Links]) -> list[Route]:
-    """The routes of the HTTP API. `links` may be called while the application runs."""
+def routes(admission: RequestAdmission, links: Callable[[], Links]) -> list[Route]:
+    """The routes of the HTTP API.
+
+    Args:
+        admission: Admits the requests.
+        links: May be called while the application runs.
+    """
     rest, files = MethodEndpoint(links), FileEndpoint(links)
+
+    def endpoint(handle: Handler) -> HttpEndpoint:
+        return HttpEndpoint(admission, handle)
+
     return [
-        Route("/v1/openapi.json", HttpEndpoint(access_policy, _describe), methods=["GET"]),
-        Route(FILES_PATH, HttpEndpoint(access_policy, files.read), methods=["GET", "HEAD"]),
-        Route(FILES_PATH, HttpEndpoint(access_policy, files.write), methods=["PUT"]),
-        Route(PATH, HttpEndpoint(access_policy, rest.call), methods=["POST"]),
-        Route(GATEWAY_PATH, HttpEndpoint(access_policy, rest.call), methods=["POST"]),
-        Route("/v1/{rest:path}", HttpEndpoint(access_policy, _nowhere)),
+        Route("/v1/openapi.json", endpoint(_describe), methods=["GET"]),
+        Route(FILES_PATH, endpoint(files.read), methods=["GET", "HEAD"]),
+        Route(FILES_PATH, endpoint(files.write), methods=["PUT"]),
+        Route(PATH, endpoint(rest.call), methods=["POST"]),
+        Route(GATEWAY_PATH, endpoint(rest.call), methods=["POST"]),
+        Route("/v1/{rest:path}", endpoint(_nowhere)),
     ]
 
 

@@ -1,6 +1,6 @@
 """The HTTP API as an OpenAPI 3.1 document, generated from the types of `hawse.api`."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ from hawse.wire.errors import ERRORS
 REF: Final = "#/components/schemas/{name}"
 JSON: Final = "application/json"
 BYTES: Final = "application/octet-stream"
+# OpenAPI 3.1 needs no schema for bytes, but without one some generators of clients leave the operation out.
+BINARY: Final = {"type": "string", "format": "binary"}
 SANDBOX: Final = {"name": "sandbox", "in": "path", "required": True, "schema": {"type": "string"}, "example": "local"}
 TIMEOUT: Final = {
     "name": "timeout",
@@ -69,9 +71,14 @@ def document() -> dict[str, Any]:
 
 def _built() -> dict[str, Any]:
     names, schemas = _schemas()
-    paths: dict[str, Any] = {f"/v1/{name}": {"post": _operation(name, spec, names)} for name, spec in GATEWAY.items()}
+    paths: dict[str, Any] = {
+        f"/v1/{name}": {"post": _operation(name, spec, names, schemas)} for name, spec in GATEWAY.items()
+    }
     for name, spec in METHODS.items():
-        paths[f"/v1/sandboxes/{{sandbox}}/{name}"] = {"parameters": [SANDBOX], "post": _operation(name, spec, names)}
+        paths[f"/v1/sandboxes/{{sandbox}}/{name}"] = {
+            "parameters": [SANDBOX],
+            "post": _operation(name, spec, names, schemas),
+        }
     paths["/v1/sandboxes/{sandbox}/files/{path}"] = _files(names)
     return {
         "openapi": "3.1.0",
@@ -121,11 +128,12 @@ def without_tuples(schema: Any) -> Any:
     return changed
 
 
-def _operation(name: str, spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
+def _operation(name: str, spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     keyed = [KEY, *([LAST] if marks(spec) else [])]
     content: dict[str, Any] = {JSON: {"schema": names[spec.params]}}
     if spec.input:
-        content[BYTES] = {"schema": {"description": "The call's input; its parameters are the query's `params`, JSON."}}
+        described = {"description": "The call's input; its parameters are the query's `params`, JSON."}
+        content[BYTES] = {"schema": BINARY | described}
         keyed.append({"name": "params", "in": "query", "content": {JSON: {"schema": names[spec.params]}}})
     required = any(field.required for field in msgspec.structs.fields(spec.params))
     return {
@@ -135,12 +143,12 @@ def _operation(name: str, spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
         "tags": [name.partition(".")[0]],
         "parameters": [TIMEOUT, *keyed] if name in METHODS else [],
         "requestBody": {"required": required, "content": content},
-        "responses": {"200": {"description": _text(spec.result), "content": _answers(spec, names)}}
+        "responses": {"200": {"description": _text(spec.result), "content": _answers(spec, names, schemas)}}
         | _problems(spec.raises),
     }
 
 
-def _answers(spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
+def _answers(spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     outputs = [name for name in spec.output if name]
     if not spec.stream:
         return {JSON: {"schema": names[spec.result]}}
@@ -152,11 +160,18 @@ def _answers(spec: Spec, names: dict[Any, Any]) -> dict[str, Any]:
     kinds = {name: names[event] for name, event in spec.events.items()}
     kinds |= {name: {"$ref": REF.format(name="Chunk")} for name in outputs}
     kinds |= {"result": names[spec.result], "error": names[Problem]}
-    kept = names[spec.result] if not outputs else {"type": "object"}  # final offsets give way to the bytes
+    kept = names[spec.result] if not outputs else _without(schemas[spec.result.__name__], collected)
     return {
         JSON: {"schema": {"allOf": [kept, {"type": "object", "properties": collected}]}},
         MEDIA_TYPE: {"schema": {"type": "string", "description": f"Events: {', '.join(kinds)}."}, "x-events": kinds},
     }
+
+
+def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
+    """Return the schema of a result without `fields`: the response has the bytes in place of the final offsets."""
+    properties = {name: value for name, value in schema["properties"].items() if name not in fields}
+    required = [name for name in schema.get("required", ()) if name not in fields]
+    return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
 def _files(names: dict[Any, Any]) -> dict[str, Any]:
@@ -170,9 +185,9 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     ranged = {"name": "Range", "in": "header", "schema": {"type": "string"}}
     mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
     parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
-    whole = {"200": {"description": "The file.", "content": {BYTES: {}}}}
+    whole = {"200": {"description": "The file.", "content": {BYTES: {"schema": BINARY}}}}
     part = {
-        "206": {"description": "The requested range of the file.", "content": {BYTES: {}}},
+        "206": {"description": "The requested range of the file.", "content": {BYTES: {"schema": BINARY}}},
         "416": {"description": "The range is not within the file."},
     }
     done = {"200": {"description": _text(FileTransferResult), "content": {JSON: {"schema": names[FileTransferResult]}}}}
@@ -203,7 +218,7 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
         "put": operation(
             "files.put", METHODS["file.write"], "Replace a file with the body, atomically.", [mode, parents, KEY], done
         )
-        | {"requestBody": {"required": True, "content": {BYTES: {}}}},
+        | {"requestBody": {"required": True, "content": {BYTES: {"schema": BINARY}}}},
     }
 
 

@@ -9,12 +9,10 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.tickets import Tickets
-from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
-from gateway.upstream.links import Links, SandboxLink
-from hawse.wire import HawseError, Principal
+from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
+from hawse.wire import Principal
 
 MEDIA_TYPE: Final = "application/x-asciicast"
 PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
@@ -76,32 +74,20 @@ class Download(StreamingResponse):
 
 
 class RecordingDownloads:
-    """The endpoint of `PATH`. `links` may be called while the application runs."""
+    """The handler of `PATH`. `links` may be called while the application runs."""
 
-    def __init__(self, access_policy: AccessPolicy, tickets: Tickets, links: Callable[[], Links]) -> None:
-        self._access_policy = access_policy
-        self._tickets = tickets
+    def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
 
-    async def __call__(self, http: HttpRequest) -> Response:
-        try:
-            principal = self._principal(http)
-            name = http.path_params["name"]
-            link = self._links().get(http.path_params["sandbox"])
-            return await self._answer(http, link, name, principal)
-        except HawseError as error:
-            return error_response(error)
+    async def read(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
+        """Return the file or a range of it."""
+        link = self._links().get(http.path_params["sandbox"])
+        async with AsyncExitStack() as exits:
+            return await self._answer(http, link, http.path_params["name"], principal, exits)
 
-    def _principal(self, http: HttpRequest) -> Principal:
-        headers = http.scope["headers"]
-        self._access_policy.check_origin(headers, http.scope["scheme"])
-        ticket = http.query_params.get("ticket")
-        principal = self._access_policy.principal(headers) or (self._tickets.take(ticket) if ticket else None)
-        if principal is None:
-            raise HawseError("unauthenticated", "the token or ticket is missing or not valid")
-        return principal
-
-    async def _answer(self, http: HttpRequest, link: SandboxLink, name: str, principal: Principal) -> Response:
+    async def _answer(
+        self, http: HttpRequest, link: SandboxLink, name: str, principal: Principal, exits: AsyncExitStack
+    ) -> Response:
         async with UpstreamCall(
             link, "recording.get", {"id": name}, principal=principal, timeout=ANSWER_TIME
         ) as request:
@@ -114,7 +100,6 @@ class RecordingDownloads:
         if http.method == "HEAD":
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
-        async with AsyncExitStack() as exits:
-            reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
-            await reading.begun()  # a refusal becomes the status of the response
-            return Download(reading, exits.pop_all(), part, headers)
+        reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
+        await reading.begun()  # a refusal becomes the status of the response
+        return Download(reading, exits.pop_all(), part, headers)

@@ -1,13 +1,14 @@
 """Encode a channel as server-sent events, named after events and byte streams (docs/wire.md section 11). No I/O.
 
 Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position to resume from. It
-is sent only with output bytes, so that a client whose connection is lost within a snapshot gets the snapshot again.
+is sent only with output bytes, so that a client whose connection is lost within a snapshot gets the snapshot again, and
+with events that have an offset.
 """
 
 import base64
 import codecs
 import re
-from typing import Any, Final
+from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
 
@@ -19,6 +20,7 @@ from hawse.wire import Event, HawseError, Kind
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = b": still here\n\n"
 _SINCE: Final = "since"
+_EVENTS: Final = "events"  # the field of `since` for events that have offsets
 _OFFSET = re.compile(r"[0-9]{1,19}")
 
 
@@ -39,6 +41,9 @@ class SseEncoder:
         place = None
         if self._marks == ("version",) and isinstance(value, dict) and isinstance(value.get("version"), str):
             place = value["version"]
+        if _EVENTS in self._marks and isinstance(value, dict) and isinstance(value.get("offset"), int):
+            self._places[_EVENTS] = value["offset"]
+            place = self._place()
         return flushed + message(event.name, msgspec.json.encode(value), place)
 
     def piece(self, piece: UpstreamItem) -> bytes:
@@ -72,8 +77,11 @@ class SseEncoder:
         place = None
         if name in self._marks:
             self._places[name] = offset + len(data)
-            place = "-".join(str(self._places.get(mark, 0)) for mark in self._marks)
+            place = self._place()
         return message(name, msgspec.json.encode(value), place)
+
+    def _place(self) -> str:
+        return "-".join(str(self._places.get(mark, 0)) for mark in self._marks)
 
     def _move(self, start: Any, stream: str | None) -> None:
         """The output continues at another offset."""
@@ -88,9 +96,16 @@ def marks(spec: Spec) -> tuple[str, ...]:
     if _SINCE not in spec.params.__struct_fields__ or not spec.stream:
         return ()
     if spec.output:
-        return tuple(name for name in spec.output if name not in ("", "screen"))
+        names = tuple(name for name in spec.output if name not in ("", "screen"))
+        return (*names, _EVENTS) if _counts_events(spec) else names
     versions = any("version" in getattr(event, "__struct_fields__", ()) for event in spec.events.values())
     return ("version",) if versions else ()
+
+
+def _counts_events(spec: Spec) -> bool:
+    """Whether events have offsets too: `since` has a field for them."""
+    shape = get_type_hints(spec.params)[_SINCE]
+    return any(_EVENTS in getattr(kind, "__struct_fields__", ()) for kind in get_args(shape))
 
 
 def since(spec: Spec, last: str) -> Any:

@@ -7,10 +7,10 @@ what has been taken from here.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from gateway.upstream.input_queue import InputQueue
-from gateway.upstream.links import SandboxLink
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.link import StreamLink
 from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Principal, Result
 from hawse.wire.limits import EVENT_OVERHEAD
@@ -55,7 +55,7 @@ class UpstreamCall:
         self._done = False
         self._changed = asyncio.Event()
 
-    async def __aenter__(self) -> "UpstreamCall":
+    async def __aenter__(self) -> Self:
         self._sandbox.open(self)
         return self
 
@@ -162,6 +162,9 @@ class UpstreamCall:
                 self._error = message.to_exception()
                 self._finish()
         self._changed.set()
+
+    def receive_progress(self, event: Event) -> None:
+        self.receive_message(event)
 
     def receive_credit(self, credit: Credit) -> None:
         if self._link is not None:

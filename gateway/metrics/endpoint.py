@@ -9,7 +9,7 @@ import os
 import resource
 import time
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 import msgspec
 from starlette.requests import Request as HttpRequest
@@ -22,22 +22,23 @@ from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
 from gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
-from gateway.providers.base import Provider
-from gateway.upstream.links import Links, SandboxLink
-from hawse.api.gateway import SandboxInfo
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.rights import OPERATE, check
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
+from hawse.api.sandboxes import SandboxInfo, SandboxState
 from hawse.wire import HawseError
 
 ANSWER_TIME: Final = 1.0  # s for a runtime to answer, after which it is reported as down
-STATES: Final = ("running", "stopped", "failed")
+STATES: Final[tuple[str, ...]] = get_args(SandboxState)
 
 # By the field of `RuntimeMetricsResult`.
 RUNTIME: Final = {
     "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
     "processes": Family("hawse_processes", "gauge", "Processes that run, beside those in terminals and sessions."),
     "sessions": Family("hawse_sessions", "gauge", "Sessions whose shell runs."),
-    "recordings": Family("hawse_recordings", "gauge", "Recordings that go on."),
+    "recordings": Family("hawse_recordings", "gauge", "Recordings in progress."),
     "viewers": Family("hawse_viewers", "gauge", "Viewers of terminals."),
     "lag": Family("hawse_viewer_lag_bytes", "gauge", "Output that viewers have yet to be sent, all together."),
     "lag_max": Family("hawse_viewer_lag_max_bytes", "gauge", "The same, of the viewer that is furthest behind."),
@@ -66,29 +67,29 @@ class MetricsEndpoint:
     """The endpoint. `links` may be called while the application runs."""
 
     def __init__(
-        self, access_policy: AccessPolicy, provider: Provider, connect: ConnectEndpoint, links: Callable[[], Links]
+        self, access_policy: AccessPolicy, sandboxes: Sandboxes, connect: ConnectEndpoint, links: Callable[[], Links]
     ) -> None:
         self._access_policy = access_policy
-        self._provider = provider
+        self._sandboxes = sandboxes
         self._connect = connect
         self._links = links
         self._started = time.time()
 
     async def __call__(self, http: HttpRequest) -> Response:
         try:
-            check(self._access_policy.admit(http.scope["headers"], http.scope["scheme"]), OPERATE)
+            check(self._access_policy.admit(http.scope).principal, OPERATE)
         except HawseError as error:
             return error_response(error)
         answers = await asyncio.gather(*map(ask, self._links().ready()))
         out = Exposition()
-        self._add_gateway(out, await self._provider.discover())
+        self._add_gateway(out, await self._sandboxes.list())
         add_runtimes(out, answers)
         self._add_process(out)
         return Response(out.text(), headers={"content-type": MEDIA_TYPE, "cache-control": "no-store"})
 
     def _add_gateway(self, out: Exposition, sandboxes: list[SandboxInfo]) -> None:
         connect, counts = self._connect, self._connect.counts
-        states = [sandbox.state for sandbox in sandboxes]
+        states: list[str] = [sandbox.state for sandbox in sandboxes]
         channels = sum(len(client.connection.channels) for client in connect.open)
         out.add(Family("hawse_info", "gauge", "The version of the gateway."), [({"version": VERSION}, 1)])
         out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])

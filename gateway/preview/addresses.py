@@ -13,7 +13,7 @@ PREFIX: Final = "/p/"
 _PATH = re.compile(
     rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
 )
-_LABEL = re.compile(r"(?P<port>[1-9][0-9]{0,4})-(?P<sandbox>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-(?P<token>[a-z0-9]{20,})")
+_LABEL = re.compile(r"(?P<port>[1-9][0-9]{0,4})-(?P<sandbox>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-(?P<token>[a-z0-9]{8,})")
 
 
 class PreviewTarget(NamedTuple):

@@ -26,9 +26,12 @@ REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 
 # Of a response, where the origin is the gateway's.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
+STATUS_MAX: Final = 599  # of a response (RFC 9110, 15)
 OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a page in a sandbox (Fetch, 3.2)
 COOKIE_MARK: Final = 8  # characters of a token that begin the names of its cookies by path: 40 bits
-_LOCAL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::(\d+))?(?=[/?#]|$)", re.IGNORECASE)
+_LOCAL = re.compile(
+    r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::([0-9]{1,5}))?(?=[/?#]|$)", re.IGNORECASE
+)
 
 
 class PublicAddress(NamedTuple):
@@ -65,7 +68,7 @@ def request_headers(
         hyphenated = name.replace(b"_", b"-")
         if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue
-        if name == b"authorization" and access_policy.principal([(name, value)]) is not None:
+        if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
             continue  # it is for the gateway
         if name == b"origin" and value == OPAQUE_ORIGIN and target.by_path:
             # The preview's own page, which is in a sandbox. Another page in a sandbox does not know the preview's
@@ -112,6 +115,26 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
             result.append(
                 (b"access-control-allow-origin", b"*")
             )  # the page's own scripts are cross-origin in a sandbox
+    return result
+
+
+def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
+    """Return the headers that answer a CORS preflight of a page by path, None for any other request.
+
+    A page in a sandbox is cross-origin to its own program, which expects no preflights from its own pages.
+
+    Args:
+        given: The headers of the request, with names in lower case.
+        target: What the request is for.
+        method: The method of the request.
+    """
+    headers = dict(given)
+    wanted = headers.get(b"access-control-request-method")
+    if method != "OPTIONS" or not target.by_path or headers.get(b"origin") != OPAQUE_ORIGIN or wanted is None:
+        return None
+    result = [(b"access-control-allow-origin", OPAQUE_ORIGIN), (b"access-control-allow-methods", wanted)]
+    if names := headers.get(b"access-control-request-headers"):
+        result.append((b"access-control-allow-headers", names))
     return result
 
 

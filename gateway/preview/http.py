@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.auth.access_policy import AccessPolicy
 from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import Pairs, PublicAddress, request_headers, response_headers
+from gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, request_headers, response_headers
 from gateway.preview.tunnel import PortTunnel
 from hawse.wire import HawseError
 
@@ -25,7 +25,6 @@ STALL_TIME: Final = 120.0  # s for a program to read what a browser has sent, as
 INFORMATIONAL: Final = 16  # responses 1xx before the response itself
 EVENTS_PER_TURN: Final = 64  # parts of a response that are handled before other connections have their turn
 BODILESS: Final = (204, 304)
-STATUS_MAX: Final = 599
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 accepts some of them
 
 

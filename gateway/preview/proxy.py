@@ -17,13 +17,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.auth.access_policy import AccessPolicy
 from gateway.http.responses import error_response
 from gateway.preview.addresses import PreviewAddresses, PreviewTarget
-from gateway.preview.headers import SANDBOX, PublicAddress
+from gateway.preview.headers import SANDBOX, Pairs, PublicAddress, preflight_response
 from gateway.preview.http import forward
 from gateway.preview.tunnel import PortTunnel
 from gateway.preview.websocket import WebSocketRelay
-from gateway.providers.base import Provider
+from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.transport.uvicorn_http import UNLIMITED_DURATION
-from gateway.upstream.links import Links, SandboxLink
+from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -52,13 +53,13 @@ class PreviewProxy:
         app: ASGIApp,
         *,
         access_policy: AccessPolicy,
-        provider: Provider,
+        sandboxes: Sandboxes,
         links: Callable[[], Links],
         addresses: PreviewAddresses,
     ) -> None:
         self._app = app
         self._access_policy = access_policy
-        self._provider = provider
+        self._sandboxes = sandboxes
         self._links = links
         self._addresses = addresses
         self._open: Counter[str] = Counter()  # the number of requests, by token
@@ -72,6 +73,8 @@ class PreviewProxy:
             await _plain(Response(status_code=308, headers={"location": f"{target.prefix}/{query}"}))(
                 scope, receive, send
             )
+        elif (headers := preflight_response(scope["headers"], target, scope.get("method", ""))) is not None:
+            await _preflight(headers)(scope, receive, send)
         else:
             await self._serve(target, scope, receive, send)
 
@@ -115,7 +118,7 @@ class PreviewProxy:
         if link.ready:
             return link
         try:
-            info = await self._provider.observe(sandbox)
+            info = await self._sandboxes.get(sandbox)
         except HawseError as error:
             if error.code != "not_found":
                 raise
@@ -136,6 +139,12 @@ def _problem(error: HawseError, scope: Scope) -> Response:
     title = TITLES.get(error.code, status.phrase)
     page = PAGE.format(title=html.escape(title), text=html.escape(error.message))
     return _plain(HTMLResponse(page, status))
+
+
+def _preflight(headers: Pairs) -> Response:
+    response = _plain(Response(status_code=HTTPStatus.NO_CONTENT))
+    response.raw_headers += headers
+    return response
 
 
 def _plain(response: Response) -> Response:

@@ -6,12 +6,12 @@ credit those to it; credit is granted only for bytes that have been taken from h
 
 import asyncio
 from collections import deque
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
 from gateway.auth.principals import PREVIEW
-from gateway.upstream.links import SandboxLink
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.ports import PortConnectOpened
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError, Kind, Result
@@ -47,7 +47,7 @@ class PortTunnel:
         self._changed = asyncio.Event()  # something was received
         self._written = asyncio.Event()  # something was sent, or never will be
 
-    async def __aenter__(self) -> "PortTunnel":
+    async def __aenter__(self) -> Self:
         self._sandbox.open(self)
         try:
             async with asyncio.timeout(CONNECT_TIME):
@@ -141,6 +141,9 @@ class PortTunnel:
         if isinstance(message, Event):
             self._taken += len(message.value) + EVENT_OVERHEAD
         self._changed.set()
+
+    def receive_progress(self, event: Event) -> None:
+        """Ignored: the browser waits for the response."""
 
     def receive_credit(self, credit: Credit) -> None:
         self._wake()

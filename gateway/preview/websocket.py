@@ -10,6 +10,7 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidHeader
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Response
 from websockets.protocol import OPEN, SEND_EOF
@@ -18,7 +19,7 @@ from websockets.uri import parse_uri
 
 from gateway.auth.access_policy import AccessPolicy
 from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import Pairs, PublicAddress, request_headers, response_headers
+from gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, request_headers, response_headers
 from gateway.preview.tunnel import PortTunnel
 from hawse.wire import HawseError
 
@@ -28,6 +29,7 @@ FRAMES_PER_TURN: Final = 64  # frames that are handled before other connections 
 HANDSHAKE_TIME: Final = 30.0  # s for a program to answer an upgrade
 CLOSE_TIME: Final = 5.0  # s for a program to answer a close
 SWITCHING: Final = 101
+OK: Final = 200  # responses below it are not final
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that are never sent
 OWN: Final = (b"sec-websocket-", b"content-length")  # headers that belong to one of the two connections
 
@@ -123,9 +125,12 @@ class WebSocketRelay:
         request = self._program.connect()
         request.path = (self._target.path or b"/").decode("latin-1")
         del request.headers["Host"]
-        for name, value in request_headers(self._scope["headers"], self._target, self._public, self._access_policy):
-            if not name.startswith(OWN):
-                request.headers[name.decode("latin-1")] = value.decode("latin-1")
+        try:
+            for name, value in request_headers(self._scope["headers"], self._target, self._public, self._access_policy):
+                if not name.startswith(OWN):
+                    request.headers[name.decode("latin-1")] = value.decode("latin-1")
+        except InvalidHeader as error:
+            raise HawseError("invalid_params", f"this request cannot be forwarded: {error}") from None
         self._program.send_request(request)
         await self._flush()
         while True:
@@ -148,6 +153,10 @@ class WebSocketRelay:
         )
 
     async def _refuse(self, response: Response) -> None:
+        if not OK <= response.status_code <= STATUS_MAX:
+            raise HawseError(
+                "interrupted", f"not a WebSocket: the program answered {response.status_code}", admitted="unknown"
+            )
         headers = [(name, value) for name, value in self._answered(response) if not name.startswith(OWN)]
         await self._send(
             {"type": "websocket.http.response.start", "status": response.status_code, "headers": headers},

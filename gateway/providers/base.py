@@ -1,14 +1,22 @@
-"""The interface of a sandbox provider: how to create sandboxes, connect to them, and verify that they have ended.
+"""The interface of a sandbox provider: how sandboxes are created, started, observed, and verified to have ended.
 
-All methods are coroutines, so that a provider may ask a Docker daemon or the API of a cluster. The gateway knows no
-other way to a sandbox (docs/decisions/0053).
+All methods are coroutines, so that a provider may ask a Docker daemon or the API of a cluster. A provider decides
+nothing: `gateway.sandboxes` decides when a sandbox is started or stopped, writes that to the store first, and never
+calls two changing methods for one unit at the same time (docs/decisions/0075).
+
+A *unit* is what the provider makes of a sandbox: a directory and a process, or a volume and a container. Its name is
+1 to 64 letters, digits, `_`, `.` or `-`, of which the first is a letter or a digit. A *runtime id* names one start of
+a unit. The provider attaches it to everything that it starts, so that it can tell later what belongs to which start.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from hawse.api.gateway import Isolation, SandboxInfo
+import msgspec
+
+from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 
 
 class TcpAddress(NamedTuple):
@@ -28,10 +36,12 @@ class Endpoint:
     Attributes:
         address: The path of a Unix socket, or a TCP address.
         token: What the gateway sends in `hello`. None if access to the address is protection enough.
+        uid: The user whose process must listen on the Unix socket. None: any.
     """
 
     address: Path | TcpAddress
     token: str | None = field(default=None, repr=False)
+    uid: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,30 +49,93 @@ class Capabilities:
     """What a provider can do on this machine.
 
     Attributes:
-        provider: Its name in `--provider`.
+        provider: Its name in `--provider` and in `sandbox.create`.
         isolation: What new sandboxes run in.
         isolation_reason: Why the isolation is not stronger. None if it is the strongest of this provider.
         images: Whether `SandboxSpec.image` is supported.
+        networks: The supported values of `SandboxSpec.network`; the first is the default.
+        limits: The names of the fields of `SandboxLimits` that are enforced.
+        enforcement: What is enforced for a sandbox that asks for nothing.
+        pause: Whether `pause` and `resume` are supported.
     """
 
     provider: str
     isolation: Isolation
     isolation_reason: str | None = None
     images: bool = False
+    networks: tuple[Network, ...] = ("host",)
+    limits: tuple[str, ...] = ()
+    enforcement: Enforcement = field(default_factory=Enforcement)
+    pause: bool = False
+
+    def enforced(self, spec: "SandboxSpec") -> Enforcement:
+        """Return what is enforced for a sandbox."""
+        limits = {name: getattr(spec.limits, name) or getattr(self.enforcement.limits, name) for name in self.limits}
+        network = spec.network or self.enforcement.network
+        return msgspec.structs.replace(self.enforcement, network=network, limits=SandboxLimits(**limits))
+
+
+class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a sandbox is to be. It is stored before the unit is created, so every field must be encodable as JSON.
+
+    Attributes:
+        image: The image whose files the sandbox sees. None: the provider's default.
+        env: The environment of all programs in the sandbox.
+        network: What the sandbox can connect to. None: the provider's default.
+        limits: What the sandbox may use.
+    """
+
+    image: str | None = None
+    env: dict[str, str] = {}
+    network: Network | None = None
+    limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SandboxSpec:
-    """What a new sandbox is to be.
+class Observation:
+    """What a provider sees of one unit.
 
     Attributes:
-        id: Its id: 1 to 64 letters, digits, `_`, `.` or `-`, of which the first is a letter or a digit. None: the
-            provider chooses one.
-        image: The image whose files the sandbox sees. None: the provider's default.
+        unit: Its name.
+        state: `absent`: nothing of it exists. `stopped`: its files exist, and nothing of it runs. `running`: its
+            runtime accepts links. `paused`: its processes are suspended by `pause`. `frozen`: its runtime exists but
+            does not proceed, for example after SIGSTOP. `unreachable`: something of it runs, but no runtime accepts
+            links: it is starting, ending, or has lost its socket.
+        runtime: The id of the start that what runs belongs to. None if nothing runs, or if it is not known.
+        endpoint: Where its runtime accepts links. None unless it is `running` or `frozen`.
+        isolation: What it runs in. None if that is not known.
+        reason: Why it is in this state, for a person. None if there is nothing to explain.
     """
 
-    id: str | None = None
-    image: str | None = None
+    unit: str
+    state: Literal["absent", "stopped", "running", "paused", "frozen", "unreachable"]
+    runtime: str | None = None
+    endpoint: Endpoint | None = None
+    isolation: Isolation | None = None
+    reason: str | None = None
+
+    @property
+    def gone(self) -> bool:
+        """Whether it is verified that nothing of the unit runs."""
+        return self.state in ("absent", "stopped")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a start is.
+
+    Attributes:
+        phase: What is being done, in one word: `creating`, `pulling`, `starting`, `connecting`.
+        message: Details for a person, such as the layer that is downloaded.
+        done: The part that is done, 0 to 1. None if it is not known.
+    """
+
+    phase: str
+    message: str | None = None
+    done: float | None = None
+
+
+Report = Callable[[Progress], None]
 
 
 class ProviderError(Exception):
@@ -70,46 +143,80 @@ class ProviderError(Exception):
 
 
 class Provider(Protocol):
-    """Creates, finds and removes sandboxes. Methods may be called concurrently."""
+    """Creates, finds and removes units. Methods may be called concurrently for different units."""
 
     async def capabilities(self) -> Capabilities: ...
 
-    async def create(self, spec: SandboxSpec) -> SandboxInfo:
-        """Create a sandbox, without starting it.
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        """Make what survives a stop: directories, volumes, the image. Nothing is started.
+
+        It is repeated after a failure, so what exists already is not an error.
+
+        Args:
+            unit: The name of the unit.
+            spec: What it is to be.
+            report: Is called with the progress.
 
         Raises:
-            HawseError: `conflict` if the id is taken, `invalid_params` if the provider does not support the spec.
+            HawseError: `invalid_params` if the spec cannot be fulfilled, such as an image that does not exist,
+                otherwise `unavailable`.
         """
         ...
 
-    async def ensure(self, sandbox: str) -> Endpoint:
-        """Return the endpoint of the sandbox's runtime, which is started if it does not run.
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        """Start a runtime and return when it accepts links. Nothing of the unit runs when this is called.
+
+        What was started before a failure or a cancellation may be left to `stop`.
+
+        Args:
+            unit: The name of a unit that `create` has made.
+            spec: What it is to be; `env` may differ from that of `create`.
+            runtime: The runtime id of this start. The runtime is started with it as `--id`.
+            report: Is called with the progress.
 
         Raises:
-            HawseError: `not_found` for an unknown id, `unavailable` if the runtime cannot be started.
+            HawseError: `unavailable` if the runtime cannot be started.
         """
         ...
 
-    async def stop(self, sandbox: str) -> None:
-        """End the runtime and all that runs in the sandbox. Return when it is verified that all of it has ended.
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        """End everything that runs in the unit. Return when it is verified that all of it has ended.
+
+        A unit that does not run or does not exist is not an error.
+
+        Args:
+            unit: The name of the unit.
+            runtime: End only what belongs to the start with this runtime id. None: whatever runs.
 
         Raises:
-            HawseError: `not_found` for an unknown id, `unavailable` if something of it still runs.
+            HawseError: `unavailable` if something of it still runs.
         """
         ...
 
-    async def delete(self, sandbox: str) -> None:
-        """Stop the sandbox and remove its files. Raises `HawseError` as `stop` does."""
+    async def delete(self, unit: str) -> None:
+        """Stop the unit and remove its files. One that does not exist is not an error. Raises as `stop` does."""
         ...
 
-    async def observe(self, sandbox: str) -> SandboxInfo:
-        """Return the current state of one sandbox, without starting it. Raises `HawseError` `not_found`."""
+    async def pause(self, unit: str) -> None:
+        """Suspend all processes of a running unit. Called only if the provider is capable of it. Raises as `stop`."""
         ...
 
-    async def discover(self) -> list[SandboxInfo]:
-        """Return all sandboxes of this provider, also those that an earlier gateway created."""
+    async def resume(self, unit: str) -> None:
+        """Let a paused unit go on. Raises `HawseError` (`unavailable`)."""
+        ...
+
+    async def observe(self, unit: str) -> Observation:
+        """Return the state of one unit, without starting it. Raises `HawseError` (`unavailable`) if it is unknown."""
+        ...
+
+    async def discover(self) -> list[Observation]:
+        """Return all units of this provider, also those that an earlier gateway or version made.
+
+        Raises:
+            HawseError: `unavailable` if the list is not complete, for example because a daemon does not answer.
+        """
         ...
 
     async def close(self) -> None:
-        """Release what the provider holds in this process. Sandboxes go on running."""
+        """Release what the provider holds in this process. Units go on running."""
         ...

@@ -1,7 +1,7 @@
 """The default provider: sandboxes on this machine, each one runtime process that outlives the gateway.
 
-A runtime is found by its socket. If no process accepts connections there, a runtime is started: in bubblewrap where
-that works, as a plain process otherwise. A runtime that is already running is used as it is.
+A unit is a directory below the state directory, and a runtime process: in bubblewrap where that works, as a plain
+process otherwise. The directory contains what a later gateway needs to find the process again.
 """
 
 import asyncio
@@ -13,56 +13,75 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 
-from gateway.providers import bubblewrap
-from gateway.providers.base import Capabilities, Endpoint, SandboxSpec
+from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.providers.isolation import cgroups, check, outer, start
+from gateway.providers.marked_processes import end_marked
 from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from gateway.transport.listener import accepts_connections
-from hawse.api.gateway import Isolation, SandboxInfo
+from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
 RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 
-START_TIMEOUT: Final = 9.0  # s; a call waits 10 s for its link
+START_TIMEOUT: Final = 9.0  # s
 POLL_MIN: Final = 0.01  # s
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: a runtime ends all that runs in the sandbox first
-REPLACE_GRACE: Final = 3.0  # s, the same for a runtime that has lost its socket, while a call waits for the next
 KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a process that was killed
 LOG_MAX: Final = 1 << 20  # bytes of a runtime's log, above which the next start begins a new one
 LOG_TAIL: Final = 2000  # bytes of a runtime's log that the gateway's log repeats when the runtime did not start
 RUNTIME: Final = (sys.executable, "-I", "-m", "runtime")  # isolated: Python imports nothing from the workspace
 
 
-def choose_isolation(requested: RequestedIsolation) -> tuple[Isolation, str | None]:
-    """Return the isolation that this machine supports, and why it is not stronger.
+class ChosenIsolation(NamedTuple):
+    """What sandboxes run in.
+
+    Attributes:
+        isolation: The isolation.
+        reason: Why it is not stronger. None: it is the strongest.
+        system_calls: Whether the system calls of programs are filtered.
+    """
+
+    isolation: Isolation
+    reason: str | None = None
+    system_calls: bool = False
+
+
+def choose_isolation(requested: RequestedIsolation, network: Network = "private") -> ChosenIsolation:
+    """Find out which isolation this machine supports.
+
+    Args:
+        requested: What the user asked for.
+        network: What the programs of sandboxes are to connect to.
 
     Raises:
         StateError: `requested` is not available.
     """
     if requested == "none":
-        return "none", "requested by --isolation none"
-    bwrap = bubblewrap.find()
-    reason = "bwrap is not installed" if bwrap is None else bubblewrap.probe(bwrap)
-    if reason is None:
-        return "bubblewrap", None
+        return ChosenIsolation("none", "requested by --isolation none")
+    bwrap = outer.find()
+    found = check.Checked(reason="bwrap is not installed") if bwrap is None else check.check(bwrap, network)
+    if found.reason is None:
+        return ChosenIsolation("bubblewrap", system_calls=found.seccomp)
     if requested == "bubblewrap":
-        raise StateError(f"--isolation bubblewrap: {reason}")
-    return "none", reason
+        raise StateError(f"--isolation bubblewrap: {found.reason}")
+    return ChosenIsolation("none", found.reason)
 
 
 class LocalProvider:
-    """The sandboxes of one state directory, beside those named in `sandboxes`, which always exist.
+    """The units of one state directory.
 
     Args:
         state: The state directory.
         isolation: What new runtimes run in.
         isolation_reason: Why it is not stronger.
-        sandboxes: The ids of sandboxes that exist from the beginning.
+        system_calls: Whether the system calls of programs are filtered.
+        network: What programs can connect to, unless the sandbox says so. Without isolation it is the host's.
         runtime: The runtime's program and first arguments.
     """
 
@@ -72,161 +91,158 @@ class LocalProvider:
         isolation: Isolation,
         *,
         isolation_reason: str | None = None,
-        sandboxes: Sequence[str] = ("local",),
+        system_calls: bool = False,
+        network: Network = "private",
         runtime: Sequence[str] = RUNTIME,
     ) -> None:
         self._state = state
         self._isolation = isolation
         self._isolation_reason = isolation_reason
-        self._configured = tuple(sandboxes)
+        self._system_calls = system_calls
+        self._network: Network = network if isolation == "bubblewrap" else "host"
+        self._cgroups = cgroups.find() if isolation == "bubblewrap" else None
         self._runtime = list(runtime)
         self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
-        self._failed: set[str] = set()  # whose last start failed
-        self._changing = asyncio.Lock()  # held while a sandbox is created, started, stopped or deleted
 
     async def capabilities(self) -> Capabilities:
-        return Capabilities(provider="local", isolation=self._isolation, isolation_reason=self._isolation_reason)
+        others: list[Network] = ["none", "private", "host"] if self._isolation == "bubblewrap" else ["host"]
+        others.remove(self._network)
+        return Capabilities(
+            provider="local",
+            isolation=self._isolation,
+            isolation_reason=self._isolation_reason,
+            networks=(self._network, *others),
+            limits=tuple(self._cgroups.parents) if self._cgroups is not None else (),
+            enforcement=self._enforcement(),
+        )
 
-    async def create(self, spec: SandboxSpec) -> SandboxInfo:
-        """Make the sandbox's directories. Raises `HawseError`: `conflict`, `invalid_params`, `unavailable`."""
-        if spec.image is not None:
-            raise HawseError(
-                "invalid_params", "the local provider does not support images", details={"path": "$.image"}
-            )
-        sandbox = spec.id if spec.id is not None else secrets.token_hex(4)
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        """Make the unit's directories."""
+        paths = self._paths(unit)
         try:
-            paths = self._state.sandbox(sandbox)
-        except ValueError as error:
-            raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
-        async with self._changing:
-            if self._exists(sandbox):
-                raise HawseError("conflict", f"sandbox {sandbox!r} already exists")
-            try:
-                paths.make()
-            except StateError as error:
-                raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
-        return self._describe(sandbox)
+            await asyncio.to_thread(paths.make)
+        except StateError as error:
+            raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
 
-    async def ensure(self, sandbox: str) -> Endpoint:
-        paths = self._paths(sandbox)
-        async with self._changing:
-            if not accepts_connections(paths.socket):
-                self._failed.add(sandbox)
-                await self._replace(sandbox, paths)
-                await self._start(sandbox, paths)
-            elif (process := _running(paths)) is not None and process.frozen:
-                raise HawseError("unavailable", f"the runtime is stopped by a signal or a debugger (pid {process.pid})")
-            self._failed.discard(sandbox)
-        return Endpoint(paths.socket)
-
-    async def stop(self, sandbox: str) -> None:
-        paths = self._paths(sandbox)
-        async with self._changing:
-            await self._end(sandbox, paths, STOP_GRACE)
-            self._failed.discard(sandbox)
-
-    async def delete(self, sandbox: str) -> None:
-        paths = self._paths(sandbox)
-        async with self._changing:
-            await self._end(sandbox, paths, STOP_GRACE)
-            self._failed.discard(sandbox)
-            try:
-                await asyncio.to_thread(_remove, paths.home)
-            except OSError as error:
-                raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
-
-    async def observe(self, sandbox: str) -> SandboxInfo:
-        self._paths(sandbox)
-        return self._describe(sandbox)
-
-    async def discover(self) -> list[SandboxInfo]:
-        created = [name for name in self._state.sandboxes() if name not in self._configured]
-        return [self._describe(sandbox) for sandbox in (*self._configured, *created)]
-
-    async def close(self) -> None:
-        """Nothing to release: runtimes outlive the gateway."""
-
-    # ---- state
-
-    def _exists(self, sandbox: str) -> bool:
-        return sandbox in self._configured or sandbox in self._state.sandboxes()
-
-    def _paths(self, sandbox: str) -> SandboxPaths:
-        """Raises `HawseError` `not_found`."""
-        if not self._exists(sandbox):
-            raise HawseError("not_found", f"unknown sandbox {sandbox[:64]!r}")
-        return self._state.sandbox(sandbox)
-
-    def _describe(self, sandbox: str) -> SandboxInfo:
-        paths = self._state.sandbox(sandbox)
-        if not accepts_connections(paths.socket):
-            state: Literal["failed", "stopped"] = "failed" if sandbox in self._failed else "stopped"
-            return SandboxInfo(id=sandbox, state=state, isolation=self._isolation)
-        process = _running(paths)
-        frozen = process is not None and process.frozen
-        return SandboxInfo(id=sandbox, state="failed" if frozen else "running", isolation=_read_isolation(paths))
-
-    # ---- starting
-
-    async def _replace(self, sandbox: str, paths: SandboxPaths) -> None:
-        """End a runtime that has lost its socket: programs in the sandbox may remove it, or the runtime is ending."""
-        process = RuntimeProcess.load(paths.process)
-        if process is not None and process.alive:
-            log.warning("! sandbox %s: its runtime has lost its socket and is replaced", sandbox)
-            await self._end(sandbox, paths, REPLACE_GRACE)
-
-    async def _start(self, sandbox: str, paths: SandboxPaths) -> None:
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        paths = self._paths(unit)
+        report(Progress(phase="starting"))
         try:
-            paths.make()
-            child = await asyncio.to_thread(self._spawn, sandbox, paths)
+            child = await asyncio.to_thread(self._spawn, unit, paths, spec, runtime)
         except (StateError, OSError) as error:
             raise HawseError("unavailable", f"the runtime was not started: {error}") from error
-        self._children[sandbox] = child
-        known = {"sandbox": sandbox}
-        log.info("= sandbox %s started, pid %d, isolation %s", sandbox, child.pid, self._isolation, extra=known)
+        known = {"sandbox": unit}
+        log.info("= unit %s started, pid %d, isolation %s", unit, child.pid, self._isolation, extra=known)
         try:
             async with asyncio.timeout(START_TIMEOUT):
-                await _wait_until_it_accepts(sandbox, child, paths)
+                await _wait_until_it_accepts(unit, child, paths)
         except TimeoutError:
             raise HawseError(
                 "unavailable", f"the runtime did not accept connections within {START_TIMEOUT:g} s"
             ) from None
         if (process := RuntimeProcess.listening_on(paths.socket)) is not None:
             process.save(paths.process)
+        return start.endpoint(paths)
 
-    def _spawn(self, sandbox: str, paths: SandboxPaths) -> subprocess.Popen[bytes]:
-        """Start a runtime in a session of its own, with its own log."""
-        self._reap(sandbox)
-        argv, environment = self._command(sandbox, paths)
-        keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
-        with paths.log.open("ab" if keep else "wb") as output:
-            child = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd="/",
-                env=environment,
-                start_new_session=True,
-            )
-        paths.isolation.write_text(self._isolation)
-        return child
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        paths = self._paths(unit)
+        if runtime is None or _read_runtime(paths) in (None, runtime):
+            await self._end(unit, paths, STOP_GRACE)
 
-    def _command(self, sandbox: str, paths: SandboxPaths) -> tuple[list[str], dict[str, str]]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")}
+    async def delete(self, unit: str) -> None:
+        paths = self._paths(unit)
+        await self._end(unit, paths, STOP_GRACE)
+        try:
+            await asyncio.to_thread(_remove, paths.home)
+        except OSError as error:
+            raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
+
+    async def pause(self, unit: str) -> None:
+        raise HawseError("unavailable", "the local provider cannot suspend sandboxes")
+
+    async def resume(self, unit: str) -> None:
+        raise HawseError("unavailable", "the local provider cannot suspend sandboxes")
+
+    async def observe(self, unit: str) -> Observation:
+        return await asyncio.to_thread(self._observe, unit)
+
+    async def discover(self) -> list[Observation]:
+        return await asyncio.to_thread(lambda: [self._observe(unit) for unit in self._state.sandboxes()])
+
+    async def close(self) -> None:
+        """Nothing to release: runtimes outlive the gateway."""
+
+    # ---- state
+
+    def _enforcement(self) -> Enforcement:
         if self._isolation == "none":
-            where = ["--socket", str(paths.socket), "--workspace", str(paths.workspace)]
-            return [*self._runtime, *where, "--sandbox", sandbox], environment
-        where = ["--socket", f"{bubblewrap.RUN}/{paths.socket.name}", "--workspace", bubblewrap.WORKSPACE]
-        bwrap = bubblewrap.find()
-        if bwrap is None:
-            raise StateError("bwrap is no longer installed")
-        return bubblewrap.command(bwrap, paths, [*self._runtime, *where, "--sandbox", sandbox]), environment
+            return Enforcement()
+        bwrap = outer.find()
+        counted = self._cgroups is not None and "processes" in self._cgroups.parents
+        return Enforcement(
+            network=self._network,
+            user=os.getuid() == 0,
+            separated=True,
+            system_calls=self._system_calls,
+            memory_files=bwrap is not None and outer.limits_memory_file_systems(bwrap),
+            limits=SandboxLimits(processes=cgroups.PROCESSES if counted else None),
+        )
+
+    def _paths(self, unit: str) -> SandboxPaths:
+        """Raises `HawseError` `invalid_params`."""
+        try:
+            return self._state.sandbox(unit)
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
+
+    def _observe(self, unit: str) -> Observation:
+        paths = self._paths(unit)
+        process = _running(paths)
+        if not accepts_connections(paths.socket):
+            if process is None or not process.alive:
+                return Observation(unit=unit, state="stopped" if paths.home.is_dir() else "absent")
+            reason = f"the runtime (pid {process.pid}) does not listen on its socket"
+            return Observation(unit=unit, state="unreachable", runtime=_read_runtime(paths), reason=reason)
+        frozen = process is not None and process.frozen
+        return Observation(
+            unit=unit,
+            state="frozen" if frozen else "running",
+            runtime=_read_runtime(paths),
+            endpoint=start.endpoint(paths),
+            isolation=_read_isolation(paths),
+            reason=f"the runtime is stopped by a signal or a debugger (pid {process.pid})"
+            if frozen and process is not None
+            else None,
+        )
+
+    # ---- starting
+
+    def _spawn(self, unit: str, paths: SandboxPaths, spec: SandboxSpec, runtime: str) -> subprocess.Popen[bytes]:
+        """Start a runtime in a session of its own, with its own log. What identifies it is written first."""
+        self._reap(unit)
+        identity = ["--sandbox", unit, "--id", runtime]
+        paths.isolation.write_text(self._isolation)
+        paths.runtime.write_text(runtime)
+        if self._isolation == "none":
+            paths.token.unlink(missing_ok=True)
+            where = ["--socket", str(paths.socket), "--private", str(paths.run), "--workspace", str(paths.workspace)]
+            child = _popen([*self._runtime, *where, *identity], paths)
+        else:
+            others = [self._state.sandbox(other) for other in self._state.sandboxes() if other != unit]
+            wanted = start.Wanted(network=spec.network or self._network, limits=spec.limits, tree=self._cgroups)
+            with start.prepared(paths, wanted, [*self._runtime, *identity], others) as prepared:
+                child = _popen(prepared.argv, paths, prepared.fds)
+        self._children[unit] = child
+        if (process := RuntimeProcess.of_pid(child.pid)) is not None:
+            process.save(paths.process)  # until its runtime listens: a gateway that is killed now must find it again
+        return child
 
     # ---- ending
 
-    async def _end(self, sandbox: str, paths: SandboxPaths, grace: float) -> None:
+    async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
         """End the runtime and verify it. Bubblewrap's first process ends with the runtime, and its namespace with it.
+
+        Without isolation, programs of a runtime that was killed go on: they are found by the mark in their environment.
 
         Raises:
             HawseError: `unavailable`.
@@ -234,20 +250,58 @@ class LocalProvider:
         process = _running(paths)
         if process is not None and not await process.end(grace=grace, timeout=KILL_TIMEOUT):
             raise HawseError("unavailable", f"the runtime (pid {process.pid}) did not end within {KILL_TIMEOUT:g} s")
-        if (child := self._children.get(sandbox)) is not None:
+        if (child := self._children.get(unit)) is not None:
             try:
                 await asyncio.to_thread(child.wait, KILL_TIMEOUT)
             except subprocess.TimeoutExpired:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
-            self._reap(sandbox)
+            self._reap(unit)
         if accepts_connections(paths.socket):
             raise HawseError("unavailable", "another process accepts connections on the runtime's socket")
+        runtime = _read_runtime(paths)
+        if runtime is not None and (left := await asyncio.to_thread(end_marked, runtime, KILL_TIMEOUT)):
+            raise HawseError("unavailable", f"processes of the sandbox did not end: {', '.join(map(str, left))}")
+        await self._remove_cgroups(paths)
         paths.process.unlink(missing_ok=True)
-        log.info("= sandbox %s stopped", sandbox, extra={"sandbox": sandbox})
+        paths.runtime.unlink(missing_ok=True)
+        log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
-    def _reap(self, sandbox: str) -> None:
-        if (child := self._children.pop(sandbox, None)) is not None:
+    async def _remove_cgroups(self, paths: SandboxPaths) -> None:
+        """Remove them when the kernel has removed the last process: it is killed, but that takes a moment."""
+        deadline = asyncio.get_running_loop().time() + KILL_TIMEOUT
+        while True:
+            try:
+                return await asyncio.to_thread(cgroups.remove, paths.cgroups)
+            except OSError as error:
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise HawseError("unavailable", f"the sandbox's cgroup was not removed: {error}") from None
+            await asyncio.sleep(POLL_MIN)
+
+    def _reap(self, unit: str) -> None:
+        if (child := self._children.pop(unit, None)) is not None:
             child.poll()
+
+
+def _popen(argv: list[str], paths: SandboxPaths, fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start a process with the sandbox's log as its output, and without the gateway's secrets.
+
+    Args:
+        argv: The command.
+        paths: The sandbox.
+        fds: The descriptors that it inherits.
+    """
+    keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
+    with paths.log.open("ab" if keep else "wb") as output:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env={name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")},
+            start_new_session=True,
+            pass_fds=fds,
+        )
 
 
 def _running(paths: SandboxPaths) -> RuntimeProcess | None:
@@ -258,13 +312,13 @@ def _running(paths: SandboxPaths) -> RuntimeProcess | None:
     return RuntimeProcess.listening_on(paths.socket)
 
 
-async def _wait_until_it_accepts(sandbox: str, child: subprocess.Popen[bytes], paths: SandboxPaths) -> None:
+async def _wait_until_it_accepts(unit: str, child: subprocess.Popen[bytes], paths: SandboxPaths) -> None:
     delay = POLL_MIN
     while not accepts_connections(paths.socket):
         code = child.poll()
         if code is not None:
             # The log may contain anything that was printed, so it is for the operator and not for the caller.
-            log.error("! the runtime of sandbox %s ended: %s", sandbox, _tail(paths.log), extra={"sandbox": sandbox})
+            log.error("! the runtime of unit %s ended: %s", unit, _tail(paths.log), extra={"sandbox": unit})
             raise HawseError(
                 "unavailable", f"the runtime ended with exit code {code}; the gateway's log has the reason"
             )
@@ -286,6 +340,14 @@ def _remove(home: Path) -> None:
     except FileNotFoundError:
         return
     shutil.rmtree(doomed)
+
+
+def _read_runtime(paths: SandboxPaths) -> str | None:
+    """The runtime id of the last start that was not verified to have ended; None if there is none."""
+    try:
+        return paths.runtime.read_text() or None
+    except OSError:
+        return None
 
 
 def _read_isolation(paths: SandboxPaths) -> Isolation | None:

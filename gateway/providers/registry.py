@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.providers.base import Provider, ProviderError
+from gateway.providers.isolation import outer
 from gateway.providers.local import RUNTIME, LocalProvider, RequestedIsolation, choose_isolation
-from gateway.providers.state_directory import StateDirectory
+from gateway.providers.state_directory import StateDirectory, StateError
+from hawse.api.sandboxes import Network
 from hawse.logs import Form
 
 
@@ -17,27 +19,76 @@ class ProviderOptions:
     Attributes:
         state: The state directory, for what must survive the gateway.
         isolation: What the user asked sandboxes to run in.
+        network: What the programs of isolated sandboxes can connect to, unless the sandbox says so.
         quota: Bytes that the API may leave in a workspace. None: unlimited.
         log_format: The format of the runtimes' logs.
+        image: The image of sandboxes that name none. None: the provider's default.
+        oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
     """
 
     state: StateDirectory
     isolation: RequestedIsolation = "auto"
+    network: Network = "private"
     quota: int | None = None
     log_format: Form = "text"
+    image: str | None = None
+    oci_runtime: str | None = None
 
 
 def local(options: ProviderOptions) -> Provider:
     """Raises `StateError` if the isolation is not available, or the state directory's path is too long."""
-    isolation, reason = choose_isolation(options.isolation)
-    options.state.sandbox("local").make()
-    runtime = [*RUNTIME, "--log-format", options.log_format]
-    if options.quota is not None:
-        runtime += ["--quota", str(options.quota)]
-    return LocalProvider(options.state, isolation, isolation_reason=reason, runtime=runtime)
+    isolation, reason, system_calls = choose_isolation(options.isolation, options.network)
+    options.state.sandbox("local").check()
+    if isolation == "bubblewrap":
+        for place in outer.bound():
+            if options.state.root.resolve().is_relative_to(place):
+                raise StateError(f"--state {options.state.root} is below {place}, which all sandboxes can read")
+    return LocalProvider(
+        options.state,
+        isolation,
+        isolation_reason=reason,
+        system_calls=system_calls,
+        network=options.network,
+        runtime=[*RUNTIME, *_arguments(options)],
+    )
 
 
-FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {"local": local}
+def docker(options: ProviderOptions) -> Provider:
+    """Build the bundle of this version, if there is none yet.
+
+    Raises:
+        ProviderError: aiodocker is not installed, or the bundle cannot be built.
+        StateError: The state directory's path is too long.
+    """
+    try:
+        from gateway.providers.docker.bundle import BundleError, ensure_bundle
+        from gateway.providers.docker.provider import DockerProvider
+    except ImportError as error:
+        raise ProviderError(f"--provider docker needs the packages of hawse[docker]: {error}") from error
+    if options.network == "none":
+        raise ProviderError("--network none: the Docker provider supports private and host")
+    options.state.sandbox("local").check()
+    try:
+        bundle = ensure_bundle(options.state.root / "bundles")
+    except BundleError as error:
+        raise ProviderError(f"--provider docker: {error}") from error
+    return DockerProvider(
+        options.state,
+        bundle,
+        network=options.network,
+        image=options.image,
+        oci_runtime=options.oci_runtime,
+        arguments=_arguments(options),
+    )
+
+
+def _arguments(options: ProviderOptions) -> list[str]:
+    """The arguments that all runtimes get."""
+    quota = [] if options.quota is None else ["--quota", str(options.quota)]
+    return ["--log-format", options.log_format, *quota]
+
+
+FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {"local": local, "docker": docker}
 
 
 def create_provider(name: str, options: ProviderOptions) -> Provider:

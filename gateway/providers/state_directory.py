@@ -1,12 +1,19 @@
 """The state directory: what a restarted gateway finds again. Mode 0700, since it contains the token.
 
 token                       the owner's token; mode 0600, created on first use
-token.viewer                the token for read-only access; delete it to revoke all links that contain it
 sandboxes/ID/workspace/     the sandbox's files
-sandboxes/ID/run/           the runtime's socket and its lock; the only part of this directory that a sandbox sees
+sandboxes/ID/run/           the runtime's own files: recordings, output, a copy of `token`
+sandboxes/ID/runtime.sock   the runtime's socket
+sandboxes/ID/token          the secret between the gateway and the running runtime
+sandboxes/ID/cgroups        the cgroups of the sandbox
+sandboxes/ID/uid            the host's user of the sandbox, if the gateway is the superuser
 sandboxes/ID/runtime.log    the runtime's output
 sandboxes/ID/isolation      the isolation that the running runtime was started with
 sandboxes/ID/process        pid, start time and boot of the running runtime
+sandboxes/ID/runtime        the runtime id of the last start that was not verified to have ended
+docker-gateway              the id in the labels of containers and volumes of the Docker provider
+bundles/HASH/               the runtime as the Docker provider mounts it into containers
+store.db                    the rows of the sandboxes (gateway/store/sqlite.py)
 """
 
 import os
@@ -31,19 +38,27 @@ class SandboxPaths:
         self.home = home
         self.workspace = home / "workspace"
         self.run = home / "run"
-        self.socket = self.run / "runtime.sock"
+        self.socket = home / "runtime.sock"
+        self.token = home / "token"
+        self.uid = home / "uid"
+        self.cgroups = home / "cgroups"
         self.log = home / "runtime.log"
         self.isolation = home / "isolation"
         self.process = home / "process"
+        self.runtime = home / "runtime"
 
-    def make(self) -> None:
-        """Create the directories. Raises `StateError`."""
+    def check(self) -> None:
+        """Raise `StateError` if the path of the socket is too long."""
         size = len(os.fsencode(self.socket))
         if size > SOCKET_PATH_MAX:
             raise StateError(
                 f"the path {self.socket} has {size} bytes, but a Unix socket's path has at most {SOCKET_PATH_MAX}: "
                 "choose a shorter --state"
             )
+
+    def make(self) -> None:
+        """Create the directories. Raises `StateError`."""
+        self.check()
         try:
             for directory in (self.home, self.workspace, self.run):
                 directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,6 +91,20 @@ class StateDirectory:
             token = secrets.token_urlsafe(TOKEN_BYTES)
             file.write(f"{token}\n")
         return token
+
+    def identity(self, name: str) -> str:
+        """Return the id in the file `name`, which is created on first use: 8 hexadecimal digits. It is not secret."""
+        path = self.root / name
+        if not path.exists():
+            new = path.with_name(f".{name}-{secrets.token_hex(4)}")
+            new.write_text(f"{secrets.token_hex(4)}\n")
+            try:
+                os.link(new, path)
+            except FileExistsError:
+                pass  # another gateway has created it meanwhile
+            finally:
+                new.unlink()
+        return path.read_text("ascii").strip()
 
     def sandbox(self, sandbox: str) -> SandboxPaths:
         """Raises `ValueError` for an id that is not valid."""

@@ -5,7 +5,7 @@ pipelined requests. Everything else is as in uvicorn.protocols.http.httptools_im
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
@@ -30,6 +30,7 @@ class HttpProtocol(HttpToolsProtocol):
     headers_timeout = HEADERS_TIMEOUT
     answer_timeout = ANSWER_TIMEOUT
 
+    _unanswered: Sequence[RequestResponseCycle] = ()  # requests whose response may be incomplete, at most PIPELINE + 2
     _deadline: asyncio.TimerHandle | None = None
     _in_headers = True
     _unlimited = False  # this response may take as long as both sides want: see `_allow_unlimited_duration`
@@ -45,6 +46,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._set_idle(False)
         self._disarm()
+        self._mark_disconnected()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -52,6 +54,11 @@ class HttpProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._in_headers and self._fed > HEADERS_SIZE and not self.transport.is_closing():
             self.send_400_response("The headers are too large.")
+
+    def eof_received(self) -> None:
+        """The client sends no more, which closes the transport."""
+        self._mark_disconnected()
+        super().eof_received()
 
     def handle_websocket_upgrade(self) -> None:
         self._set_idle(False)
@@ -62,9 +69,10 @@ class HttpProtocol(HttpToolsProtocol):
         """Refuse a request, unless its response would appear within the response to an earlier request."""
         cycle = cast(RequestResponseCycle | None, self.cycle)
         if self.pipeline or (cycle is not None and cycle.response_started and not cycle.response_complete):
-            self.transport.abort()
+            self._abort()
         else:
             super().send_400_response(msg)
+            self._mark_disconnected()
 
     # ---- callbacks of the parser: an exception is answered with 400
 
@@ -84,12 +92,16 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
+            raise ValueError("a request for a WebSocket has a body")  # it would never be answered
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)
         self._arm(self.answer_timeout)
         self.scope["extensions"] = {UNLIMITED_DURATION: {"begin": self._allow_unlimited_duration}}
         super().on_headers_complete()
+        unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete]
+        self._unanswered = [*unanswered, self.cycle]
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -123,6 +135,12 @@ class HttpProtocol(HttpToolsProtocol):
         self._unlimited = True
         self._disarm()
 
+    def _has_body(self) -> bool:
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 "))
+            for name, value in self.headers
+        )
+
     def _count(self, size: int) -> None:
         self._size += size
         if self._size > HEADERS_SIZE or len(self.headers) >= HEADERS_COUNT:
@@ -138,7 +156,7 @@ class HttpProtocol(HttpToolsProtocol):
             oldest = next(iter(_idle.get(self.server_state, ())), self)
             oldest._set_idle(False)
             self.connections.discard(oldest)
-            oldest.transport.abort()
+            oldest._abort()
 
     def _set_idle(self, idle: bool) -> None:
         waiting = _idle.setdefault(self.server_state, {})
@@ -151,11 +169,26 @@ class HttpProtocol(HttpToolsProtocol):
         if self.transport.get_write_buffer_size():
             self._arm(self.answer_timeout)
         else:
-            self.transport.abort()
+            self._abort()
+
+    def _abort(self) -> None:
+        self._mark_disconnected()
+        self.transport.abort()
+
+    def _mark_disconnected(self) -> None:
+        """End all responses now: uvloop raises on a closed transport, and calls `connection_lost` only later.
+
+        uvicorn itself ends only the response to the newest of pipelined requests.
+        """
+        for cycle in self._unanswered:
+            if not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
+        self._unanswered = ()
 
     def _arm(self, timeout: float, then: Callable[[], object] | None = None) -> None:
         self._disarm()
-        self._deadline = self.loop.call_later(timeout, then or self.transport.abort)
+        self._deadline = self.loop.call_later(timeout, then or self._abort)
 
     def _disarm(self) -> None:
         if self._deadline is not None:

@@ -41,6 +41,8 @@ class Receiver(Protocol):
 class WebSocketProtocol(WebSocketsSansIOProtocol):
     """One accepted socket, from the upgrade on."""
 
+    linger = LINGER
+
     _ignoring_input = False  # after a failure, while the peer may still read the close frame
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
@@ -229,7 +231,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.read_paused = False
             self.transport.resume_reading()
         self.transport.write_eof()
-        self.close_timer = self.loop.call_later(LINGER, self.transport.abort)  # with it, `run_asgi` leaves it open
+        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # with it, `run_asgi` leaves it open
 
     def _fail(self, code: int, reason: str) -> None:
         self.conn.fail(code, reason)
@@ -238,5 +240,5 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def _abort_later(self) -> None:
         """`close` waits for its buffer to be read; a peer that doesn't would keep us for ever."""
         if self._linger is None and not self.disconnected:
-            delay = LINGER + (self.close_timeout if self.close_timer is not None else 0.0)
+            delay = self.linger + (self.close_timeout if self.close_timer is not None else 0.0)
             self._linger = self.loop.call_later(delay, self.transport.abort)

@@ -3,10 +3,10 @@
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from gateway.providers.base import Endpoint, TcpAddress
-from hawse.link import StreamLink
+from hawse.link import StreamLink, credentials
 from hawse.wire import Connection, Data, Error, HawseError, Limits, Message, Role, Welcome
 from hawse.wire.limits import LINK_CHANNELS
 
@@ -34,7 +34,7 @@ class RuntimeLink(StreamLink):
         abilities: What the runtime announced in `welcome`.
     """
 
-    def __init__(self, owner: LinkOwner, token: str | None) -> None:
+    def __init__(self, owner: LinkOwner, token: str | None, uid: int | None = None) -> None:
         connection = Connection(Role.CLIENT, Limits(channels=LINK_CHANNELS), window=0)
         connection.send_hello("hawse-gateway", token, shares=True)
         super().__init__(connection, self)
@@ -43,6 +43,7 @@ class RuntimeLink(StreamLink):
         self.lost = asyncio.Event()
         self.abilities: Sequence[str] = ()
         self._owner = owner
+        self._uid = uid
         self._clock = loop.time
         self._last_received = loop.time()
 
@@ -54,6 +55,15 @@ class RuntimeLink(StreamLink):
     def ping(self) -> None:
         self.connection.ping(self._clock())
         self.flush()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        peer = credentials(transport)
+        if self._uid is not None and (peer is None or peer.uid != self._uid):
+            refusal = "the process that listens on the runtime's socket belongs to another user"
+            self.ready.set_exception(HawseError("unavailable", refusal))  # it gets neither `hello` nor the token
+            cast(asyncio.Transport, transport).abort()
+            return
+        super().connection_made(transport)
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         self._last_received = self._clock()
@@ -95,7 +105,7 @@ async def dial(endpoint: Endpoint, owner: LinkOwner) -> RuntimeLink:
     loop = asyncio.get_running_loop()
 
     def make() -> RuntimeLink:
-        return RuntimeLink(owner, endpoint.token)
+        return RuntimeLink(owner, endpoint.token, endpoint.uid)
 
     address = endpoint.address
     if isinstance(address, TcpAddress):

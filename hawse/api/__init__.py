@@ -5,7 +5,9 @@ TypeScript types and docs/methods.md are derived from them. A new surface is a m
 """
 
 from hawse.api import (  # noqa: F401  # importing a module declares its methods
+    access,
     automation,
+    code,
     files,
     gateway,
     git,
@@ -14,6 +16,7 @@ from hawse.api import (  # noqa: F401  # importing a module declares its methods
     processes,
     recordings,
     runtime,
+    sandboxes,
     sessions,
     terminals,
     watches,

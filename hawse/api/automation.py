@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.people import ViewerKey
-from hawse.api.rights import VIEW
+from hawse.api.rights import VIEW, WRITE
 from hawse.api.spec import Params, Reply, method
-from hawse.api.types import Exit, Id, Offset, Pattern, WaitSeconds
+from hawse.api.types import Exit, Id, Offset, OutputMatch, Pattern, WaitSeconds
 
 KEYS_LIMIT = 1024  # keys in one call
 SCROLLBACK_LIMIT = 6000  # rows: as many as the emulator keeps
@@ -112,26 +112,6 @@ class TerminalSendResult(Reply, frozen=True, kw_only=True):
     bytes: int
 
 
-class OutputMatch(Reply, frozen=True, kw_only=True):
-    """A match of a pattern in the output of a terminal.
-
-    Attributes:
-        start: Offset in the output where the match begins, in bytes.
-        end: Offset in the output where the match ends, in bytes.
-        text: The text that matched, up to 4,096 bytes of it.
-        groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.
-        named: Text of each named group of the pattern, as in `groups`.
-        truncated: Whether `text` or a group was cut.
-    """
-
-    start: int
-    end: int
-    text: str
-    groups: list[str | None]
-    named: dict[str, str | None]
-    truncated: bool
-
-
 class CommandInfo(Reply, frozen=True, kw_only=True):
     """A command as the shell has reported it.
 
@@ -194,23 +174,26 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
     Attributes:
         commands: The commands, the oldest first. One that still runs is the last.
         more: Whether there are older commands.
-        tells: Whether the shell reports its commands: it was started to do so, or has done so.
+        reports_commands: Whether the shell reports its commands: it was started to do so, or has done so.
     """
 
     commands: list[CommandInfo]
     more: bool
-    tells: bool
+    reports_commands: bool
 
 
 # ---- methods
 
 
-@method("terminal.screen", safe=True, requires=VIEW, raises=("not_found", "stale_handle"))
+@method(
+    "terminal.screen", safe=True, requires=VIEW, terminal="id", raises=("not_found", "stale_handle", "limit_exceeded")
+)
 class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     """Return a terminal's screen as text, ANSI or HTML.
 
     `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR
     LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets.
+    At most 256 screens for one caller are made at a time (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
@@ -225,7 +208,12 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     scrollback: Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)] | None = None
 
 
-@method("terminal.send", raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow"))
+@method(
+    "terminal.send",
+    requires=WRITE,
+    terminal="id",
+    raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow"),
+)
 class TerminalSend(Params[TerminalSendResult], kw_only=True):
     """Type text, pasted text and keys into a terminal, in this order, in one piece.
 
@@ -257,7 +245,8 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     "terminal.wait",
     events={"opened": TerminalWaitOpened},
     requires=VIEW,
-    raises=("not_found", "stale_handle", "too_large"),
+    terminal="id",
+    raises=("not_found", "stale_handle", "too_large", "limit_exceeded"),
 )
 class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     """Wait for a match, for silence, for the end of a command or for the end of the program.
@@ -267,7 +256,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
     `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is
-    `too_large`.
+    `too_large`. At most 512 waits are open (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
@@ -294,7 +283,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     timeout: WaitSeconds | None = None
 
 
-@method("terminal.history", safe=True, requires=VIEW, raises=("not_found", "stale_handle"))
+@method("terminal.history", safe=True, requires=VIEW, terminal="id", raises=("not_found", "stale_handle"))
 class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
     """List the commands that a terminal's shell has reported, the oldest first.
 

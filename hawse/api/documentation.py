@@ -22,7 +22,7 @@ _ENTRY = re.compile(r"^    (\w+): (.*)$")
 
 
 class Documentation(NamedTuple):
-    """What a docstring says."""
+    """The parts of a docstring."""
 
     summary: str  # its first line
     text: str  # its paragraphs, each in one line, with an empty line between them
@@ -31,7 +31,7 @@ class Documentation(NamedTuple):
 
 @cache
 def documentation(struct: type) -> Documentation:
-    """Return what the docstring of `struct` and of its base classes say. Without a docstring everything is empty."""
+    """Return the parts of the docstrings of `struct` and its base classes. Without a docstring all are empty."""
     fields: dict[str, str] = {}
     for base in reversed(struct.__mro__):
         fields |= _fields(base.__dict__.get("__doc__") or "")

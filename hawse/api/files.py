@@ -30,12 +30,17 @@ from hawse.api.file_values import (
     SearchMatch as SearchMatch,
     SearchMatches as SearchMatches,
 )
+from hawse.api.rights import WRITE
 from hawse.api.spec import Nothing, Params, method
 from hawse.api.types import PATH_ERRORS, InputId, Length, Mode, Offset, Path, Pattern
 
 
 @method(
-    "file.read", events={"opened": FileOpened}, output=("content",), raises=(*PATH_ERRORS, "is_directory", "conflict")
+    "file.read",
+    requires=WRITE,
+    events={"opened": FileOpened},
+    output=("content",),
+    raises=(*PATH_ERRORS, "is_directory", "conflict"),
 )
 class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     """Stream the bytes of a file, or of a part of it.
@@ -56,6 +61,7 @@ class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
 
 @method(
     "file.write",
+    requires=WRITE,
     events={"opened": FileWriteOpened},
     input=True,
     raises=(
@@ -90,7 +96,7 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     parents: bool | None = None
 
 
-@method("file.cancel")
+@method("file.cancel", requires=WRITE)
 class FileCancel(Params[Nothing], kw_only=True):
     """Give up an upload. One that has received all its input, has ended or never existed is not an error.
 
@@ -101,7 +107,7 @@ class FileCancel(Params[Nothing], kw_only=True):
     key: Annotated[str, Meta(min_length=1, max_length=128)]
 
 
-@method("file.stat", safe=True, raises=PATH_ERRORS)
+@method("file.stat", requires=WRITE, safe=True, raises=PATH_ERRORS)
 class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
     """Describe a file or directory.
 
@@ -112,7 +118,7 @@ class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
     follow: bool = True
 
 
-@method("file.exists", safe=True, raises=("permission_denied", "io_error"))
+@method("file.exists", requires=WRITE, safe=True, raises=("permission_denied", "io_error"))
 class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     """Check whether a path exists, and return its type.
 
@@ -125,7 +131,7 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     follow: bool = True
 
 
-@method("file.list", events={"entries": FileEntries, "failed": FileFailure}, raises=PATH_ERRORS)
+@method("file.list", requires=WRITE, events={"entries": FileEntries, "failed": FileFailure}, raises=PATH_ERRORS)
 class FileList(FileTarget, Params[FileListResult], kw_only=True):
     """List a directory in batches, in no particular order.
 
@@ -147,7 +153,7 @@ class FileList(FileTarget, Params[FileListResult], kw_only=True):
     exclude: Globs | None = None
 
 
-@method("file.mkdir", raises=(*PATH_ERRORS, "conflict", "no_space"))
+@method("file.mkdir", requires=WRITE, raises=(*PATH_ERRORS, "conflict", "no_space"))
 class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
     """Create a directory.
 
@@ -162,7 +168,7 @@ class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
     mode: Mode | None = None
 
 
-@method("file.chmod", raises=PATH_ERRORS)
+@method("file.chmod", requires=WRITE, raises=PATH_ERRORS)
 class FileChmod(FileTarget, Params[Nothing], kw_only=True):
     """Set the permission bits of a file or directory.
 
@@ -173,7 +179,7 @@ class FileChmod(FileTarget, Params[Nothing], kw_only=True):
     mode: Mode
 
 
-@method("file.delete", raises=(*PATH_ERRORS, "is_directory", "conflict", "too_large"))
+@method("file.delete", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "too_large"))
 class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
     """Delete a file, a symlink or a directory; symlinks are not followed.
 
@@ -186,7 +192,7 @@ class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
     recursive: bool = False
 
 
-@method("file.rename", raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space"))
+@method("file.rename", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space"))
 class FileRename(FileTarget, Params[Nothing], kw_only=True):
     """Rename a file or directory within its file system, atomically.
 
@@ -201,7 +207,7 @@ class FileRename(FileTarget, Params[Nothing], kw_only=True):
     overwrite: bool = False
 
 
-@method("file.move", raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
+@method("file.move", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileMove(FileTarget, Params[Nothing], kw_only=True):
     """Rename a file or directory, or copy and delete it across file systems.
 
@@ -216,7 +222,7 @@ class FileMove(FileTarget, Params[Nothing], kw_only=True):
     overwrite: bool = False
 
 
-@method("file.copy", raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
+@method("file.copy", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     """Copy a file, a symlink or a directory.
 
@@ -234,7 +240,12 @@ class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     overwrite: bool = False
 
 
-@method("file.search", events={"matches": SearchMatches, "failed": FileFailure}, raises=(*PATH_ERRORS, "too_large"))
+@method(
+    "file.search",
+    requires=WRITE,
+    events={"matches": SearchMatches, "failed": FileFailure},
+    raises=(*PATH_ERRORS, "too_large"),
+)
 class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     """Find files by name, or lines in files that match a pattern.
 
@@ -260,7 +271,13 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     limit: Limit = 1000
 
 
-@method("file.archive", events={"opened": FileArchiveOpened}, output=("content",), raises=(*PATH_ERRORS, "too_large"))
+@method(
+    "file.archive",
+    requires=WRITE,
+    events={"opened": FileArchiveOpened},
+    output=("content",),
+    raises=(*PATH_ERRORS, "too_large"),
+)
 class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
     """Stream a directory, or a file, as an archive.
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hawse.api.rights import VIEW
+from hawse.api.rights import VIEW, WRITE
 from hawse.api.spec import Params, ParamsValue, Reply, method
 
 ParticipantKind = Literal["person", "agent"]
@@ -119,7 +119,7 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("terminal.presence", requires=VIEW, raises=("not_found",))
+@method("terminal.presence", requires=VIEW, terminal="id", raises=("not_found",))
 class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     """Change what the other viewers of a terminal see of a viewer.
 
@@ -142,7 +142,7 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     at: PointerPosition | UnsetType | None = UNSET
 
 
-@method("terminal.lease", raises=("not_found", "conflict", "forbidden"))
+@method("terminal.lease", requires=WRITE, terminal="id", raises=("not_found", "conflict", "forbidden"))
 class TerminalLease(Params[WriterLease], kw_only=True):
     """Change which viewers may type into a terminal.
 

@@ -11,6 +11,7 @@ from hawse.api.spec import Nothing, Params, method
 PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 PreviewName = Annotated[str, Meta(min_length=1, max_length=64)]
 PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
+ChosenToken = Annotated[str, Meta(min_length=8, max_length=40, pattern=r"^[a-z0-9]*$(?!\n)")]  # part of a host name
 
 
 # ---- values
@@ -110,7 +111,7 @@ class PortList(Params[PortListResult], kw_only=True):
     """List the TCP ports on which programs of the sandbox listen."""
 
 
-@method("port.watch", events={"ports": PortListResult})
+@method("port.watch", events={"ports": PortListResult}, passive=True)
 class PortWatch(Params[Nothing], kw_only=True):
     """Report the open ports, now and after every change, until the call is cancelled.
 
@@ -118,20 +119,24 @@ class PortWatch(Params[Nothing], kw_only=True):
     """
 
 
-@method("port.expose", raises=("forbidden", "limit_exceeded"))
+@method("port.expose", raises=("forbidden", "limit_exceeded", "conflict", "io_error", "no_space"))
 class PortExpose(Params[ExposedPort], kw_only=True):
     """Make a preview of a port, or return the existing one.
 
     The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have
-    previews (`limit_exceeded`).
+    previews (`limit_exceeded`). Previews survive a restart of the sandbox. `conflict`: the port has a preview with
+    another token, or another port has one with this token.
 
     Args:
         port: Number of the port.
         name: Name of a new preview, for people; null: none.
+        token: Token of a new preview, 8 to 40 lower-case letters and digits; null: a random one. Any client that knows
+            or guesses it can connect to the port.
     """
 
     port: PortNumber
     name: PreviewName | None = None
+    token: ChosenToken | None = None
 
 
 @method("port.unexpose")
@@ -158,7 +163,7 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
     events={"opened": PortConnectOpened, "end": PortConnectEnd},
     output=("output",),
     input=True,
-    raises=("unavailable", "forbidden", "not_found", "stale_handle", "limit_exceeded", "input_gap", "io_error"),
+    raises=("unavailable", "forbidden", "not_found", "limit_exceeded", "input_gap", "io_error"),
 )
 class PortConnect(Params[PortConnectResult], kw_only=True):
     """Connect to a TCP port of the sandbox; bytes pass in both directions.
@@ -167,7 +172,7 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
     resumed: a lost connection or `cancel` breaks it. At most 1,024 connections are open (`limit_exceeded`).
 
     `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or
-    the caller needs a token. `not_found`: an unknown or revoked token. `stale_handle`: a token of an earlier runtime.
+    the caller needs a token. `not_found`: an unknown or revoked token.
     `io_error`: the connection broke.
 
     Args:

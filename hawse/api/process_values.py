@@ -11,6 +11,7 @@ from hawse.api.types import (
     Env,
     Exit,
     Offset,
+    OutputMatch,
     Path,
     Pattern,
     Seconds,
@@ -208,26 +209,14 @@ class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
     more: bool = False
 
 
-class LogMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match in the output of a process.
+class LogMatch(OutputMatch, frozen=True, kw_only=True):
+    """A match of a text or a pattern in the output of a process.
 
     Attributes:
-        stream: The stream.
-        start: Offset in the stream where the match begins, in bytes.
-        end: Offset in the stream where the match ends, in bytes.
-        text: The text that matched, up to 4,096 bytes of it.
-        groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.
-        named: Text of each named group of the pattern, as in `groups`.
-        truncated: Whether `text` or a group was cut.
+        stream: The stream. The offsets are those of this stream.
     """
 
     stream: StreamName
-    start: int
-    end: int
-    text: str
-    groups: list[str | None] = []
-    named: dict[str, str | None] = {}
-    truncated: bool = False
 
 
 class ProcessWaitOpened(msgspec.Struct, frozen=True, kw_only=True):

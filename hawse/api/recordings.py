@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from hawse.api.files import FileOpened, FileTransferResult
 from hawse.api.rights import VIEW
-from hawse.api.spec import Nothing, Params, Reply, method
+from hawse.api.spec import SELECTED, Nothing, Params, Reply, method
 from hawse.api.types import Id, Offset
 
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -124,7 +124,7 @@ class RecordingMark(Params[RecordingInfo], kw_only=True):
     label: Annotated[str, Meta(max_length=200)] = ""
 
 
-@method("recording.list", safe=True, requires=VIEW)
+@method("recording.list", safe=True, requires=VIEW, terminal=SELECTED)
 class RecordingList(Params[RecordingListResult], kw_only=True):
     """List recordings, the newest first.
 
@@ -135,7 +135,7 @@ class RecordingList(Params[RecordingListResult], kw_only=True):
     terminal: Id | None = None
 
 
-@method("recording.get", safe=True, requires=VIEW, raises=("not_found",))
+@method("recording.get", safe=True, requires=VIEW, terminal=SELECTED, raises=("not_found",))
 class RecordingGet(Params[RecordingInfo], kw_only=True):
     """Describe one recording, up to the current time if it is in progress.
 
@@ -162,6 +162,7 @@ class RecordingDelete(Params[Nothing], kw_only=True):
     events={"opened": FileOpened},
     output=("output",),
     requires=VIEW,
+    terminal=SELECTED,
     raises=("not_found", "forbidden", "conflict", "permission_denied", "io_error"),
 )
 class RecordingRead(Params[FileTransferResult], kw_only=True):
@@ -183,7 +184,13 @@ class RecordingRead(Params[FileTransferResult], kw_only=True):
     length: Offset | None = None
 
 
-@method("recording.watch", events={"recordings": RecordingListResult}, requires=VIEW)
+@method(
+    "recording.watch",
+    events={"recordings": RecordingListResult},
+    requires=VIEW,
+    terminal=SELECTED,
+    passive=True,
+)
 class RecordingWatch(Params[Nothing], kw_only=True):
     """Report the recordings in progress, now and after every change, until the call is cancelled.
 

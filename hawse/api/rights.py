@@ -1,28 +1,139 @@
-"""The rights that a principal can have, and the check of one against the list of a principal.
+"""The rights that a principal can have, roles as sets of rights, and the check of a right.
 
 A right is a name. A gateway lists the rights of the caller in the `principal` of each call that it forwards to a
-runtime, so a finer right is a new constant here and a new value in that list, not a change of the wire format.
+runtime, so a finer right is a new constant here and a new value in that list, not a change of the wire format. A right
+may be limited to one terminal: `view@main`. At the gateway it may also be limited to one sandbox, `view/SANDBOX` and
+`view/SANDBOX@main`, or to the sandboxes that the caller owns, `operate/~`; a runtime gets the rights in its sandbox.
 """
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, Literal, NamedTuple
 
 from hawse.wire import HawseError, Principal
 
-ALL: Final = "*"  # every right, also those that are defined later
+ALL: Final = "*"  # every right but `CONTROL`, also those that are defined later
 VIEW: Final = "view"  # read terminals and recordings, be present at a terminal
-OPERATE: Final = "operate"  # everything that changes something, and everything that `VIEW` does not include
-PREVIEW: Final = "preview"  # connect to a port with the token of its preview; `OPERATE` includes it
+WRITE: Final = "write"  # type into terminals; read and write files
+OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
+CONTROL: Final = "control"  # methods of a runtime that only gateways call; `ALL` does not include it
+PREVIEW: Final = "preview"  # connect to a port with the token of its preview
+ACCESS: Final = "access"  # create and revoke tokens and share links, read the audit log
 
-_INCLUDED_IN: Final = {PREVIEW: OPERATE}
+OWN: Final = "~"  # in the place of a sandbox: those that the caller owns. It is not the id of any sandbox
+
+Role = Literal["owner", "operator", "writer", "viewer"]
+
+ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
+    "owner": (ALL,),
+    "operator": (OPERATE,),
+    "writer": (WRITE,),
+    "viewer": (VIEW,),
+}
+
+# Each right with those that it includes.
+_INCLUDES: Final[Mapping[str, frozenset[str]]] = {
+    OPERATE: frozenset((WRITE, VIEW, PREVIEW)),
+    WRITE: frozenset((VIEW,)),
+}
+_NONE: Final = frozenset[str]()
 
 
-def allows(rights: Collection[str], required: str) -> bool:
-    """Return whether a principal with `rights` has the right `required`."""
-    return ALL in rights or required in rights or _INCLUDED_IN.get(required) in rights
+class Right(NamedTuple):
+    """A right as its parts. Its text is `name[/sandbox][@terminal]`.
+
+    Attributes:
+        name: One of the constants above, or one of a later version.
+        sandbox: The only sandbox that it is for; `OWN`: those of the caller; None: all.
+        terminal: The only terminal that it is for. None: the whole sandbox.
+    """
+
+    name: str
+    sandbox: str | None = None
+    terminal: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Right":
+        where, limited, terminal = text.partition("@")
+        name, scoped, sandbox = where.partition("/")
+        return cls(name, sandbox if scoped else None, terminal if limited else None)
+
+    def __str__(self) -> str:
+        sandbox = "" if self.sandbox is None else f"/{self.sandbox}"
+        return self.name + sandbox + ("" if self.terminal is None else f"@{self.terminal}")
+
+    def includes(self, other: "Right") -> bool:
+        """Return whether this right gives all that `other` gives to the same caller."""
+        return (
+            _includes(self.name, other.name)
+            and self.sandbox in (None, other.sandbox)
+            and self.terminal in (None, other.terminal)
+        )
 
 
-def check(principal: Principal, required: str) -> None:
-    """Raise `HawseError` (`forbidden`) unless `principal` has the right `required`."""
-    if not allows(principal.rights, required):
-        raise HawseError("forbidden", f"this requires the right {required!r}, which {principal.id!r} does not have")
+def limited(right: str, terminal: str) -> str:
+    """Return the name of `right` at one terminal only."""
+    return str(Right(right, terminal=terminal))
+
+
+def covers(rights: Iterable[str], wanted: str) -> bool:
+    """Return whether a caller with `rights` may give the right `wanted` to another caller."""
+    right = Right.parse(wanted)
+    return any(Right.parse(text).includes(right) for text in rights)
+
+
+def in_sandbox(rights: Iterable[str], sandbox: str, *, own: bool) -> tuple[str, ...]:
+    """Return the rights that a caller has in one sandbox, in the form that its runtime understands.
+
+    Args:
+        rights: The rights at the gateway.
+        sandbox: The id of the sandbox.
+        own: Whether the caller owns it.
+    """
+    places = (None, sandbox, OWN) if own else (None, sandbox)
+    parsed = map(Right.parse, rights)
+    return tuple(str(right._replace(sandbox=None)) for right in parsed if right.sandbox in places)
+
+
+def allows(rights: Collection[str], required: str, terminal: str | None = None) -> bool:
+    """Return whether `rights` include a right.
+
+    Args:
+        rights: The rights of a principal.
+        required: The right.
+        terminal: The terminal that is concerned. None: the right is required in the whole sandbox.
+    """
+    return (ALL in rights and required != CONTROL) or covers(rights, str(Right(required, terminal=terminal)))
+
+
+def allows_somewhere(rights: Collection[str], required: str) -> bool:
+    """Return whether `rights` include `required` anywhere: in all sandboxes, in one, or at a terminal."""
+    names = (Right.parse(text).name for text in rights)
+    return any(_includes(name, required) for name in names)
+
+
+def check(principal: Principal, required: str, terminal: str | None = None) -> None:
+    """Raise `HawseError` (`forbidden`) unless the rights of `principal` allow what is required: see `allows`."""
+    if not allows(principal.rights, required, terminal):
+        raise _forbidden(principal, required)
+
+
+def check_somewhere(principal: Principal, required: str) -> None:
+    """Raise `HawseError` (`forbidden`) unless `principal` has `required` anywhere: see `allows_somewhere`."""
+    if not allows_somewhere(principal.rights, required):
+        raise _forbidden(principal, required)
+
+
+def role_of(rights: Collection[str]) -> Role:
+    """Return the role that is nearest to `rights`, for people: the first that they include anywhere."""
+    for role, right in (("owner", ACCESS), ("operator", OPERATE), ("writer", WRITE)):
+        if allows_somewhere(rights, right):
+            return role  # type: ignore[return-value]  # mypy widens the literals of the loop
+    return "viewer"
+
+
+def _includes(right: str, required: str) -> bool:
+    return right == required or required in _INCLUDES.get(right, _NONE) or (right == ALL and required != CONTROL)
+
+
+def _forbidden(principal: Principal, required: str) -> HawseError:
+    return HawseError("forbidden", f"this requires the right {required!r}, which {principal.id!r} does not have")

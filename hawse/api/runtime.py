@@ -1,10 +1,13 @@
-"""The runtime itself: `runtime.info` and `runtime.metrics`."""
+"""The runtime itself: what it reports of itself, and what only a gateway may call."""
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
-from hawse.api.spec import Params, Reply, method
+from hawse.api.rights import CONTROL
+from hawse.api.sandboxes import SandboxPort
+from hawse.api.spec import Nothing, Params, Reply, method
 from hawse.wire.frames import OFFSET_MAX
 
 # ---- values
@@ -36,6 +39,20 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
     open_fds: int
     tasks: int
     memory: int
+
+
+class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
+    """Whether anything goes on in a sandbox.
+
+    Attributes:
+        idle: Seconds since something went on. 0: something does now.
+        busy: What goes on, such as `process server`, at most 16 entries.
+        asleep: Whether the runtime refuses calls from now on, because it was idle for `sleep_after`.
+    """
+
+    idle: float
+    busy: list[str]
+    asleep: bool
 
 
 # Upper bounds of the classes of a histogram, in seconds, each inclusive.
@@ -111,6 +128,39 @@ class RuntimeInfo(Params[RuntimeInfoResult], kw_only=True):
     """Describe the runtime and count what it holds."""
 
 
-@method("runtime.metrics", safe=True)
+@method("runtime.metrics", safe=True, passive=True)
 class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
     """Return the runtime's counters, which a gateway serves at `/metrics`."""
+
+
+@method("runtime.configure", requires=CONTROL, passive=True, safe=True)
+class RuntimeConfigure(Params[Nothing], kw_only=True):
+    """Replace the configuration of the sandbox. Only a gateway can call it.
+
+    Programs that are started from now on get the environment. A configuration with a lower revision than that of the
+    present one is ignored.
+
+    Args:
+        revision: Number that grows with each change of the configuration.
+        env: Environment of all programs; a call's own `env` is added to it.
+        ports: Ports that have a preview unless it was revoked.
+    """
+
+    revision: int
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+    ports: list[SandboxPort] = msgspec.field(default_factory=list)
+
+
+@method("runtime.activity", requires=CONTROL, passive=True, safe=True)
+class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
+    """Return for how long nothing has gone on in the sandbox. Only a gateway can call it.
+
+    Something goes on while a call is open other than one that only watches, a process or a command runs, or a terminal
+    has a viewer.
+
+    Args:
+        sleep_after: Seconds of idleness from which on the runtime refuses calls, because it will be stopped; null: it
+            refuses none.
+    """
+
+    sleep_after: float | None = None

@@ -25,6 +25,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         state: Whether the shell runs.
         running: Whether a command runs.
         waiting: Number of commands that wait for their turn.
+        command_timeout: Seconds after which a command without a `timeout` of its own is killed; null: never.
         exit: How the shell ended; null while it runs.
     """
 
@@ -36,6 +37,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["running", "exited"] = "running"
     running: bool = False
     waiting: int = 0
+    command_timeout: float | None = None
     exit: Exit | None = None
 
 
@@ -112,12 +114,14 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
         cwd: Directory to start in, relative to the workspace; null: the workspace.
         env: Variables to add to the environment; a null value removes one. Null: none.
         shell: Path of bash or of a POSIX shell; null: bash, or /bin/sh where there is no bash.
+        command_timeout: The `timeout` of commands that are called without one, in seconds; null: none.
     """
 
     id: Id | None = None
     cwd: Path | None = None
     env: Env | None = None
     shell: Path | None = None
+    command_timeout: Seconds | None = None
 
 
 @method(
@@ -144,7 +148,8 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
         cwd: Directory of this command, relative to the session's; null: the session's.
         env: Variables to add for this command; a null value removes one. Null: none.
         stdin: Whether stdin takes input; null or false: it is /dev/null.
-        timeout: Seconds from its turn after which the command is killed, not the session; null: never.
+        timeout: Seconds from its turn after which the command is killed, not the session; null: the session's
+            `command_timeout`.
         max_output: Bytes of each stream to send, at most: the first ones. Null: all.
         since: Offset in each stream of the first byte to send, for a repeated call; null: 0.
         input: Id of the stream of input, the same for each repeated call; null: this call sends none.
@@ -160,6 +165,27 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
     max_output: Length | None = None
     since: Since | None = None
     input: InputId | None = None
+
+
+@method("session.cancel", raises=("not_found", "stale_handle", "permission_denied"))
+class SessionCancel(Params[Nothing], kw_only=True):
+    """End a command of a session, but not the session.
+
+    A command that waits is removed from the queue: its calls are `cancelled`. What a running command has started is
+    killed, and the shell drops the rest of it: its `signal` is `SIGTERM`. It returns when the command has ended. A
+    command that has ended or never existed is not an error.
+
+    Args:
+        id: Id of the session.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        key: Idempotency key of the `session.exec` call; null: the command that runs now.
+        grace: Seconds from TERM to KILL; null: 5.
+    """
+
+    id: Id
+    instance: str | None = None
+    key: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    grace: Grace | None = None
 
 
 @method("session.process", raises=("not_found", "stale_handle", "exited", "conflict", *SPAWN_ERRORS, "no_space"))
@@ -208,7 +234,7 @@ class SessionList(Params[SessionListResult], kw_only=True):
     """List sessions that run and sessions that have ended."""
 
 
-@method("session.watch", events={"opened": SessionInfo}, raises=("not_found", "stale_handle"))
+@method("session.watch", events={"opened": SessionInfo}, raises=("not_found", "stale_handle"), passive=True)
 class SessionWatch(Params[SessionWatchResult], kw_only=True):
     """Wait for the end of a session.
 

@@ -40,14 +40,17 @@ class Spec(NamedTuple):
     """
 
     name: str
-    params: Any  # a subclass of `Params`; its docstring says what the method does
+    params: Any  # a subclass of `Params`; its docstring describes the method
     result: Any  # the type of the `result`
     events: Mapping[str, Any] = {}  # the type of each event's value, by the event's name
     output: tuple[str, ...] = ()  # the names of the byte streams it sends, by frame kind from 1 on
     input: bool = False  # whether it takes bytes
     requires: str = OPERATE  # the right that a caller needs
+    terminal: str | None = None  # where the right may be limited to a terminal: the parameter with its id, or SELECTED
     raises: tuple[str, ...] = ()  # codes of its own errors, in addition to EVERY_CALL
+    passive: bool = False  # it only watches, so a sandbox may sleep while a call of it is open
     safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
+    target: str | None = None  # of a method of the gateway: the parameter that names the sandbox it acts on
 
     @property
     def stream(self) -> bool:
@@ -59,6 +62,9 @@ class Spec(NamedTuple):
         return documentation(self.params).summary
 
 
+# The handler itself selects what the caller may see, because the parameters do not name the terminal.
+SELECTED: Final = "*"
+
 # Codes of errors with which every call can end; a method declares the others with `raises`. One of these is declared
 # as well if a method has a cause of its own for it.
 EVERY_CALL: Final = (
@@ -69,6 +75,8 @@ EVERY_CALL: Final = (
     "deadline_exceeded",
     "cancelled",
     "unavailable",
+    "stopped",
+    "capacity_exceeded",
     "interrupted",
     "internal",
     "key_conflict",
@@ -87,9 +95,12 @@ def method(
     output: tuple[str, ...] = (),
     input: bool = False,
     requires: str = OPERATE,
+    terminal: str | None = None,
     raises: tuple[str, ...] = (),
     safe: bool = False,
+    passive: bool = False,
     sandbox: bool = True,
+    target: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
     """Declare the decorated `Params[R]` as the parameters of a method with the result `R`.
 
@@ -99,9 +110,13 @@ def method(
         output: The names of the byte streams that the method sends, in the order of their frame kinds (1, 2, 3).
         input: Whether the method takes bytes.
         requires: The right that a caller needs.
+        terminal: The parameter that names a terminal, so that the right at this terminal is enough; `SELECTED` if the
+            handler checks or selects by terminal itself. None: the right in the whole sandbox is needed.
         raises: The codes of the method's own errors, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
+        passive: Whether the method only watches: a sandbox may sleep while a call of it is open.
         sandbox: False for a method of the gateway itself.
+        target: The parameter of such a method that names a sandbox, so that the right in this sandbox is enough.
 
     Raises:
         ValueError: The name is taken, the struct's name does not follow from it, or an error code is unknown.
@@ -115,7 +130,12 @@ def method(
             raise ValueError(f"the parameters of {name} are named {params.__name__}, not {expected}")
         if unknown := set(raises) - ERRORS.keys():
             raise ValueError(f"{name} raises unknown errors: {sorted(unknown)}")
-        spec = Spec(name, params, _result_of(params), events or {}, output, input, requires, raises, safe)
+        if terminal not in (None, SELECTED, *params.__struct_fields__):
+            raise ValueError(f"{name} has no parameter {terminal!r}")
+        types = (name, params, _result_of(params), events or {}, output, input)
+        if target not in (None, *params.__struct_fields__):
+            raise ValueError(f"{name} has no parameter {target!r}")
+        spec = Spec(*types, requires, terminal, raises, passive, safe, target)
         (METHODS if sandbox else GATEWAY)[name] = _SPECS[params] = spec
         return params
 

@@ -13,8 +13,8 @@ from hawse.api.people import (
     WriterLease,
     WriterLeaseEvent,
 )
-from hawse.api.rights import VIEW
-from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
+from hawse.api.rights import VIEW, WRITE
+from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import INPUT_ERRORS, SPAWN_ERRORS, Argv, Env, Exit, Grace, Id, InputId, Offset, Path, Signal, Size
 
 StartAt = Literal["start", "resume", "snapshot"]
@@ -246,6 +246,7 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
     output=("output", "", "screen"),
     input=True,
     requires=VIEW,
+    terminal="id",
     raises=("not_found", "stale_handle", "forbidden", "lease_held", "limit_exceeded", *INPUT_ERRORS),
 )
 class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
@@ -283,7 +284,7 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     rows: Size | None = None
 
 
-@method("terminal.resize", raises=("not_found",))
+@method("terminal.resize", requires=WRITE, terminal="id", raises=("not_found",))
 class TerminalResize(Params[TerminalSize], kw_only=True):
     """Set the size of a terminal, or the size that fits a viewer.
 
@@ -302,7 +303,7 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
     viewer: ViewerKey | None = None
 
 
-@method("terminal.signal", raises=("not_found", "exited", "permission_denied"))
+@method("terminal.signal", requires=WRITE, terminal="id", raises=("not_found", "exited", "permission_denied"))
 class TerminalSignal(Params[Nothing], kw_only=True):
     """Send a signal to the foreground process group of a terminal.
 
@@ -331,12 +332,12 @@ class TerminalKill(Params[TerminalKillResult], kw_only=True):
     grace: Grace | None = None
 
 
-@method("terminal.list", safe=True, requires=VIEW)
+@method("terminal.list", safe=True, requires=VIEW, terminal=SELECTED)
 class TerminalList(Params[TerminalListResult], kw_only=True):
     """List all terminals, running and exited."""
 
 
-@method("terminal.get", safe=True, requires=VIEW, raises=("not_found",))
+@method("terminal.get", safe=True, requires=VIEW, terminal="id", raises=("not_found",))
 class TerminalGet(Params[TerminalInfo], kw_only=True):
     """Describe one terminal.
 

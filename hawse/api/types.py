@@ -45,3 +45,23 @@ class Exit(msgspec.Struct, frozen=True):
     @property
     def ok(self) -> bool:
         return self.code == 0
+
+
+class OutputMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A match of a pattern in output.
+
+    Attributes:
+        start: Offset in the output where the match begins, in bytes.
+        end: Offset in the output where the match ends, in bytes.
+        text: The text that matched, up to 4,096 bytes of it.
+        groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.
+        named: Text of each named group of the pattern, as in `groups`.
+        truncated: Whether `text` or a group was cut.
+    """
+
+    start: int
+    end: int
+    text: str
+    groups: list[str | None] = []
+    named: dict[str, str | None] = {}
+    truncated: bool = False

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from hawse.api.rights import WRITE
 from hawse.api.spec import Nothing, Params, ParamsValue, method
 from hawse.api.types import PATH_ERRORS, Id, Path
 
@@ -128,7 +129,9 @@ class WatchChangesResult(msgspec.Struct, kw_only=True):
 
 @method(
     "watch.start",
+    requires=WRITE,
     events={"watching": WatchStarted, "changes": WatchedChanges, "rescan": WatchRescan},
+    passive=True,
     raises=(*PATH_ERRORS, "limit_exceeded"),
 )
 class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
@@ -145,7 +148,7 @@ class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
     since: Version | None = None
 
 
-@method("watch.changes", safe=True, raises=(*PATH_ERRORS, "limit_exceeded"))
+@method("watch.changes", requires=WRITE, safe=True, raises=(*PATH_ERRORS, "limit_exceeded"))
 class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
     """Return the changes in a directory since a version, all changes before this call included.
 
@@ -158,7 +161,7 @@ class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
     since: Version | None = None
 
 
-@method("watch.stop")
+@method("watch.stop", requires=WRITE)
 class WatchStop(Params[Nothing], kw_only=True):
     """End a watch for all clients. A watch that does not exist is not an error.
 

@@ -1,90 +1,102 @@
 """`hawse serve`: start a gateway on this machine."""
 
-import argparse
-import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+import click
 
-PORTS = range(65_536)
-
-
-def add_parser(commands: "Commands") -> None:
-    """Add `serve`. The destination of each option is a field of `gateway.settings.Settings`, which has the defaults."""
-    parser = commands.add_parser(
-        "serve",
-        help="start a gateway on this machine",
-        description="Start a gateway on this machine and print the address to open.",
-        epilog="The environment variables HAWSE_TOKEN, HAWSE_STATE and HAWSE_LOG_FORMAT set the defaults of --token, "
-        "--state and --log-format.",
-        argument_default=argparse.SUPPRESS,
-    )
-    parser.add_argument("--host", help="the address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=_port, help="the port to listen on; 0 selects a free one (8080)")
-    parser.add_argument(
-        "--token",
-        default=os.environ.get("HAWSE_TOKEN") or argparse.SUPPRESS,
-        help="the token that clients send, at least 16 characters (a random one, kept in the state directory)",
-    )
-    parser.add_argument(
-        "--state",
-        type=Path,
-        default=os.environ.get("HAWSE_STATE") or argparse.SUPPRESS,
-        help="the state directory (~/.local/state/hawse)",
-    )
-    parser.add_argument("--provider", metavar="NAME", help="what creates sandboxes (local)")
-    parser.add_argument(
-        "--isolation",
-        choices=["auto", "bubblewrap", "none"],
-        help="what sandboxes run in; auto: bubblewrap if it works, otherwise none, with a warning (auto)",
-    )
-    parser.add_argument(
-        "--allow-host",
-        dest="hosts",
-        action="append",
-        metavar="NAME",
-        help="another name that the gateway is reached by; may be repeated",
-    )
-    parser.add_argument(
-        "--allow-origin",
-        dest="origins",
-        action="append",
-        metavar="ORIGIN",
-        help="another origin whose pages may connect; may be repeated",
-    )
-    parser.add_argument(
-        "--preview-host",
-        metavar="NAME",
-        help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway (localhost)",
-    )
-    parser.add_argument("--max-connections", type=int, metavar="N", help="how many clients may be connected (1024)")
-    parser.add_argument(
-        "--quota", type=int, metavar="BYTES", help="how much the API may leave in a workspace (unlimited)"
-    )
-    parser.add_argument(
-        "--log-format",
-        choices=["text", "json"],
-        default=os.environ.get("HAWSE_LOG_FORMAT") or argparse.SUPPRESS,
-        help="the format of the logs of the gateway and its runtimes, on stderr (text)",
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", default=False, help="log connections and sandboxes")
-    parser.set_defaults(run=run)
+PORT_MAX = 65_535
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Start the gateway. It is imported here, since other sub-commands do not need it."""
+@click.command(
+    epilog="The environment variables HAWSE_TOKEN, HAWSE_STATE and HAWSE_LOG_FORMAT set the defaults of --token, "
+    "--state and --log-format.",
+)
+@click.option("--host", metavar="ADDRESS", help="the address to listen on (127.0.0.1)")
+@click.option("--port", type=click.IntRange(0, PORT_MAX), help="the port to listen on; 0 selects a free one (8080)")
+@click.option(
+    "--token",
+    envvar="HAWSE_TOKEN",
+    help="the token that clients send, at least 16 characters (a random one, kept in the state directory)",
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    envvar="HAWSE_STATE",
+    help="the state directory (~/.local/state/hawse)",
+)
+@click.option("--provider", metavar="NAME", help="what creates sandboxes: local or docker (local)")
+@click.option("--image", metavar="NAME", help="docker: the image of sandboxes that name none (debian:bookworm-slim)")
+@click.option(
+    "--oci-runtime", metavar="NAME", help="docker: what runs containers, such as runsc (the default of the engine)"
+)
+@click.option(
+    "--isolation",
+    type=click.Choice(["auto", "bubblewrap", "none"]),
+    help="what sandboxes run in; auto: bubblewrap if it works, otherwise none, with a warning (auto)",
+)
+@click.option(
+    "--network",
+    type=click.Choice(["none", "private", "host"]),
+    help="what programs in isolated sandboxes can connect to; private: only each other; previews work (private)",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="another name that the gateway is reached by; may be repeated",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="another origin whose pages may connect; may be repeated",
+)
+@click.option(
+    "--trust-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="IP address or network of a proxy that sets X-Forwarded-For and X-Forwarded-Proto; may be repeated",
+)
+@click.option(
+    "--preview-host",
+    metavar="NAME",
+    help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway (localhost)",
+)
+@click.option("--max-connections", type=int, metavar="N", help="how many clients may be connected (1024)")
+@click.option(
+    "--max-sandboxes", type=int, metavar="N", help="how many sandboxes may run (as there is memory and disk for)"
+)
+@click.option(
+    "--store",
+    metavar="URL",
+    help="a Redis server that several gateways share, such as redis://HOST:6379/0 (SQLite in the state directory)",
+)
+@click.option("--pool", type=int, metavar="N", help="how many sandboxes are started in advance (0)")
+@click.option(
+    "--idle-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="without activity after which a sandbox sleeps, unless its creation says another time (600)",
+)
+@click.option("--quota", type=int, metavar="BYTES", help="how much the API may leave in a workspace (unlimited)")
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    envvar="HAWSE_LOG_FORMAT",
+    help="the format of the logs of the gateway and its runtimes, on stderr (text)",
+)
+@click.option("-v", "--verbose", is_flag=True, help="log connections and sandboxes")
+def serve(verbose: bool, **options: Any) -> int:
+    """Start a gateway on this machine and print the address to open."""
+    # The gateway is imported here, since other sub-commands do not need it. An option that is not given keeps the
+    # default of `gateway.settings.Settings`.
     server = import_module("gateway.server")
     settings = import_module("gateway.settings")
-    options = {name: value for name, value in vars(arguments).items() if name not in ("run", "verbose")}
-    code: int = server.serve(settings.Settings(**options), verbose=arguments.verbose)
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    code: int = server.serve(settings.Settings(**given), verbose=verbose)
     return code
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if port not in PORTS:
-        raise argparse.ArgumentTypeError(f"the port must be 0 to {PORTS[-1]}, not {port}")
-    return port

@@ -2,22 +2,22 @@
 
 from hawse.api.automation import (
     CommandInfo,
-    OutputMatch,
     TerminalHistoryResult,
     TerminalScreenResult,
     TerminalSendResult,
     TerminalWaitResult,
 )
+from hawse.api.code import CodeContextInfo, CodeError, CodeLanguage
 from hawse.api.files import FileEntry, FileOpened, FileStatResult, FileTransferResult
-from hawse.api.gateway import SandboxInfo
 from hawse.api.git import GitAuthor, GitCredentials
 from hawse.api.people import Participant, WriterLease
 from hawse.api.ports import OpenPort
 from hawse.api.processes import LogMatch, ProcessInfo
 from hawse.api.recordings import RecordingInfo
+from hawse.api.sandboxes import SandboxInfo, SandboxLimits, SandboxPort
 from hawse.api.sessions import SessionInfo
 from hawse.api.terminals import TerminalInfo
-from hawse.api.types import Exit
+from hawse.api.types import Exit, OutputMatch
 from hawse.api.watches import WatchChangesResult, WatchedChange, WatchRescan
 from hawse.client.base.errors import (
     BusyError,
@@ -46,11 +46,27 @@ from hawse.client.base.results import (
 )
 from hawse.client.calls.state_stream import StateStream
 from hawse.client.client import Client, connect
+from hawse.client.code.context import Callbacks, CodeContext
+from hawse.client.code.results import (
+    CodeCleared,
+    CodeEnd,
+    CodeEvent,
+    CodeInput,
+    CodeLost,
+    CodeRaised,
+    CodeResult,
+    CodeStderr,
+    CodeStdout,
+    RichResult,
+)
+from hawse.client.code.run import CodeRunStream
 from hawse.client.files.files import Files
 from hawse.client.ports import Preview
 from hawse.client.process.process import Process
+from hawse.client.process.program import StartOptions
 from hawse.client.process.session import Session, SessionResult
 from hawse.client.sandbox import Sandbox
+from hawse.client.sandboxes import SandboxChange, SandboxChanges, SandboxCreation, Sandboxes
 from hawse.client.terminal.automation import RunResult
 from hawse.client.terminal.recording import Recording
 from hawse.client.terminal.terminal import Terminal
@@ -61,8 +77,23 @@ __all__ = [
     "Answers",
     "Attached",
     "BusyError",
+    "Callbacks",
     "Client",
     "ClientClosedError",
+    "CodeCleared",
+    "CodeContext",
+    "CodeContextInfo",
+    "CodeEnd",
+    "CodeError",
+    "CodeEvent",
+    "CodeInput",
+    "CodeLanguage",
+    "CodeLost",
+    "CodeRaised",
+    "CodeResult",
+    "CodeRunStream",
+    "CodeStderr",
+    "CodeStdout",
     "CommandError",
     "CommandInfo",
     "CommandResult",
@@ -96,13 +127,21 @@ __all__ = [
     "RefusedError",
     "Repaint",
     "Resized",
+    "RichResult",
     "RunResult",
     "Sandbox",
+    "SandboxChange",
+    "SandboxChanges",
+    "SandboxCreation",
     "SandboxInfo",
+    "SandboxLimits",
+    "SandboxPort",
+    "Sandboxes",
     "Session",
     "SessionInfo",
     "SessionResult",
     "Snapshot",
+    "StartOptions",
     "StateStream",
     "Terminal",
     "TerminalEvent",

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from hawse.api.gateway import PreviewHost, SandboxInfo, SandboxList, ShareToken, ShareTokenResult
+from hawse.api.gateway import PreviewHost
+from hawse.client.access import ShareLinks, Tokens
 from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall
@@ -13,6 +14,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.connection.dial import address, base, token_in
 from hawse.client.connection.reconnect import Reconnector, Token
 from hawse.client.sandbox import Sandbox
+from hawse.client.sandboxes import Sandboxes
 from hawse.wire import Welcome
 
 RAW_WINDOW = 64 * 1024  # bytes of events that a call by name may be sent ahead; they are ignored
@@ -76,13 +78,20 @@ class Client:
         """Return a handle to a sandbox. Nothing is sent."""
         return Sandbox(self._calls, id, self._options, gateway=base(self._uri))
 
-    async def sandboxes(self) -> list[SandboxInfo]:
-        """Return the sandboxes of the gateway."""
-        return (await self._calls.request(SandboxList(), sandbox=None)).sandboxes
+    @property
+    def sandboxes(self) -> Sandboxes:
+        """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+        return Sandboxes(self._calls, self._options, gateway=base(self._uri))
 
-    async def share_token(self) -> ShareTokenResult:
-        """Return the token that permits viewing only. Raises `forbidden` if this client may only view itself."""
-        return await self._calls.request(ShareToken(), sandbox=None)
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the gateway."""
+        return Tokens(self._calls)
+
+    @property
+    def links(self) -> ShareLinks:
+        """The share links of the gateway."""
+        return ShareLinks(self._calls)
 
     async def preview_host(self) -> str | None:
         """Return the host name below which previews have names of their own; None if they are reached by path only."""

@@ -109,7 +109,7 @@ class Git:
         call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # without this the clone would go on, and wait for a repeat of the call
+        except asyncio.CancelledError:  # without this the clone would continue, and wait for a repeat of the call
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
@@ -173,7 +173,7 @@ class Git:
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
-        """Stage `paths`, which are no patterns, or `all` that differs, deletions included."""
+        """Stage `paths`, which are not patterns, or `all` that differs, deletions included."""
         await self._request(GitAdd(path=wire_path(path), paths=_list(paths), all=all))
 
     async def commit(

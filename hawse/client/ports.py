@@ -2,7 +2,6 @@
 
 import builtins
 import re
-from types import TracebackType
 from urllib.parse import urlsplit
 
 import msgspec
@@ -22,14 +21,14 @@ from hawse.api.ports import (
     PortUnexpose,
     PortWatch,
 )
-from hawse.client.base.errors import ClientClosedError, TruncatedError
+from hawse.client.base.errors import TruncatedError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike, InputStream
-from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
+from hawse.client.calls.stream_handle import StreamHandle
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "port"
@@ -73,30 +72,13 @@ class PortConnectCall(ClientCall):
         self.receive_buffer.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
 
 
-class PortConnection:
+class PortConnection(StreamHandle[PortConnectCall, bytes]):
     """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
 
+    Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
     Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
     breaks.
     """
-
-    def __init__(self, calls: CallTable, call: PortConnectCall) -> None:
-        self._calls = calls
-        self._call = call
-
-    async def __aenter__(self) -> "PortConnection":
-        """Connect.
-
-        Raises:
-            HawseError: `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, `not_found`.
-        """
-        await self._calls.begin(self._call)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
 
     async def read(self) -> bytes:
         """Return some bytes; none when the other end has closed its half."""
@@ -104,9 +86,6 @@ class PortConnection:
             return await self._next()
         except StopAsyncIteration:
             return b""
-
-    def __aiter__(self) -> OutputIterator[bytes]:
-        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def write(self, data: BytesLike) -> None:
         """Send. Waits while the other end does not read."""
@@ -160,19 +139,25 @@ class Ports:
         call = StateStreamCall(PortWatch(), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _ports_of)
 
-    async def expose(self, port: int, *, name: str | None = None) -> Preview:
+    async def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> Preview:
         """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
 
-        No program needs to listen yet. The preview lasts until `unexpose`, or until the runtime ends.
+        No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+
+        Args:
+            port: The port.
+            name: A name for people.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None: one that cannot be guessed.
 
         Raises:
-            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`.
+            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
+                another token, or the token another port.
         """
-        exposed = await self._request(PortExpose(port=port, name=name))
+        exposed = await self._request(PortExpose(port=port, name=name, token=token))
         return self._preview(exposed, await self._host())
 
     async def unexpose(self, port: int) -> None:
-        """Remove a preview, and close the connections through it. A port without a preview is no error."""
+        """Remove a preview, and close the connections through it. A port without a preview is not an error."""
         await self._request(PortUnexpose(port=port))
 
     async def exposed(self) -> builtins.list[Preview]:

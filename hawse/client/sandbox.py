@@ -1,11 +1,12 @@
-"""A sandbox: its commands, processes, sessions, terminals, recordings, files, watches, ports and git.
+"""A sandbox: its commands, processes, sessions, code, terminals, recordings, files, watches, ports and git.
 
 If a connection is lost, calls that change something are repeated with a key, so they run once, and streams resume.
 """
 
 import secrets
-from typing import Literal
+from typing import Literal, Unpack
 
+from hawse.api.code import CodeContextInfo, CodeCreate, CodeLanguage, CodeLanguages, CodeList, CodeRun
 from hawse.api.people import ViewerProfile
 from hawse.api.recordings import RecordingInfo, RecordingList, RecordingListResult, RecordingWatch
 from hawse.api.runtime import RuntimeInfo, RuntimeInfoResult, RuntimeMetrics, RuntimeMetricsResult
@@ -14,11 +15,14 @@ from hawse.api.terminals import TerminalAttach, TerminalCreate, TerminalInfo, Te
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
+from hawse.client.code.context import OUTPUT_LIMIT, Callbacks, CodeContext, collect, run_stream
+from hawse.client.code.results import CodeResult
 from hawse.client.files.files import Files
 from hawse.client.git import Git
+from hawse.client.lifecycle import Lifecycle
 from hawse.client.ports import Ports
-from hawse.client.process.exec import Env, directory, environment
 from hawse.client.process.execution import Execution
+from hawse.client.process.program import Env, directory, environment
 from hawse.client.process.session import Session
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.recording import Recording
@@ -26,7 +30,7 @@ from hawse.client.terminal.terminal import Terminal
 from hawse.client.watch import Watches
 
 
-class Sandbox(Execution):
+class Sandbox(Lifecycle, Execution):
     """A handle to one sandbox. It holds nothing open."""
 
     def __init__(self, calls: CallTable, id: str, options: Options, *, gateway: str = "") -> None:
@@ -45,6 +49,10 @@ class Sandbox(Execution):
         """Return the version and the state of the sandbox's runtime."""
         return await self._request(RuntimeInfo())
 
+    async def url(self, port: int) -> str:
+        """Return the address of a preview of a port, which is made unless it exists. Raises `forbidden`."""
+        return (await self.ports.expose(port)).url
+
     async def metrics(self) -> RuntimeMetricsResult:
         """Return the counters of the sandbox's runtime."""
         return await self._request(RuntimeMetrics())
@@ -58,6 +66,7 @@ class Sandbox(Execution):
         cwd: str | None = None,
         env: Env | None = None,
         shell: str | None = None,
+        command_timeout: float | None = None,
         create: bool = True,
     ) -> Session:
         """Return a persistent shell, to be entered with `async with`: see `Session`.
@@ -67,6 +76,7 @@ class Sandbox(Execution):
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
             shell: The path of the shell; None: bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
             create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
 
         Raises:
@@ -74,12 +84,84 @@ class Sandbox(Execution):
         """
         if id is None and not create:
             raise ValueError("create=False requires the id of a session")
-        wanted = SessionCreate(id=id, cwd=directory(cwd), env=environment(env), shell=shell)
+        wanted = SessionCreate(
+            id=id, cwd=directory(cwd), env=environment(env), shell=shell, command_timeout=command_timeout
+        )
         return Session(self._calls, self.id, wanted, create=create, window=self._window, attach=self.attach_process)
 
     async def sessions(self) -> list[SessionInfo]:
         """Return the sessions that live, and the latest that have ended."""
         return (await self._request(SessionList())).sessions
+
+    # ---- code
+
+    def code(
+        self,
+        language: str | None = None,
+        *,
+        id: str | None = None,
+        kernel: str | None = None,
+        cwd: str | None = None,
+        env: Env | None = None,
+        timeout: float | None = None,
+        create: bool = True,
+    ) -> CodeContext:
+        """Return a code context, to be entered with `async with`: see `CodeContext`.
+
+        Args:
+            language: The language; None: that of `kernel`, or python.
+            id: The id of the context; None: a random one.
+            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            timeout: Seconds after which a run is ended that names no time; None: never.
+            create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
+
+        Raises:
+            ValueError: `create` is false, and there is no `id`.
+        """
+        if id is None and not create:
+            raise ValueError("create=False requires the id of a context")
+        wanted = CodeCreate(
+            id=id, language=language, kernel=kernel, cwd=directory(cwd), env=environment(env), timeout=timeout
+        )
+        return CodeContext(self._calls, self.id, wanted, create=create, window=self._window)
+
+    async def run_code(
+        self,
+        source: str,
+        language: str | None = None,
+        *,
+        timeout: float | None = None,
+        key: str | None = None,
+        max_output: int = OUTPUT_LIMIT,
+        **callbacks: Unpack[Callbacks],
+    ) -> CodeResult:
+        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+
+        Args:
+            source: The code.
+            language: The language; None: python.
+            timeout: Seconds after which it is ended; None: never.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+        """
+        stdin = "on_input" in callbacks or None
+        params = CodeRun(source=source, language=language, timeout=timeout, stdin=stdin)
+        stream = run_stream(self._calls, params, sandbox=self.id, key=key, window=self._window)
+        return await collect(stream, callbacks, max_output)
+
+    async def code_contexts(self) -> list[CodeContextInfo]:
+        """Return all code contexts."""
+        return (await self._request(CodeList())).contexts
+
+    async def languages(self) -> list[CodeLanguage]:
+        """Return the languages of code contexts, installed and known."""
+        return (await self._request(CodeLanguages())).languages
 
     # ---- terminals
 

@@ -1,8 +1,7 @@
 """Changes in a directory, as an iterator that continues after a reconnect at the version that it had reached."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -17,11 +16,10 @@ from hawse.api.watches import (
     WatchStarted,
     WatchStop,
 )
-from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.calls.stream_handle import StreamHandle
 from hawse.client.files.files import PathLike, wire_path
 from hawse.wire import Event
 
@@ -70,7 +68,7 @@ class WatchCall(ClientCall):
         self.receive_buffer.put(LANE, WatchItem(items[-1], version), cost)
 
 
-class Watch:
+class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
     """`async with box.watch(path) as watch: async for change in watch: …`
 
     Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
@@ -78,20 +76,14 @@ class Watch:
     """
 
     def __init__(self, calls: CallTable, call: WatchCall) -> None:
+        super().__init__(calls, call)
         self.version = ""  # after the last change that was read: another watch continues there with `since`
-        self._calls = calls
-        self._call = call
 
-    async def __aenter__(self) -> "Watch":
+    async def __aenter__(self) -> Self:
         """Start the watch: changes are reported from here on. Raises `not_found`, `not_directory`, `limit_exceeded`."""
-        await self._calls.begin(self._call)
+        await super().__aenter__()
         self.version = self._watching.version
         return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
 
     @property
     def id(self) -> str:
@@ -103,11 +95,8 @@ class Watch:
         return from_text(self._watching.path)
 
     async def stop(self) -> None:
-        """End the watch for all clients that watch the same. A watch that has ended is no error."""
+        """End the watch for all clients that watch the same. A watch that has ended is not an error."""
         await self._calls.request(WatchStop(id=self.id), sandbox=self._call.sandbox)
-
-    def __aiter__(self) -> OutputIterator[WatchedChange | WatchRescan]:
-        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def _next(self) -> WatchedChange | WatchRescan:
         _, item = await self._call.receive_buffer.get(LANE)

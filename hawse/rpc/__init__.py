@@ -1,4 +1,4 @@
-"""How servers run calls: the server of a link, and the dispatcher with keys, deadlines and typed errors.
+"""How servers run calls: the server of a link, the dispatcher with keys and deadlines, typed errors, output streams.
 
 The runtime and the gateway use it. The dispatcher knows no transport: a call is given to it as an object that takes a
 result or an error.

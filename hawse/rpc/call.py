@@ -1,21 +1,20 @@
 """A call as a server serves it, and the interface of a stream that serves a channel."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
 
-from hawse.api.rights import ALL
+from hawse.api.rights import ALL, CONTROL
 from hawse.link import StreamLink
+from hawse.rpc.errors import typed
+from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Call as CallMessage, Connection, FrameSource, HawseError, Principal
 from hawse.wire.messages import to_raw
 
-log = logging.getLogger(__name__)
-
 # The caller of a call without a principal: a process that reaches the runtime's socket without a gateway.
-DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL,))
+DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL, CONTROL))
 ACK_DELAY = 0.05  # seconds that applied input may wait for its acknowledgement
 
 
@@ -35,11 +34,11 @@ class Stream(FrameSource, Protocol):
         ...
 
 
-class _HeldResult:
-    """A `Stream` that sends the result of a call when it is this channel's turn."""
+class _HeldResult(OutputOnlyStream):
+    """Sends the result of a call when it is this channel's turn."""
 
     def __init__(self, call: "ServerCall", link: StreamLink, value: msgspec.Raw) -> None:
-        self._call = call
+        super().__init__(call)
         self._link = link
         self._value = value
         link.held += len(value)
@@ -48,12 +47,6 @@ class _HeldResult:
         connection.send_result(ch, self._value)
         self._call.finish()
         return False
-
-    def receive_input(self, offset: int, payload: memoryview) -> None:
-        raise HawseError("protocol_error", f"{self._call.method} takes no input")
-
-    def receive_end(self) -> None:
-        """The end of the input changes nothing."""
 
     def detach(self) -> None:
         self._link.held -= len(self._value)
@@ -83,6 +76,11 @@ class ServerCall:
         return self.ch in self._link.connection.channels
 
     @property
+    def link_lost(self) -> bool:
+        """Whether the whole link of the call is lost, as opposed to this channel."""
+        return self._link.closed
+
+    @property
     def connection(self) -> Connection:
         return self._link.connection
 
@@ -102,7 +100,7 @@ class ServerCall:
             self.finish()
 
     def on_close(self, callback: Callable[[], object]) -> None:
-        """Call `callback` once when the channel has closed, for whatever reason."""
+        """Call `callback` once when the channel has closed, for any reason."""
         self._on_close.append(callback)
 
     def serve(self, stream: Stream) -> None:
@@ -116,10 +114,7 @@ class ServerCall:
         try:
             return self.stream.pull(connection, ch, size)
         except Exception as error:
-            if not isinstance(error, HawseError):
-                log.exception("! a stream failed")
-                error = HawseError("internal", "a bug in the server", admitted="unknown")
-            self.error(error)
+            self.error(typed(error))
             return False
 
     def wake(self) -> None:

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from hawse.api import Params, Spec, spec_of
-from hawse.api.rights import check
+from hawse.api.rights import check, check_somewhere
+from hawse.api.spec import SELECTED
 from hawse.rpc.errors import typed
-from hawse.rpc.idempotency import IdempotencyTable, fingerprint
+from hawse.rpc.idempotency import IdempotencyTable, fingerprint, own_key
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
 
-STOP_DELAY = 30.0  # seconds that work with a key goes on without a call: clients reconnect within 10
+STOP_DELAY = 30.0  # seconds that work with a key continues without a call: clients reconnect within 10
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,9 +73,10 @@ class Handler(NamedTuple):
     spec: Spec
     run: Callable[..., Any]  # of (params), or for a stream of (call, params)
     stops: bool = False  # its work is stopped when no call waits for it
+    caller: bool = False  # it also gets the principal of the caller
 
 
-def handles(params: type[Params[Any]], *, stops: bool = False) -> Callable[[F], F]:
+def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = False) -> Callable[[F], F]:
     """Mark a function of a method object as the handler of the method that `params` declares.
 
     It is called with the decoded parameters. It returns the result, or is a coroutine function that does, and raises
@@ -84,6 +86,7 @@ def handles(params: type[Params[Any]], *, stops: bool = False) -> Callable[[F], 
         params: The parameters of the method.
         stops: Cancel the coroutine when no call waits for it any more: at once if the call has no key, else after
             the dispatcher's `stop_delay`, since a client that has lost its connection repeats the call.
+        caller: Pass the principal of the caller as the second argument.
 
     Raises:
         ValueError: The method is a stream.
@@ -93,6 +96,7 @@ def handles(params: type[Params[Any]], *, stops: bool = False) -> Callable[[F], 
 
     def mark_stops(function: F) -> F:
         function.hawse_stops = stops  # type: ignore[attr-defined]  # read by `Dispatcher.add`
+        function.hawse_caller = caller  # type: ignore[attr-defined]  # the same
         return mark(function)
 
     return mark_stops
@@ -136,8 +140,9 @@ class Dispatcher:
         Args:
             spawn: Starts a task that belongs to the server.
             idempotency: The outcomes of keyed calls.
-            stop_delay: Seconds that stoppable work with a key goes on without a call.
+            stop_delay: Seconds that stoppable work with a key continues without a call.
         """
+        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # may refuse a call by raising `HawseError`
         self._handlers: dict[str, Handler] = {}
         self._spawn = spawn
         self._idempotency = idempotency
@@ -154,14 +159,15 @@ class Dispatcher:
             spec = getattr(getattr(type(surface), name, None), "hawse_spec", None)
             if spec is not None:
                 run = getattr(surface, name)
-                self.register(spec, run, stops=getattr(run, "hawse_stops", False))
+                stops, caller = getattr(run, "hawse_stops", False), getattr(run, "hawse_caller", False)
+                self.register(spec, run, stops=stops, caller=caller)
 
-    def register(self, spec: Spec, run: Callable[..., Any], *, stops: bool = False) -> None:
+    def register(self, spec: Spec, run: Callable[..., Any], *, stops: bool = False, caller: bool = False) -> None:
         """Add one method: `run(params)` handles it, or `run(call, params)` serves it if it is a stream.
 
-        `stops` has the meaning that it has for `handles`.
+        `stops` and `caller` have the meaning that they have for `handles`.
         """
-        self._handlers[spec.name] = Handler(spec, run, stops)
+        self._handlers[spec.name] = Handler(spec, run, stops, caller)
 
     def dispatch(self, call: ServedCall) -> None:
         """Begin to serve `call`. It never raises: every failure becomes the call's error."""
@@ -170,8 +176,15 @@ class Dispatcher:
             if handler is None:
                 raise HawseError("unknown_method", call.method)
             spec = handler.spec
-            check(call.principal, spec.requires)
+            if spec.terminal is None:
+                check(call.principal, spec.requires)
+            else:
+                check_somewhere(call.principal, spec.requires)
+            if self.on_call is not None:
+                self.on_call(call, spec)
             params = decode(call.params, spec.params)
+            if spec.terminal is not None and spec.terminal != SELECTED:
+                check(call.principal, spec.requires, getattr(params, spec.terminal))
             if call.timeout is not None:
                 call.timer = asyncio.get_running_loop().call_later(call.timeout, _expire, call)
             if spec.stream:
@@ -179,7 +192,7 @@ class Dispatcher:
             elif call.key is not None:
                 self._run_once(call, call.key, handler, params)
             else:
-                task = self._run(handler, params, call.result, call.error)
+                task = self._run(handler, (params, call.principal), call.result, call.error)
                 if handler.stops and task is not None:
                     _Waiting(task, 0.0).add(call)
         except Exception as error:
@@ -188,6 +201,7 @@ class Dispatcher:
     def _run_once(self, call: ServedCall, key: str, handler: Handler, params: Any) -> None:
         """Run a keyed call, or let it join the one that runs or ran with that key."""
         digest = fingerprint(call.method, bytes(call.params))
+        key = own_key(call.principal, key)
         outcome = self._idempotency.join(key, digest, call.age)
         if outcome is not None:
             outcome.notify(call.result, call.error)
@@ -197,7 +211,7 @@ class Dispatcher:
         outcome = self._idempotency.begin(key, digest)
         outcome.notify(call.result, call.error)
         try:
-            task = self._run(handler, params, outcome.succeed, outcome.fail)
+            task = self._run(handler, (params, call.principal), outcome.succeed, outcome.fail)
             if handler.stops and task is not None:
                 outcome.work = _Waiting(task, self._stop_delay)
                 outcome.work.add(call)
@@ -207,12 +221,12 @@ class Dispatcher:
     def _run(
         self,
         handler: Handler,
-        params: Any,
+        arguments: tuple[Any, Principal],
         succeed: Callable[[Any], None],
         fail: Callable[[HawseError], None],
     ) -> "asyncio.Task[None] | None":
-        """Run a handler; return the task of one that waits."""
-        value = handler.run(params)
+        """Run a handler; return the task of one that waits. `arguments`: the parameters, and the caller."""
+        value = handler.run(*arguments) if handler.caller else handler.run(arguments[0])
         if inspect.isawaitable(value):
             return self._spawn(_finish(value, succeed, fail))
         succeed(to_raw(value))
@@ -223,7 +237,7 @@ class _Waiting:
     """The calls that wait for one task, which is cancelled when there are none left."""
 
     def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
-        """`delay`: seconds that the task goes on without a call."""
+        """`delay`: seconds that the task continues without a call."""
         self._task = task
         self._delay = delay
         self._calls = 0

@@ -39,6 +39,8 @@ def typed(error: Exception) -> HawseError:
         return error
     if isinstance(error, OSError):
         return from_oserror(error)
+    if isinstance(error, MemoryError):
+        return HawseError("limit_exceeded", "the server has no memory left", admitted="unknown")
     log.error("! a handler failed", exc_info=error)
     return HawseError("internal", "a bug in the server", admitted="unknown")
 

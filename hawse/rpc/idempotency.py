@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 T = TypeVar("T")
 
@@ -36,7 +36,18 @@ class KeyedCall(Protocol):
     def key(self) -> str | None: ...
 
     @property
+    def principal(self) -> Principal: ...
+
+    @property
     def age(self) -> float | None: ...
+
+
+def own_key(principal: Principal, key: str) -> str:
+    """Return the key under which the outcome of a call is kept.
+
+    It belongs to the caller: a result may contain a secret, so the call of another principal must not join.
+    """
+    return f"{principal.id}\n{key}"
 
 
 def fingerprint(method: str, params: bytes) -> bytes:
@@ -148,17 +159,19 @@ class IdempotencyTable:
         digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:
             return start(Outcome(digest, None, lambda outcome: None))
-        known = self.join(call.key, digest, call.age)
+        key = own_key(call.principal, call.key)
+        known = self.join(key, digest, call.age)
         if known is not None:
             if known.error is not None:
                 raise known.error
             work: T = known.work
             return work
-        outcome = self.begin(call.key, digest)
+        outcome = self.begin(key, digest)
+        outcome.key = call.key
         try:
             outcome.work = work = start(outcome)
         except BaseException:
-            self._running.pop(call.key, None)
+            self._running.pop(key, None)
             raise
         return work
 

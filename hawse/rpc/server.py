@@ -3,11 +3,13 @@
 import asyncio
 import hmac
 import logging
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from hawse.link import StreamLink
 from hawse.rpc import Dispatcher, typed
 from hawse.rpc.call import ServerCall
+from hawse.rpc.shares import Shares
 from hawse.wire import (
     Call as CallMessage,
     Cancel,
@@ -32,6 +34,7 @@ class ServerLimits:
     """The bounds of a server's links."""
 
     links: int = 64  # at the same time: gateways, and tests; each may hold a write buffer
+    calls: int = LINK_CHANNELS  # open at the same time on all links; guests leave a share to the owner
     wire: Limits = field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link
 
 
@@ -44,6 +47,7 @@ class Server:
         *,
         name: str,
         token: str | None = None,
+        outside_only: bool = False,
         limits: ServerLimits = ServerLimits(),
     ) -> None:
         """Create a server without links.
@@ -52,12 +56,15 @@ class Server:
             dispatcher: Runs the calls.
             name: What `welcome` calls the server.
             token: What `hello` must contain. None if only the gateway can connect to the socket.
+            outside_only: Whether to refuse processes of this PID namespace and those below it.
             limits: The bounds of its links.
         """
         self.dispatcher = dispatcher
         self._limits = limits
         self._name = name
         self._token = token
+        self._outside_only = outside_only
+        self._shares = Shares(limits.calls, "calls")
         self._calls: dict[StreamLink, dict[int, ServerCall]] = {}
         self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
 
@@ -66,7 +73,7 @@ class Server:
         """The open links."""
         return list(self._calls)
 
-    def accept(self) -> asyncio.BaseProtocol:
+    def accept(self) -> StreamLink:
         """Return the protocol of a new link, as `create_unix_server` calls for it."""
         link = StreamLink(Connection(Role.SERVER, self._limits.wire), self)
         loop = asyncio.get_running_loop()
@@ -96,7 +103,7 @@ class Server:
                 call = ServerCall(link, event)
                 calls[event.ch] = call
                 call.on_finish = lambda ch: calls.pop(ch, None)
-                self.dispatcher.dispatch(call)
+                self._dispatch(call)
             case Cancel(ch=ch):
                 if ch in calls:
                     calls[ch].error(HawseError("cancelled", "cancelled by the client", admitted="yes"))
@@ -118,8 +125,22 @@ class Server:
         if self._token is not None and not hmac.compare_digest((hello.token or "").encode(), self._token.encode()):
             _refuse(link, HawseError("unauthenticated", "the token in `hello` is missing or wrong"))
             return
+        peer = link.peer
+        if self._outside_only and (peer is None or peer.pid != 0):
+            _refuse(link, HawseError("unauthenticated", "programs inside the sandbox cannot connect to its runtime"))
+            return
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])
+
+    def _dispatch(self, call: ServerCall) -> None:
+        held = ExitStack()
+        try:
+            held.enter_context(self._shares.hold(call.principal))
+        except HawseError as error:
+            call.error(error)
+        else:
+            call.on_close(held.close)
+            self.dispatcher.dispatch(call)
 
     def _input(self, call: ServerCall | None, offset: int, payload: memoryview) -> None:
         if call is None:
@@ -141,5 +162,5 @@ class Server:
 
 
 def _refuse(link: StreamLink, error: HawseError) -> None:
-    link.connection.say(error)
+    link.connection.send_connection_error(error)
     link.close()

@@ -40,7 +40,7 @@ class ClientSender(DataSender):
         if self._server or self._greeted:
             raise LocalProtocolError("only a client sends `hello`, and only once")
         abilities = [ABILITY_SHARED] if shares else []
-        hello = Hello(protocol=PROTOCOL, client=client, window=self._window, token=token, abilities=abilities)
+        hello = Hello(protocol=PROTOCOL, client=client, window=self.channel_window, token=token, abilities=abilities)
         self._push_text(self._checked(hello))
         self.shares = shares
         self._greeted = True
@@ -77,10 +77,10 @@ class ClientSender(DataSender):
             raise LocalProtocolError("only a client that has received `welcome` sends `call`")
         if len(self.channels) >= self.limits.channels:
             raise HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
-        if self._last >= CHANNEL_MAX:
+        if self.last_channel >= CHANNEL_MAX:
             raise LocalProtocolError("all channel numbers are used: reconnect")
         raw = params if isinstance(params, msgspec.Raw) else to_raw(params)
-        ch = self._last + 1
+        ch = self.last_channel + 1
         message = Call(
             ch=ch,
             method=method,
@@ -93,8 +93,8 @@ class ClientSender(DataSender):
         )
         self._push_text(self._checked(message))
         self._open(ch)
-        if window is not None and window > self._window:
-            self.grant(ch, window - self._window)
+        if window is not None and window > self.channel_window:
+            self.grant(ch, window - self.channel_window)
         return ch
 
     def cancel(self, ch: int) -> None:

@@ -15,7 +15,7 @@ __all__ = ["Connection", "Role"]
 class Connection(Receiver, ClientSender, ServerSender):
     """One side of a connection, of either role.
 
-    - `ProtocolState`: roles, the handshake, channels, `data_to_send`, `pending`, `say`
+    - `ProtocolState`: roles, the handshake, channels, `data_to_send`, `pending`, `send_connection_error`
     - `Receiver`: `receive_text`, `receive_data`, `events`
     - `DataSender`: `send_data`, `send_shared`, `grant`, `window`, `flow`, `ping`
     - `ClientSender`: `send_hello`, `call`, `cancel`, `end`

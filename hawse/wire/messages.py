@@ -18,7 +18,7 @@ ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
-Right = Annotated[str, Meta(min_length=1, max_length=64)]
+Right = Annotated[str, Meta(min_length=1, max_length=160)]  # a name, `@` and the id of a terminal
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
 
 ABILITY_PRINCIPALS = "principals"  # in `welcome`: this runtime checks the rights of a call's principal
@@ -28,7 +28,7 @@ NULL = Raw(b"null")
 EMPTY = Raw(b"{}")
 
 
-class Principal(msgspec.Struct, frozen=True, kw_only=True):
+class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The authenticated caller of a method, as a gateway describes it to a runtime.
 
     Attributes:
@@ -36,12 +36,14 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True):
         name: what to show to people; may be empty.
         kind: `owner`, `user`, `guest` or `service`. Readers must accept other values, which later versions may add.
         rights: names defined in `hawse.api.rights`. `*` is every right; an unknown name grants nothing.
+        credential: id of the credential that the caller presented, which is not secret; None: the gateway has none.
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=128)]
     name: Annotated[str, Meta(max_length=128)]
     kind: Annotated[str, Meta(min_length=1, max_length=32)]
     rights: Annotated[tuple[Right, ...], Meta(max_length=64)]
+    credential: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
@@ -100,7 +102,7 @@ class Result(Message, frozen=True, kw_only=True):
 
 
 class Error(Message, frozen=True, kw_only=True):
-    """Closes channel `ch`, or (without one) says why the connection is about to be closed."""
+    """Closes channel `ch`, or (without one) gives the reason why the connection is about to be closed."""
 
     code: str
     message: str

@@ -1,7 +1,7 @@
-"""From the text of a control message to its struct, and the blame for a text that is not one (docs/wire.md section 2).
+"""From the text of a control message to its struct, and the error for a text that is not one (docs/wire.md section 2).
 
-A `call` whose fields are wrong ends only the call, if its channel number can be read. Whatever else is wrong ends the
-connection: nothing that follows can be trusted.
+A `call` whose fields are wrong ends only the call, if its channel number can be read. Any other mistake ends the
+connection, because the messages after it cannot be trusted.
 """
 
 import re

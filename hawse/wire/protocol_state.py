@@ -26,6 +26,8 @@ class ProtocolState:
         ready: whether `welcome` was sent or received.
         shares: whether the client accepts frames for many channels.
         channels: the open channels by number.
+        last_channel: the highest channel number used.
+        channel_window: bytes that the server may send on each new channel; a server takes it from `hello`.
     """
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
@@ -44,8 +46,8 @@ class ProtocolState:
         self._server = role is Role.SERVER
         self._greeted = False  # `hello` was received or (by a client) sent
         self._failed = False  # the `error` that ends the connection was sent
-        self._window = window  # bytes from server to client on each new channel; a server takes it from `hello`
-        self._last = 0  # the highest channel number used
+        self.channel_window = window
+        self.last_channel = 0
         self._broken: RemoteProtocolError | None = None  # set by the first violation; nothing is received after it
         self._out: list[str | bytes] = []
         self._out_size = 0
@@ -60,11 +62,11 @@ class ProtocolState:
 
     @property
     def pending(self) -> int:
-        """Bytes that `data_to_send` would return. A carrier that cannot write bounds them by `limits.backlog`."""
+        """Bytes that `data_to_send` would return. A transport that cannot write bounds them by `limits.backlog`."""
         return self._out_size
 
-    def say(self, error: HawseError) -> None:
-        """Queue the `error` that tells a client why the connection is about to be closed.
+    def send_connection_error(self, error: HawseError) -> None:
+        """Queue the `error` without a channel, with the reason why the connection is about to be closed.
 
         Only the first call of a server has an effect; a client has no such message.
         """
@@ -85,12 +87,12 @@ class ProtocolState:
     # ---- channels
 
     def _open(self, ch: int) -> None:
-        to_client, to_server = self._window, self.limits.input_window
+        to_client, to_server = self.channel_window, self.limits.input_window
         send, receive = (to_client, to_server) if self._server else (to_server, to_client)
         channel = Channel(ch, send_window=send, receive_window=receive)
         channel.step(Step.CALL)
         self.channels[ch] = channel
-        self._last = ch
+        self.last_channel = ch
 
     def _close(self, ch: int) -> None:
         self._step_local(self._sendable(ch), Step.LAST)
@@ -111,7 +113,7 @@ class ProtocolState:
         channel = self.channels.get(ch)
         if channel is not None:
             return channel
-        if not 0 < ch <= self._last:
+        if not 0 < ch <= self.last_channel:
             raise RemoteProtocolError(f"channel {ch} was never opened")
         channel = Channel(ch, send_window=0, receive_window=0)
         channel.state = ChannelState.CLOSED

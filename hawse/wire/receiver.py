@@ -81,14 +81,14 @@ class Receiver(ProtocolState):
 
     def _break(self, error: RemoteProtocolError) -> None:
         self._broken = error
-        self.say(error)
+        self.send_connection_error(error)
         raise error
 
     def _refuse_call(self, error: MalformedCallError) -> bool:
         """Answer a malformed `call` on the channel that it names; return False if that is not possible."""
-        if not self._server or not self.ready or error.ch <= self._last:
+        if not self._server or not self.ready or error.ch <= self.last_channel:
             return False
-        self._last = error.ch
+        self.last_channel = error.ch
         self._send(Error.from_exception(HawseError(error.code, error.message), error.ch))
         return True
 
@@ -138,7 +138,7 @@ class Receiver(ProtocolState):
         if hello.protocol != PROTOCOL:
             raise RemoteProtocolError(f"protocol {hello.protocol}; this server supports {PROTOCOL}")
         self._greeted = True
-        self._window = hello.window
+        self.channel_window = hello.window
         self.shares = ABILITY_SHARED in hello.abilities
 
     def _receive_welcome(self, welcome: Welcome) -> None:
@@ -150,10 +150,10 @@ class Receiver(ProtocolState):
         self.ready = True
 
     def _receive_call(self, call: Call) -> bool:
-        if call.ch <= self._last:
+        if call.ch <= self.last_channel:
             raise RemoteProtocolError(f"channel {call.ch} was used before")
         if len(self.channels) >= self.limits.channels:
-            self._last = call.ch
+            self.last_channel = call.ch
             error = HawseError("limit_exceeded", f"{self.limits.channels} channels are open")
             self._send(Error.from_exception(error, call.ch))
             return False

@@ -1,6 +1,6 @@
 """Messages on a plain byte stream (a link from gateway to runtime): each is preceded by its length, u32 big-endian.
 
-A control message begins with `{` and a data frame with its kind, which tells them apart.
+A control message begins with `{` and a data frame with its kind, so the first byte distinguishes them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,6 +31,11 @@ class StreamDecoder:
     def __init__(self, limits: Limits) -> None:
         self._limit = max(limits.text, limits.payload + SHARED_SIZE)
         self._partial = bytearray()
+
+    @property
+    def held(self) -> int:
+        """The number of bytes that are buffered: the incomplete message, with its length."""
+        return len(self._partial)
 
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:
         """Yield `(is_control, message)` for each message that `chunk` completes.

@@ -1,6 +1,6 @@
 """Globs on paths: `*`, `?`, `[…]` within a name, `**` for any number of directories. In linear time.
 
-A pattern with a slash is for the whole path from the root on, one without for the name at any depth.
+A pattern with a slash matches the whole path from the root on, one without matches the name at any depth.
 """
 
 import re
@@ -32,14 +32,14 @@ class Glob:
         self._parts = parts
 
     def matches(self, names: Sequence[str]) -> bool:
-        """Whether it matches this path, given as the names in it."""
+        """Return whether the pattern matches a path, given as its names."""
         places = self._begin()
         for name in names:
             places = self._step(places, name)
         return len(self._parts) in places
 
     def covers(self, names: Sequence[str]) -> bool:
-        """Whether it matches this path or a directory above it."""
+        """Return whether the pattern matches a path or a directory above it."""
         places = self._begin()
         for name in names:
             places = self._step(places, name)
@@ -51,7 +51,7 @@ class Glob:
         return self._skipping({0})
 
     def _step(self, places: set[int], name: str) -> set[int]:
-        """The places in the pattern that are reached by one more name: as an automaton, so there is no way back."""
+        """Return the positions in the pattern after one more name: an automaton, which never backtracks."""
         after = set()
         for place in places:
             if place < len(self._parts):
@@ -65,13 +65,13 @@ class Glob:
         return self._skipping(after)
 
     def _skipping(self, places: set[int]) -> set[int]:
-        """`**` may also be nothing, but not at the end: `a/**` does not match `a`."""
+        """Also skip a `**`, which may match no name, except at the end: `a/**` does not match `a`."""
         last = len(self._parts) - 1
         return places | {place + 1 for place in places if place < last and self._parts[place] is _ANY}
 
 
 class Filter:
-    """What of a tree is of interest: some `include` matches it (or there are none), and no `exclude` it or above it."""
+    """Selects the paths that an `include` matches, or all paths without `include`, and that no `exclude` covers."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         """Raises `invalid_params`."""
@@ -79,7 +79,7 @@ class Filter:
         self._exclude = [Glob(pattern) for pattern in exclude]
 
     def excludes(self, names: Sequence[str]) -> bool:
-        """Neither this path nor anything below it is of interest."""
+        """Return whether neither this path nor any path below it is selected."""
         return any(glob.covers(names) for glob in self._exclude)
 
     def wants(self, names: Sequence[str]) -> bool:
@@ -88,7 +88,7 @@ class Filter:
 
 
 def _compile(name: str) -> re.Pattern[str]:
-    """One name's pattern. Each `*` takes as little as it can and never tries again, which is enough for globs."""
+    """Compile the pattern of one name. Each `*` matches lazily and atomically, which is sufficient for globs."""
     chunks = [""]
     at = 0
     while at < len(name):
@@ -117,7 +117,7 @@ def _compile(name: str) -> re.Pattern[str]:
 
 
 def _class_end(name: str, at: int) -> int | None:
-    """Where the class that begins at `at` ends; a `]` that is first belongs to it."""
+    """Return the end of the character class that begins at `at`. A `]` in first position belongs to the class."""
     begin = at + 1 if name[at : at + 1] in ("!", "^") else at
     end = name.find("]", begin + 1)
     return None if end < 0 else end

@@ -11,15 +11,15 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # bytes of text that are kept to go on matching in
-CARRY = 4096  # bytes kept of a sequence that is not complete
-PROGRAM_LIMIT = 1000  # instructions of a compiled pattern: how much work a byte of text may be
+WINDOW = 64 << 10  # bytes of text that are kept, in which a match can continue
+CARRY = 4096  # bytes that are kept of an incomplete escape sequence
+PROGRAM_LIMIT = 1000  # instructions of a compiled pattern: the limit of the work for each byte of text
 GROUPS_LIMIT = 32
 GROUP_LIMIT = 4096  # bytes of a group that a match reports
-_MEMORY = 1 << 20  # bytes of RE2's for each pattern
+_MEMORY = 1 << 20  # bytes of memory that RE2 may use for each pattern
 
-# What is no text (ECMA-48): CSI, the strings OSC, DCS, SOS, PM, APC, other escapes, controls. A `tail` is not complete.
-# That it begins with a set of bytes is what makes it fast.
+# Everything except text (ECMA-48): CSI, the strings OSC, DCS, SOS, PM, APC, other escapes, controls. `tail` is an
+# incomplete sequence. The expression begins with a set of bytes, because that makes the search fast.
 _NOISE = re.compile(
     rb"""
     [\x00-\x08\x0b-\x1f\x7f]
@@ -53,18 +53,29 @@ class MatchSpan(NamedTuple):
 
 
 class Stripper:
-    """Output in, text out: (text, its offset) piece by piece. CR LF becomes LF, several CR one.
+    """Removes escape sequences and control characters from output. CR LF becomes LF, several CR become one.
 
-    A CR at the beginning of a line is none: bash prints one before what a command prints, and ^ should match there.
+    A CR at the beginning of a line is removed, because bash prints one before the output of a command, and ^ should
+    match there.
     """
 
     def __init__(self) -> None:
         self._carry = b""
-        self._in_string = False  # in a string too long to carry
-        self._last = b"\n"  # byte of text
+        self._in_string = False  # within a string that is longer than CARRY
+        self._last = b"\n"  # the last byte of the text
+
+    @property
+    def held(self) -> int:
+        """The number of bytes that are kept until the next `feed`."""
+        return len(self._carry)
 
     def feed(self, offset: int, data: bytes) -> list[tuple[bytes, int]]:
-        """`data` stands at `offset`, right behind what was fed before."""
+        """Return the pieces of text in `data`, each with its offset.
+
+        Args:
+            offset: The offset of `data` in the output: the end of the data before it.
+            data: The next output.
+        """
         data, offset = self._carry + data, offset - len(self._carry)
         self._carry = b""
         pieces: list[tuple[bytes, int]] = []
@@ -104,28 +115,28 @@ class Stripper:
 
 
 class Matcher:
-    """Looks for a pattern in text that comes piece by piece, and knows where in the output it stands."""
+    """Searches a pattern in output that arrives in pieces, and maps matches to offsets in the output."""
 
     def __init__(self, pattern: str, *, literal: bool = False) -> None:
-        """`pattern`: RE2 syntax, ^ and $ at every line. Raises `invalid_params`, `too_large`."""
+        """Compile `pattern`: RE2's syntax, with ^ and $ at every line. Raises `invalid_params`, `too_large`."""
         self._regexp = compile_pattern(pattern, literal=literal)
         self._stripper = Stripper()
         self._text = b""
-        self._from = 0  # 1 if the first byte of the text only shows whether a line begins after it
-        self._places: list[int] = []  # in the text, where a piece begins; `_offsets`: and in the output
+        self._from = 0  # 1 if the first byte of the text is kept only to determine whether a line begins after it
+        self._places: list[int] = []  # the beginning of each piece in the text; `_offsets`: in the output
         self._offsets: list[int] = []
 
     @property
     def size(self) -> int:
-        """Bytes of text that a search looks at."""
+        """The number of bytes of text that a search examines."""
         return len(self._text)
 
     def work(self, size: int) -> int:
-        """How much a search in so many bytes may be: about 5 ns each."""
+        """Return the work of a search in `size` bytes, in units of about 5 ns."""
         return size * int(self._regexp.programsize)
 
     def feed(self, offset: int, data: bytes) -> bool:
-        """Take output; return whether there is new text in it."""
+        """Add the output at `offset`; return whether it contains text."""
         pieces = self._stripper.feed(offset, data)
         if not pieces:
             return False
@@ -139,28 +150,28 @@ class Matcher:
         return True
 
     def restart(self) -> None:
-        """What comes next does not follow what came."""
+        """Discard the text: the next output does not follow the previous one."""
         self._stripper, self._text, self._from = Stripper(), b"", 0
         self._places, self._offsets = [], []
 
     def search(self) -> MatchSpan | None:
-        """The first match in the text so far. May be called in another thread, while nothing is fed."""
+        """Return the first match in the text. It can run in another thread if `feed` is not called meanwhile."""
         match = self._regexp.search(self._text, self._from)
         return None if match is None else _found(match, self._offset)
 
     def search_in(self, text: str, offset: int) -> MatchSpan | None:
-        """The first match in another text, all of which stands at `offset`."""
+        """Return the first match in `text` instead. Both its offsets are `offset`."""
         match = self._regexp.search(text.encode())
         return None if match is None else _found(match, lambda place: offset)._replace(end=offset)
 
     def _offset(self, place: int) -> int:
-        """Where in the output this byte of the text is."""
+        """Return the offset in the output of a byte of the text."""
         index = max(bisect_right(self._places, place) - 1, 0)
         return self._offsets[index] + place - self._places[index]
 
     def _trim(self) -> None:
         extra = len(self._text) - WINDOW
-        if extra > WINDOW:  # twice as much: so that what is moved is worth it
+        if extra > WINDOW:  # only at twice the size, so that bytes are moved rarely
             first = bisect_right(self._places, extra) - 1
             self._offsets = self._offsets[first:]
             self._offsets[0] += extra - self._places[first]
@@ -169,7 +180,7 @@ class Matcher:
 
 
 def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> Any:
-    """An RE2 for bytes, with ^ and $ at every line. Raises `invalid_params`, `too_large`."""
+    """Compile an RE2 expression for bytes, with ^ and $ at every line. Raises `invalid_params`, `too_large`."""
     options = re2.Options()
     options.max_mem, options.log_errors = _MEMORY, False
     pattern = re2.escape(pattern) if literal else pattern
@@ -180,7 +191,9 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise HawseError("invalid_params", f"pattern: {text}", details={"path": "$.pattern"}) from None
     if regexp.programsize > PROGRAM_LIMIT or regexp.groups > GROUPS_LIMIT:
-        raise HawseError("too_large", "pattern: too much work for each byte", details={"path": "$.pattern"})
+        size = f"{regexp.programsize} instructions and {regexp.groups} groups"
+        message = f"pattern is too complex: {size}; {PROGRAM_LIMIT} and {GROUPS_LIMIT} are allowed"
+        raise HawseError("too_large", message, details={"path": "$.pattern"})
     return regexp
 
 
@@ -190,7 +203,7 @@ def _found(match: Any, offset: Any) -> MatchSpan:
     named = {name.decode(): texts[number] for name, number in match.re.groupindex.items()}
     start, end = spans[0]
     truncated = any(stop - begin > GROUP_LIMIT for begin, stop in spans)
-    last = offset(start) if start == end else offset(end - 1) + 1  # what stands between is not part of it
+    last = offset(start) if start == end else offset(end - 1) + 1  # without the bytes that follow its text
     return MatchSpan(offset(start), last, texts[0] or "", texts[1:], named, truncated)
 
 

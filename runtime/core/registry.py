@@ -1,6 +1,6 @@
 """Registry of things with an id and an instance, of which those that have ended are retained for a while.
 
-It knows nothing of what it holds but `Registrable`: terminals, processes, sessions and watches are held alike.
+It uses only `Registrable` of its items. docs/decisions/0055 lists tables that are not registries, with the reasons.
 """
 
 import asyncio
@@ -83,6 +83,11 @@ class Registry(Generic[T]):
         """The number of items that have not ended."""
         return len(self._items) - len(self._ended)
 
+    @property
+    def last_end(self) -> float | None:
+        """When the last of the items ended that are still kept, by the loop's clock; None if none has."""
+        return next(reversed(self._ended.values()), None)
+
     def find(self, item_id: str) -> T | None:
         """Return the item of that id, running or ended, or None."""
         return self._items.get(item_id)
@@ -145,12 +150,17 @@ class Registry(Generic[T]):
             self._ended.pop(item.id, None)
 
     def drop(self, item: T) -> None:
-        """Remove `item`, running or ended, at once. Does nothing if it is not here any more."""
-        if self._items.get(item.id) is item:
-            del self._items[item.id]
-            self._ended.pop(item.id, None)
-            if self._on_drop is not None:
-                self._on_drop(item)
+        """Remove `item`, running or ended, at once, and call `on_drop`. Does nothing if it is not here any more."""
+        if self.remove(item) and self._on_drop is not None:
+            self._on_drop(item)
+
+    def remove(self, item: T) -> bool:
+        """Remove `item` without a call of `on_drop`: the caller still uses it. Return whether it was here."""
+        if self._items.get(item.id) is not item:
+            return False
+        del self._items[item.id]
+        self._ended.pop(item.id, None)
+        return True
 
     def drop_oldest_ended(self) -> bool:
         """Remove the item that ended first. Return whether there was one."""

@@ -1,4 +1,4 @@
-"""Remove a directory of ours in which others wrote: what they left there is no reason to fail."""
+"""Remove a directory of the runtime in which user programs may have written anything."""
 
 import os
 import shutil
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def remove_tree(folder: str | Path) -> None:
-    """Nothing is raised: what cannot be removed stays.
+    """Remove `folder`. Nothing is raised: files that cannot be removed stay.
 
-    `shutil.rmtree` calls itself, and opens a descriptor, for every directory within one: of a deep tree it leaves
-    something. `rm` does not.
+    `shutil.rmtree` recurses, and opens a descriptor, for each level of directories, so it fails in a deep tree. `rm`
+    does not.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
-        with suppress(OSError):  # neither a descriptor nor a process to be had
+        with suppress(OSError):  # no descriptor or process is free
             subprocess.run(["rm", "-rf", "--", os.fspath(folder)], check=False, stderr=subprocess.DEVNULL)

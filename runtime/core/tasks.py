@@ -1,4 +1,4 @@
-"""Tasks that belong to the runtime. One that fails is a bug: it is logged, and takes nothing else with it."""
+"""Tasks that belong to the runtime. A task that fails is a bug: it is logged, and ends no other task."""
 
 import asyncio
 import logging

@@ -5,6 +5,7 @@ The loop's default executor is not used: a slow disk would hold up kills there.
 """
 
 import asyncio
+import errno
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -15,6 +16,7 @@ T = TypeVar("T")
 DISK_THREADS = 8  # a slow disk costs at most so many
 SEARCH_THREADS = 2  # regular expressions hold the interpreter lock: more threads would only take turns
 PROC_THREADS = 2  # the sockets of all processes: a few milliseconds each, on a large machine many
+_NO_THREAD = "can't start new thread"  # the text of Python's RuntimeError
 KILL_THREADS = 1  # one scan of /proc serves all kills that wait for one
 
 
@@ -34,8 +36,18 @@ class ThreadPool:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Run `work` in a thread; with one thread, after all that was submitted before."""
-        return asyncio.get_running_loop().run_in_executor(self._pool, work)
+        """Run `work` in a thread; with one thread, after all that was submitted before.
+
+        Raises:
+            OSError: EAGAIN: a thread cannot be started, for lack of memory or processes. A thread that runs may still
+                do the work.
+        """
+        try:
+            return asyncio.get_running_loop().run_in_executor(self._pool, work)
+        except RuntimeError as error:
+            if str(error) == _NO_THREAD:
+                raise OSError(errno.EAGAIN, "the server cannot start a thread") from None
+            raise
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run something short in a thread. Raises what it raises."""

@@ -1,7 +1,7 @@
-"""Callbacks that do not keep alive whom they call.
+"""Callbacks that do not keep the object alive that they call.
 
-What a terminal or a process is made of calls it back. If that held it, it would stay, with its journals, until the
-garbage collector comes round: after thousands of others.
+The parts of a terminal or a process call it back. Strong references would make cycles, and its journals would stay in
+memory until the garbage collector runs, which is after thousands of other objects.
 """
 
 import weakref

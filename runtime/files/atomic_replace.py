@@ -1,10 +1,11 @@
-"""Replaces a file as a whole: it is written beside its target and renamed in one step."""
+"""Replaces a file atomically: it is written next to its target and renamed."""
 
 import ctypes
 import errno
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 
 from hawse.wire import HawseError
@@ -15,6 +16,8 @@ _LINKS_LIMIT = 40  # symlinks in a row, as in the kernel
 _RENAME_NOREPLACE = 1
 _NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel does not support renameat2
 _libc = ctypes.CDLL(None, use_errno=True)
+
+Place = tuple[int, str]  # a directory's descriptor, and a name in it
 
 
 class AtomicReplacement:
@@ -76,19 +79,39 @@ def make_parents(place: RootedPath) -> None:
             os.mkdir(name, dir_fd=fd)
 
 
-def rename(source: tuple[int, str], target: tuple[int, str], *, overwrite: bool) -> None:
-    """Rename from one (directory, name) to another. Raises `FileExistsError` if it exists, unless `overwrite`."""
+def rename_by_kernel(source: Place, target: Place) -> bool:
+    """Rename in one step, unless the target exists. Return False if the file system or the kernel cannot do this."""
     (from_fd, name), (to_fd, to) = source, target
-    if overwrite:
-        os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
-    elif _libc.renameat2(from_fd, os.fsencode(name), to_fd, os.fsencode(to), _RENAME_NOREPLACE) < 0:
+    if _libc.renameat2(from_fd, os.fsencode(name), to_fd, os.fsencode(to), _RENAME_NOREPLACE) < 0:
         number = ctypes.get_errno()
         if number not in _NOT_THERE:
             raise OSError(number, os.strerror(number))
+        return False
+    return True
+
+
+def rename(
+    source: Place, target: Place, *, overwrite: bool, by_kernel: Callable[[Place, Place], bool] = rename_by_kernel
+) -> None:
+    """Rename from one (directory, name) to another.
+
+    Args:
+        source: The directory's descriptor, and the name in it.
+        target: The new place.
+        overwrite: Whether it may replace what is at `target`.
+        by_kernel: Renames in one step, unless the target exists; returns False if that is not possible.
+
+    Raises:
+        FileExistsError: Something is at `target`, and `overwrite` is false.
+    """
+    (from_fd, name), (to_fd, to) = source, target
+    if overwrite:
+        os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
+    elif not by_kernel(source, target):
         rename_by_steps(source, target)
 
 
-def rename_by_steps(source: tuple[int, str], target: tuple[int, str]) -> None:
+def rename_by_steps(source: Place, target: Place) -> None:
     """Rename without renameat2: first create the target, which fails if it exists, then replace what was created."""
     (from_fd, name), (to_fd, to) = source, target
     if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):

@@ -165,14 +165,14 @@ class _Copier:
                 at += copied
                 if self._turns.due():
                     yield
-        while copied := self._block(read, write, at, 0):  # what was appended meanwhile, or a file without a size
+        while copied := self._block(read, write, at, 0):  # appended during the copy, or a file without a size
             at += copied
             if self._turns.due():
                 yield
         os.ftruncate(write, at)
 
     def _block(self, read: int, write: int, at: int, size: int) -> int:
-        """Copy up to `size` bytes, or what is there if it is 0. The kernel copies, or shares blocks, where it can."""
+        """Copy up to `size` bytes, or all bytes if it is 0. The kernel copies, or shares blocks, if it can."""
         self._quota.add(size)
         copied = _copy_range(read, write, at, size) or _copy_by_hand(read, write, at, size or HAND_BLOCK)
         self._quota.add(copied - size)
@@ -180,20 +180,20 @@ class _Copier:
         return copied
 
     def _count(self, hole: int) -> None:
-        """A hole of so many bytes counts as written."""
+        """Count a hole of `size` bytes as written."""
         self._quota.add(hole)
         self.bytes += hole
 
 
 def _next_data(fd: int, at: int, size: int) -> tuple[int, int]:
-    """Where the next data from offset `at` on begins and ends; both are `size` if there is none."""
+    """Return the begin and the end of the next data from offset `at` on; both are `size` if there is no data."""
     try:
         begin = os.lseek(fd, at, os.SEEK_DATA)
         return min(begin, size), min(os.lseek(fd, begin, os.SEEK_HOLE), size)
     except OSError as error:
         if error.errno == errno.ENXIO:
             return size, size
-        return at, size  # the file system does not know holes
+        return at, size  # the file system does not support holes
 
 
 def _copy_range(read: int, write: int, at: int, size: int) -> int:
@@ -206,7 +206,7 @@ def _copy_range(read: int, write: int, at: int, size: int) -> int:
 
 
 def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
-    """Copy a block without the kernel's help. It works for files without a size, as in /proc, too."""
+    """Copy a block with read and write, which also works for files without a size, as in /proc."""
     data = memoryview(os.pread(read, min(size, HAND_BLOCK), at))
     written = 0
     while written < len(data):

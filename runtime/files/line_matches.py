@@ -26,15 +26,24 @@ def search_match(path: str, line: Line) -> SearchMatch:
     return SearchMatch(path=to_text(path), line=number, text=shown, spans=places, truncated=truncated)
 
 
-def lines_with(regexp: Any, fd: int) -> Generator[Line | None, None, None]:
-    """Yield the lines of a file in which the pattern matches, and None after each block. A binary file has none."""
+def lines_with(
+    regexp: Any, fd: int, *, block: int = BLOCK, line_limit: int = LINE_LIMIT
+) -> Generator[Line | None, None, None]:
+    """Yield the lines of a file in which the pattern matches, and None after each block. A binary file has none.
+
+    Args:
+        regexp: The compiled pattern.
+        fd: A descriptor of the file.
+        block: Bytes that are read at a time.
+        line_limit: Bytes after which a line is cut for matching.
+    """
     rest, number = b"", 1
     while True:
-        data = os.read(fd, BLOCK)
+        data = os.read(fd, block)
         text = rest + data
         if b"\0" in data:
             return
-        end = len(text) if not data or len(text) > LINE_LIMIT else text.rfind(b"\n") + 1
+        end = len(text) if not data or len(text) > line_limit else text.rfind(b"\n") + 1
         yield from _in_block(regexp, text[:end], number)
         number += text.count(b"\n", 0, end)
         rest = text[end:]

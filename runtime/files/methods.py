@@ -20,7 +20,9 @@ from runtime.files.search import search
 from runtime.files.stat import fields, type_of, version_of
 from runtime.files.write import UploadContext, UploadLimits, Uploads
 from runtime.posix.environment import Environment
+from runtime.posix.proc import PROC
 from runtime.rpc.generator_stream import GeneratorStream, Work
+from runtime.rpc.stream_slots import StreamSlots
 
 
 class FileMethods:
@@ -36,6 +38,7 @@ class FileMethods:
         root: str | None = None,
         quota: int | None = None,
         limits: UploadLimits,
+        slots: StreamSlots,
     ) -> None:
         """Create the methods.
 
@@ -47,7 +50,9 @@ class FileMethods:
             root: The directory to which all calls are confined; None: anywhere.
             quota: Bytes that may be in the root, or in the workspace; None: no limit.
             limits: The bounds of uploads.
+            slots: Bounds the number of reads, listings, searches and archives that are open.
         """
+        self._slots = slots
         self._resolver = PathResolver(environment, root)
         self._disk = disk
         self._tasks = tasks
@@ -105,12 +110,18 @@ class FileMethods:
         return self._place(params), self._resolver.place(params.to, params.root)
 
     def _serve(self, call: ServerCall, work: Work, offset: int = 0) -> None:
-        call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
+        call.serve(GeneratorStream(call, work, self._disk, self._tasks, self._slots, offset=offset))
 
     @serves(api.FileRead)
     def _read(self, call: ServerCall, params: api.FileRead) -> None:
         offset = params.offset or 0
-        work = read(self._place(params).open, offset=offset, length=params.length, version=params.version)
+        work = read(
+            self._place(params).open,
+            offset=offset,
+            length=params.length,
+            version=params.version,
+            block=self._slots.block_size,
+        )
         self._serve(call, work, offset)
 
     @serves(api.FileSearch)
@@ -168,7 +179,7 @@ def mkdir(place: RootedPath, params: api.FileMkdir) -> api.FileMkdirResult:
 def chmod(place: RootedPath, params: api.FileChmod) -> Nothing:
     fd = place.open(os.O_PATH)
     try:
-        os.chmod(f"/proc/self/fd/{fd}", params.mode)  # the way that works without read permission (open(2), O_PATH)
+        os.chmod(f"self/fd/{fd}", params.mode, dir_fd=PROC)  # works without read permission (open(2), O_PATH)
     finally:
         os.close(fd)
     return Nothing()

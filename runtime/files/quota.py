@@ -10,14 +10,21 @@ import time
 
 from hawse.wire import HawseError
 
-RECOUNT = 1.0  # seconds between two counts
+RECOUNT_INTERVAL = 1.0  # seconds between two counts
 
 
 class Quota:
     """A thread-safe counter of the bytes in a directory."""
 
-    def __init__(self, folder: str, limit: int | None = None) -> None:
-        """`limit`: bytes; None: no limit."""
+    def __init__(self, folder: str, limit: int | None = None, *, recount_interval: float = RECOUNT_INTERVAL) -> None:
+        """Create a counter that has not counted yet.
+
+        Args:
+            folder: The path of the directory.
+            limit: Bytes; None: no limit.
+            recount_interval: Seconds between two counts.
+        """
+        self._recount_interval = recount_interval
         self._folder = folder
         self._limit = limit
         self._used: int | None = None
@@ -29,7 +36,8 @@ class Quota:
         if self._limit is None:
             return
         with self._lock:
-            if self._used is None or (self._used + size > self._limit and time.monotonic() - self._counted > RECOUNT):
+            age = time.monotonic() - self._counted
+            if self._used is None or (self._used + size > self._limit and age > self._recount_interval):
                 self._used, self._counted = _count(self._folder), time.monotonic()
             if size > 0 and self._used + size > self._limit:
                 details = {"quota": self._limit, "used": self._used}
@@ -45,5 +53,5 @@ def _count(folder: str) -> int:
             try:
                 used += os.stat(name, dir_fd=fd, follow_symlinks=False).st_size
             except OSError:
-                pass  # it was removed meanwhile
+                pass  # it was removed during the count
     return used

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from hawse.api.files import FileOpened, FileTransferResult
 from hawse.wire import HawseError
 from runtime.files.stat import type_of, version_of
+from runtime.posix.proc import reopen
 from runtime.rpc.generator_stream import StreamEvent, Work
 
-BLOCK = 256 << 10  # bytes read at a time, and held until they are sent
 
-
-def open_regular(open_: Callable[[int], int]) -> tuple[int, os.stat_result]:
-    """Open a regular file for reading. Anything else is not opened: a reader that comes and goes kills a FIFO's writer.
+def open_regular(open_: Callable[[int], int], access: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
+    """Open a regular file. Other files are not opened: a writer of a FIFO would get SIGPIPE afterwards.
 
     Args:
         open_: Opens the file with the flags that it is given, and returns the descriptor.
+        access: `os.O_RDONLY` or `os.O_RDWR`.
 
     Returns:
         The descriptor, and the state of the file.
@@ -32,13 +32,18 @@ def open_regular(open_: Callable[[int], int]) -> tuple[int, os.stat_result]:
             raise HawseError("is_directory", "it is a directory")
         if not stat.S_ISREG(status.st_mode):
             raise HawseError("invalid_params", f"it is a {type_of(status)}", details={"path": "$.path"})
-        return os.open(f"/proc/self/fd/{path}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), status
+        return reopen(path, access | os.O_NONBLOCK), status
     finally:
         os.close(path)
 
 
 def read(
-    open_: Callable[[int], int], *, offset: int = 0, length: int | None = None, version: str | None = None
+    open_: Callable[[int], int],
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    version: str | None = None,
+    block: Callable[[], int],
 ) -> Work:
     """Yield an event `opened`, then the bytes from `offset` on, `length` of them or up to the end of the file.
 
@@ -49,6 +54,7 @@ def read(
         offset: The first byte to read.
         length: The number of bytes to read; None: all.
         version: The version that the file must have; None: any.
+        block: Returns the number of bytes to read at a time, which are held until they are sent.
 
     Raises:
         HawseError: `conflict` if the file has another version, or was cut short while it was read.
@@ -62,12 +68,12 @@ def read(
         yield StreamEvent("opened", FileOpened(size=status.st_size, version=now, mode=mode, mtime=status.st_mtime))
         at, stop = offset, _stop(status.st_size, offset, length)
         while stop is None or at < stop:
-            data = os.pread(fd, BLOCK if stop is None else min(BLOCK, stop - at), at)
+            data = os.pread(fd, block() if stop is None else min(block(), stop - at), at)
             if not data:
                 break
             at += len(data)
             yield data
-        early = stop is None or at < stop  # the end came before: fine for what never had a size
+        early = stop is None or at < stop  # the end came earlier; that is allowed for a file without a size
         if early and (status.st_size or os.fstat(fd).st_size):
             raise HawseError("conflict", "the file has changed", admitted="yes")
         return FileTransferResult(bytes=at - offset, version=now)
@@ -76,7 +82,7 @@ def read(
 
 
 def _stop(size: int, offset: int, length: int | None) -> int | None:
-    """Where to stop; None is the end, wherever it is."""
+    """Return the offset at which to stop; None: the end of the file."""
     if length is None:
         return size or None
     return min(size or offset + length, offset + length)

@@ -108,7 +108,7 @@ def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _no_symlink(fd: int, name: str) -> None:
-    """Raise a clear error for a symlink. O_NOFOLLOW is what protects; its own error is misleading."""
+    """Raise a clear error for a symlink. O_NOFOLLOW protects anyway, but its error is misleading."""
     try:
         os.readlink(name, dir_fd=fd)
     except OSError:

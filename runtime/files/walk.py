@@ -39,7 +39,7 @@ class WalkEntry(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """All entries of this directory have come. `folder`: descriptor of its parent."""
+    """All entries of this directory were yielded. `folder`: descriptor of its parent."""
 
     names: Names
     folder: int
@@ -47,7 +47,7 @@ class Leave(NamedTuple):
 
 
 class WalkError(NamedTuple):
-    """An entry that could not be read. If it is a directory that has come, no `Leave` follows."""
+    """An entry that could not be read. If it is a directory that was yielded, no `Leave` follows."""
 
     names: Names
     error: HawseError
@@ -68,19 +68,22 @@ class _Level(NamedTuple):
         os.close(self.fd)
 
 
+TURN_LENGTH = 0.05  # seconds: other work waits no longer than this for a thread
+
+
 class Turns:
-    """Says when a step has taken long enough, so that other work of the thread pool gets a turn."""
+    """Determines when a step has taken long enough, so that other work of the thread pool gets a turn."""
 
-    LENGTH = 0.05  # seconds
-
-    def __init__(self) -> None:
-        self._until = time.monotonic() + self.LENGTH
+    def __init__(self, length: float = TURN_LENGTH) -> None:
+        """`length`: seconds from one turn to the next."""
+        self._length = length
+        self._until = time.monotonic() + length
 
     def due(self) -> bool:
         now = time.monotonic()
         if now < self._until:
             return False
-        self._until = now + self.LENGTH
+        self._until = now + self._length
         return True
 
 
@@ -137,7 +140,7 @@ def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry 
     try:
         status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return None  # it was removed meanwhile
+        return None  # it was removed during the walk
     except OSError as error:
         return WalkError(names, from_oserror(error))
     return None if (status.st_dev, status.st_ino) == skip else WalkEntry(names, folder, status)

@@ -11,13 +11,13 @@ from hawse.api.git import GitClone, GitHead, GitProgress
 from hawse.api.paths import to_text
 from hawse.rpc import Outcome, typed
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection, HawseError
 from runtime.core.remove_tree import remove_tree
 from runtime.core.thread_pool import ThreadPool
 from runtime.git.arguments import CloneSource, branch, scope
 from runtime.git.porcelain import ProgressReader
 from runtime.git.runner import Access, GitRunner, Running
-from runtime.rpc.output_stream import OutputOnlyStream
 
 log = logging.getLogger(__name__)
 

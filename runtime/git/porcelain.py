@@ -30,6 +30,11 @@ class ProgressReader:
         self._on_progress = on_progress
         self._rest = b""
 
+    @property
+    def held(self) -> int:
+        """The number of bytes of an incomplete line that are kept."""
+        return len(self._rest)
+
     def feed(self, data: bytes) -> None:
         *lines, rest = re.split(rb"[\r\n]", self._rest + data)
         self._rest = rest[:LINE_LIMIT]

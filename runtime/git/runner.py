@@ -28,7 +28,7 @@ GRACE = 2.0  # seconds from TERM to KILL
 DRAIN_LIMIT = 1 << 20  # bytes read after git has ended: the capacity of a pipe
 
 _KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
-_ENV = {
+ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",  # there is no terminal to ask on
     "SSH_ASKPASS_REQUIRE": "never",
@@ -61,7 +61,7 @@ class GitLimits:
     """The bounds of git commands."""
 
     running: int = 64  # commands at a time
-    resume_timeout: float = 60.0  # seconds that a clone with a key goes on without a call, which may be repeated
+    resume_timeout: float = 60.0  # seconds that a clone with a key continues without a call, which may be repeated
 
 
 class GitResult(NamedTuple):
@@ -266,7 +266,7 @@ class GitRunner:
     def _env(self, cwd: str, more: Mapping[str, str] | None) -> dict[str, str]:
         env = self.environment.build(None, cwd=cwd)
         inherited = {k: v for k, v in env.items() if not k.startswith("GIT_") or k.startswith(_KEPT_NAMES)}
-        return {**inherited, **_ENV, **(more or {})}
+        return {**inherited, **ENVIRONMENT, **(more or {})}
 
 
 def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:

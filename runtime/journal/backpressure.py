@@ -3,12 +3,12 @@
 The limits named here are the journal's `FlowLimits`.
 
 - Reading pauses when even the reader furthest ahead is `room` bytes behind, or half of a small journal.
-- A `lossless` reader is never outrun: reading pauses when it is half a journal behind. For `hold_timeout` seconds after
+- A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. For `hold_timeout` seconds after
   its connection was lost, its position is held so that it can come back.
 - While reading is paused, a lossless reader that takes nothing for `lossless_stall_timeout` seconds is ignored until it
   takes something. Another reader that takes less than `progress` bytes in `stall_timeout` seconds is ignored until it
-  takes so much in that time. It may be outrun meanwhile; the bytes it skips do not count as taken.
-- Without readers everything is read: a program never blocks because its viewer left.
+  takes so much in that time. It may lose bytes while it is ignored; skipped bytes do not count as taken.
+- Without readers all output is read: a program never blocks because its viewer has disconnected.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from typing import Protocol
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 
-NOT_NEEDED = 1 << 62  # beyond every offset: no reader needs any byte
+NOT_NEEDED = 1 << 62  # above every offset: no reader needs any byte
 
 
 class JournalReader(Protocol):
     @property
     def cursor(self) -> int | None:
-        """The offset of the next byte it will take; None while it has not begun."""
+        """The offset of the next byte it will take; None before it has begun."""
         ...
 
     @property
@@ -36,7 +36,7 @@ class ReaderState:
 
     def __init__(self, resume_id: str | None, follows: bool) -> None:
         self.resume_id = resume_id
-        self.follows = follows  # it never sets the pace: what it has read makes room for no more output
+        self.follows = follows  # it never sets the pace: its progress does not allow more output
         self.stalled = False  # it made no progress in time, and is ignored
         self.seen_at: int | None = None  # the offset from which its progress is measured
         self.since = 0.0  # when it was at that offset, by the loop's clock
@@ -65,12 +65,17 @@ class Backpressure:
         self._pause = pause
         self._resume = resume
         self._readers: dict[JournalReader, ReaderState] = {}
-        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id: the cursor it left at
+        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id: the cursor at the loss
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
         # Weak, because a write of spilled output may keep the journal longer than this object.
         journal.needed = WeakCallback(self._needed, default=NOT_NEEDED)
+
+    @property
+    def readers(self) -> set[JournalReader]:
+        """The readers that are taken into account, those that are ignored for now included."""
+        return set(self._readers)
 
     @property
     def held(self) -> int:
@@ -92,7 +97,7 @@ class Backpressure:
         Args:
             reader: A reader of the journal.
             resume_id: Names the reader across its reconnects: a position that is held under this name is released.
-            follows: Whether it never sets the pace; output is still not read so fast that it is outrun.
+            follows: Whether it never sets the pace. Output is still not read so fast that it loses bytes.
         """
         self._readers[reader] = ReaderState(resume_id, follows)
         if resume_id in self._holds:
@@ -170,7 +175,7 @@ class Backpressure:
             if cursor is None or (state.stalled and cursor == state.seen_at):
                 continue
             if state.follows:
-                return cursor  # it has stored what is before, where every reader finds it
+                return cursor  # it has stored the bytes before its cursor where every reader can read them
             if start <= cursor < needed:
                 needed = cursor
         for cursor, _ in self._holds.values():
@@ -185,14 +190,14 @@ class Backpressure:
         start = state.seen_at if state.seen_at is not None else cursor
         if reader.lossless:
             state.stalled = cursor == start
-        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # outrun, or too slow
+        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # it has lost bytes, or is too slow
             state.seen_at, state.since = cursor, now
         elif cursor - start >= flow.progress:
             state.stalled = False
         return not state.stalled
 
     def _find_stalled(self) -> None:
-        """Ignore the readers that have made no progress in time. Called again and again while reading is paused."""
+        """Ignore the readers that have made no progress in time. Called repeatedly while reading is paused."""
         flow = self._journal.flow
         loop = asyncio.get_running_loop()
         now = loop.time()
@@ -204,7 +209,7 @@ class Backpressure:
             if cursor is None or state.seen_at is None or cursor - state.seen_at >= progress:
                 state.seen_at, state.since = cursor, now
             elif now - state.since >= 0.99 * (flow.lossless_stall_timeout if reader.lossless else flow.stall_timeout):
-                if cursor < self._journal.end:  # a reader that has everything is not slow
+                if cursor < self._journal.end:  # a reader at the end of the output is not slow
                     state.stalled, state.seen_at, state.since = True, cursor, now
                 else:
                     state.since = now

@@ -1,4 +1,4 @@
-"""Input that is applied exactly once: how far each input stream of a terminal or process has come.
+"""The applied offset of each input stream of a terminal or a process, so that input is applied exactly once.
 
 An *input id* names a sender across its reconnects; docs/wire.md section 5.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from hawse.wire.errors import HawseError
 
-KEPT_IDS = 1024  # per terminal or process; the one unused for longest is forgotten
+KEPT_IDS = 1024  # input streams of one terminal or process; beyond it, the least recently used one is dropped
 
 
 class InputOffsets:
@@ -57,13 +57,13 @@ class InputStreams:
         self.close()
 
     def left(self, hold: float, end: Callable[[], None]) -> None:
-        """Call `end` in `hold` seconds unless another stream comes."""
+        """Call `end` in `hold` seconds unless another stream is attached."""
         self._count -= 1
         if not self._count:
             self._timer = asyncio.get_running_loop().call_later(hold, end)
 
     def close(self) -> None:
-        """Forget the pending end: the stdin is closed, or a stream has come."""
+        """Cancel the pending end: the stdin is closed, or a stream was attached."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,6 +1,6 @@
-"""The last bytes of one stream, by absolute offset. One journal, many cursors; it knows no reader, only their limits.
+"""The last bytes of one stream, by absolute offset. Many cursors read one journal, which does not know them.
 
-`JournalPool` bounds what all journals of a runtime hold together.
+`JournalPool` limits the memory of all journals of a runtime together.
 """
 
 import weakref
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from hawse.wire import HawseError
 
 FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
-DEFAULT_CAPACITY = 4 << 20
+DEFAULT_CAPACITY = 4 << 20  # bytes; docs/decisions/0042
 PORTION = 96 << 10  # bytes; a flood takes a tenth more processor time with 64 KiB, twenty viewers with 128
-LEAST_CAPACITY = 256 << 10  # less would not hold a burst of reading (runtime.pipes) and what readers are behind
+LEAST_CAPACITY = 256 << 10  # bytes; fewer could not hold one read (runtime.posix.fd_streams) and the lag of readers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +58,19 @@ class Journal:
         self.start = 0
         self.end = 0
         self.before_limit: Callable[[int], None] | None = (
-            None  # called with the new capacity: bytes that are not read yet may be dropped
+            None  # called with the new capacity before bytes are dropped that are not read yet
         )
         self.needed: Callable[[], int] | None = (
-            None  # the first offset that must be kept for a reader, however full it is
+            None  # returns the first offset that must be kept for a reader, also if the journal is full
         )
 
     def __len__(self) -> int:
         return self.end - self.start
+
+    @property
+    def allocated(self) -> int:
+        """The bytes of memory that the ring takes."""
+        return len(self._ring)
 
     def append(self, data: bytes | memoryview) -> None:
         size = len(data)
@@ -90,7 +95,7 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Up to `size` bytes from `offset`, less where the ring wraps. Valid until the next `append`.
+        """Return up to `size` bytes from `offset`, fewer where the ring wraps. They are valid until the next `append`.
 
         Raises `ValueError` for an offset that is not in the journal.
         """
@@ -101,7 +106,7 @@ class Journal:
         return memoryview(self._ring)[at:stop]
 
     def copy(self, start: int, stop: int) -> bytes:
-        """The bytes of `[start, stop)`, which must be in the journal."""
+        """Return the bytes of `[start, stop)`, which must be in the journal."""
         parts: list[memoryview] = []
         while start < stop:
             parts.append(self.read(start, stop - start))
@@ -109,27 +114,27 @@ class Journal:
         return b"".join(parts)
 
     def portion(self) -> int:
-        """How many bytes may come before its readers have their turn. It holds at least four such portions."""
+        """The number of bytes that may be appended before its readers run. The journal holds at least four portions."""
         return min(PORTION, self.capacity // 4)
 
     @property
     def memory(self) -> int:
-        """Bytes that its ring takes."""
+        """The bytes of memory of its ring."""
         return len(self._ring)
 
     def limit(self, capacity: int) -> None:
-        """Hold at most `capacity` bytes from now on, as soon as no more are `needed`; the oldest go first."""
+        """Hold at most `capacity` bytes from now on, as soon as no more are `needed`; the oldest are dropped first."""
         if self.before_limit is not None:
             self.before_limit(_power_of_two(capacity))
         self.capacity = _power_of_two(capacity)
         self._shrink()
 
     def seal(self) -> None:
-        """Nothing more will come: take no more room than what is there."""
+        """Note that no more bytes will come: free the unused memory."""
         self.limit(min(self.capacity, len(self)))
 
     def _make_room(self, size: int) -> None:
-        """Grow for `size` more bytes, and drop the oldest where the capacity does not allow it."""
+        """Grow for `size` more bytes, and drop the oldest bytes if the capacity does not allow it."""
         if self._reserve is not None and len(self._ring) < (ring_size := self._wanted(size)):
             self._reserve(self, ring_size)
         if len(self._ring) < (ring_size := self._wanted(size)):
@@ -137,13 +142,13 @@ class Journal:
         self.start = max(self.start, self.end + size - len(self._ring))
 
     def _wanted(self, size: int) -> int:
-        """Of what size the ring would be with `size` more bytes."""
+        """Return the size of the ring with `size` more bytes."""
         most = max(self.capacity, _power_of_two(self._promised + size))
         return min(_power_of_two(len(self) + size), most)
 
     @property
     def _promised(self) -> int:
-        """How many bytes, up to the end, must stay."""
+        """The number of bytes before the end that must be kept."""
         return 0 if self.needed is None else self.end - max(self.start, min(self.needed(), self.end))
 
     def _shrink(self) -> None:
@@ -164,11 +169,12 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and keeps what all of them hold within `limits.total` bytes.
+    """Makes journals and limits the memory of all of them to `limits.total` bytes.
 
-    Each may grow to `limits.each` bytes while there is room; when there is none, all are limited to an equal share,
-    which is as large as it can be: those that hold little leave the rest to the others. Bytes that lossless readers
-    have not read yet stay when a share shrinks (the program is held up until they have): for that long it may be more.
+    Each journal may grow to `limits.each` bytes while the total allows it. After that, all are limited to an equal
+    share, which is as large as possible: small journals leave the rest to the others. When a share shrinks, bytes that
+    lossless readers have not read are kept, and the program is paused until they are read; the total may be exceeded
+    for that time.
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits()) -> None:
@@ -177,18 +183,19 @@ class JournalPool:
 
     @property
     def memory(self) -> int:
-        """Bytes that all of them take."""
+        """The bytes of memory of all journals."""
         return sum(journal.memory for journal in self._journals)
 
     def journal(self) -> Journal:
-        """A new journal; what others were limited to is thought over.
+        """Create a journal, and recompute the share of the others.
 
-        Raises `limit_exceeded` where less than LEAST_CAPACITY would be left for each.
+        Raises `limit_exceeded` if the share of each would be less than LEAST_CAPACITY.
         """
         sharing, small = self._sharing()
         if (self.limits.total - small) // (len(sharing) + 1) < LEAST_CAPACITY:
-            del sharing  # an error remembers what was there
-            raise HawseError("limit_exceeded", f"{len(self._journals)} journals hold what there is for output")
+            del sharing  # the traceback of an error would keep the journals alive
+            message = f"the memory for output is used up: {len(self._journals)} journals share it"
+            raise HawseError("limit_exceeded", message)
         share = self._share([other.memory for other in sharing], self.limits.total - small - FIRST_SIZE)
         for other in sharing:
             if other.capacity != share:
@@ -198,7 +205,7 @@ class JournalPool:
         return journal
 
     def _reserve(self, journal: Journal, size: int) -> None:
-        """The ring of `journal` is to be `size` bytes: limit the journals that have more than the share of each."""
+        """Make room for a ring of `size` bytes: limit the journals that have more than their share."""
         if self.memory - journal.memory + size > self.limits.total:
             sharing, small = self._sharing()
             share = self._share(
@@ -209,14 +216,14 @@ class JournalPool:
                     other.limit(share)
 
     def _share(self, sizes: list[int], total: int) -> int:
-        """The largest share with which they fit into `total` bytes: a power of two, which is what a journal holds."""
+        """Return the largest share with which all fit into `total` bytes: a power of two, as the size of every ring."""
         share = 1 << (self.limits.each.bit_length() - 1)
         while share > LEAST_CAPACITY and sum(min(size, share) for size in sizes) > total:
             share >>= 1
         return share
 
     def _sharing(self) -> tuple[list[Journal], int]:
-        """Those that have a share, and the bytes of the others, which have ended. Tiny ones are let go."""
+        """Return the journals that have a share, and the bytes of those that have ended. Forget tiny ones."""
         sharing, tiny = [], []
         small = 0
         for journal in self._journals:

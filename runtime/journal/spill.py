@@ -1,8 +1,8 @@
-"""What no longer fits into memory of a process's output, on disk: files of a few MiB, of which the oldest go first.
+"""The output of a process that does not fit into memory, on disk: files of a few MiB, the oldest removed first.
 
-A spill is a follower of its stream's journal, as a recorder is: it takes bytes before the ring needs their room, and
-the program is only ever held up for it while half a ring waits for the disk (docs/decisions/0030). What cannot be
-written is left out, and readers are notified of the gap. All disk work is done by one thread, in order, so that nothing
+A spill follows its stream's journal: it writes bytes before the ring drops them. The program is paused for it only
+while half a ring waits for the disk (docs/decisions/0030). Bytes that cannot be written are left out, and readers are
+notified of the gap. All disk work is done by one thread, in order, so that nothing
 is read before it is written or written after it was removed.
 """
 
@@ -14,17 +14,16 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from runtime.core.remove_tree import remove_tree
+from runtime.core.folder import Folder
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import Journal
 
 log = logging.getLogger(__name__)
 
 READ_SIZE = 256 << 10  # bytes read at a time
-AFTERWARDS = 256 << 10  # bytes of a stream that has ended that stay in memory
+AFTERWARDS = 256 << 10  # bytes of an ended stream that stay in memory
 
 
 @dataclass(frozen=True)
@@ -33,25 +32,26 @@ class SpillLimits:
 
     total: int = 1 << 30  # of all streams
     each: int = 64 << 20  # of one stream
-    segment: int = 4 << 20  # of one file: what is lost at a time when there is too much
+    segment: int = 4 << 20  # of one file: the unit in which old output is removed
     batch: int = 1 << 20  # copied and written at a time
 
 
 class SpillSegment:
     """A file: the bytes of `[start, end)` of a stream."""
 
-    def __init__(self, path: Path, start: int, spill: "Spill") -> None:
-        self.path = path
+    def __init__(self, folder: Folder, name: str, start: int, spill: "Spill") -> None:
+        self.folder = folder
+        self.name = name
         self.start = start
         self.end = start
         self.spill = spill
 
 
 class SpillStore:
-    """The folder, and what all streams have in it together."""
+    """The folder, and the number of bytes of all streams in it."""
 
-    def __init__(self, pool: ThreadPool, folder: Path | None = None, limits: SpillLimits = SpillLimits()) -> None:
-        """Use `folder`, which nothing else uses, and empty it.
+    def __init__(self, pool: ThreadPool, folder: Folder | None = None, limits: SpillLimits = SpillLimits()) -> None:
+        """Use `folder`, which no other program uses, and empty it.
 
         Args:
             pool: Has one thread, so that the work is done in the order in which it was submitted.
@@ -67,27 +67,32 @@ class SpillStore:
         self._pool = pool
         self._pending: set[asyncio.Future[Any]] = set()
         if folder is not None:
-            remove_tree(folder)  # left by a runtime that was killed
+            folder.remove()  # left by a runtime that was killed
+
+    @property
+    def files(self) -> int:
+        """The number of files."""
+        return len(self._segments)
 
     async def close(self) -> None:
         """Remove everything."""
         self.closed = True
         for work in list(self._pending):
-            work.cancel()  # unless it has begun
+            work.cancel()  # work that has begun is not cancelled
         if self._folder is not None:
-            await self._pool.run(remove_tree, self._folder)  # after what has begun
+            await self._pool.run(self._folder.remove)  # after the work that has begun
 
     def segment(self, start: int, spill: "Spill") -> SpillSegment:
-        """A new file. Raises `OSError`, without a folder to make it in."""
+        """Create a file. Raises `OSError`, also if the folder cannot be made."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="hawse-spill-"))
+            self._folder = Folder(tempfile.mkdtemp(prefix="hawse-spill-"))
         self._count += 1
-        segment = SpillSegment(self._folder / f"{self._count:x}", start, spill)
+        segment = SpillSegment(self._folder, f"{self._count:x}", start, spill)
         self._segments[segment] = None
         return segment
 
     def grew(self, segment: SpillSegment, size: int) -> None:
-        """`size` bytes were written: make room for them, of the oldest."""
+        """Note that `size` bytes were written, and remove the oldest files if there are too many bytes."""
         segment.end += size
         self.held += size
         while self.held > self.limits.total:
@@ -98,10 +103,10 @@ class SpillStore:
         del self._segments[segment]
         self.held -= segment.end - segment.start
         if not self.closed:
-            self.run(lambda: _unlink(segment.path))
+            self.run(lambda: _unlink(segment))
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Do disk work after all that was submitted before."""
+        """Do disk work after all work that was submitted before."""
         future = self._pool.submit(work)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
@@ -114,12 +119,12 @@ class Spill:
     lossless = True
 
     def __init__(self, store: SpillStore, journal: Journal, moved: Callable[[], None]) -> None:
-        self.cursor: int | None = 0  # what is before has been written, or given up
+        self.cursor: int | None = 0  # the bytes before it were written, or given up
         self.segments: deque[SpillSegment] = deque()
         self._store = store
         self._journal = journal
         self._moved = moved
-        self._busy = False
+        self.busy = False  # a write is running
         self._closed = False
         self._failing = False
         self._ended = False
@@ -133,31 +138,31 @@ class Spill:
         return self._store.limits.each
 
     def first_at(self, offset: int) -> int | None:
-        """The first offset from `offset` on that is here; None if there is none."""
+        """Return the first offset from `offset` on whose byte is on disk, or None."""
         for segment in self.segments if not self._store.closed else ():
             if segment.end > offset:
                 return max(segment.start, offset)
         return None
 
     def update(self) -> None:
-        """Output has come. A stream that fits into a quarter of its ring never touches the disk."""
+        """Note that there is new output. A stream that fits into a quarter of its ring is not written to disk."""
         if self._behind > self._journal.capacity // 4:
             self._write()
 
     def finish(self) -> None:
-        """The stream has ended: most of it goes to disk, since it may be kept for long."""
+        """Note that the stream has ended: most of it is written to disk, because it may be kept for long."""
         self._ended = True
         if len(self._journal) > AFTERWARDS:
             self._write()
 
     def fetch(self, offset: int, done: Callable[[bytes], None]) -> None:
-        """Call `done` with some bytes from `offset` on, none if they are not here any more."""
+        """Call `done` with some bytes from `offset` on, or with no bytes if they were removed."""
         segment = next((s for s in self.segments if s.start <= offset < s.end), None)
         if segment is None or self._store.closed:
             asyncio.get_running_loop().call_soon(done, b"")
             return
-        path, at, size = segment.path, offset - segment.start, min(READ_SIZE, segment.end - offset)
-        self._store.run(lambda: _read(path, at, size)).add_done_callback(
+        at, size = offset - segment.start, min(READ_SIZE, segment.end - offset)
+        self._store.run(lambda: _read(segment, at, size)).add_done_callback(
             lambda future: done(self._fetched(future, segment))
         )
 
@@ -172,8 +177,8 @@ class Spill:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that are not on disk, unless that is being done; `_written` goes on."""
-        if self._busy or self._closed or self._store.closed:
+        """Write the next bytes that are not on disk, unless a write is running; `_written` continues."""
+        if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:
             if self._ended and not self._failing:
@@ -189,9 +194,9 @@ class Spill:
             return
         room = self._store.limits.segment - (segment.end - segment.start)
         data = journal.copy(self.cursor, min(journal.end, self.cursor + min(self._store.limits.batch, room)))
-        path, at = segment.path, segment.end - segment.start
-        self._busy = True
-        self._store.run(lambda: _write(path, at, data)).add_done_callback(
+        at = segment.end - segment.start
+        self.busy = True
+        self._store.run(lambda: _write(segment, at, data)).add_done_callback(
             lambda future: self._written(future, segment, len(data))
         )
 
@@ -207,7 +212,7 @@ class Spill:
         return segment
 
     def _written(self, future: asyncio.Future[None], segment: SpillSegment, size: int) -> None:
-        self._busy = False
+        self.busy = False
         if self._closed or future.cancelled():
             return
         error = future.exception()
@@ -217,7 +222,7 @@ class Spill:
                 self.drop(segment)
         else:
             self._failing = False
-            if segment in self.segments:  # else it was dropped meanwhile
+            if segment in self.segments:  # otherwise it was dropped during the write
                 self._store.grew(segment, size)
             self._advance(size)
         self._write()
@@ -234,7 +239,7 @@ class Spill:
         return b""
 
     def _failed(self, error: BaseException, size: int) -> None:
-        """Go on without these bytes: a full disk is no reason to hold the program up."""
+        """Continue without these bytes: a full disk must not pause the program."""
         if not self._failing:
             self._failing = True
             log.warning("! output is not kept on disk: %s", error)
@@ -246,9 +251,9 @@ class Spill:
         self._moved()
 
 
-def _write(path: Path, at: int, data: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+def _write(segment: SpillSegment, at: int, data: bytes) -> None:
+    segment.folder.make()
+    fd = segment.folder.open(segment.name, os.O_WRONLY | os.O_CREAT)
     try:
         view = memoryview(data)
         while view:
@@ -258,14 +263,14 @@ def _write(path: Path, at: int, data: bytes) -> None:
         os.close(fd)
 
 
-def _read(path: Path, at: int, size: int) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+def _read(segment: SpillSegment, at: int, size: int) -> bytes:
+    fd = segment.folder.open(segment.name, os.O_RDONLY)
     try:
         return os.pread(fd, size, at)
     finally:
         os.close(fd)
 
 
-def _unlink(path: Path) -> None:
+def _unlink(segment: SpillSegment) -> None:
     with suppress(OSError):  # `close` removes the whole folder
-        path.unlink()
+        segment.folder.unlink(segment.name)

@@ -98,9 +98,9 @@ class Participants:
             self._sizing.mark_active(participant)
         return participant
 
-    def leave(self, participant: ViewerPresence, viewer: object) -> None:
-        """Detach `viewer` from `participant`."""
-        self._presence.leave(participant, viewer)
+    def leave(self, participant: ViewerPresence, viewer: object, *, link_lost: bool = False) -> None:
+        """Detach `viewer` from `participant`; `link_lost` is as for `Presence.leave`."""
+        self._presence.leave(participant, viewer, link_lost=link_lost)
 
     def close(self) -> None:
         self._presence.close()

@@ -18,6 +18,7 @@ PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
 READ_ONLY_LIMIT: Final = 768  # of them may be read-only: this leaves room for participants that may write
 NAME_MAX: Final = 40  # characters
 REJOIN_TIMEOUT: Final = 3.0  # s that a participant stays after its last viewer has detached: most reconnect sooner
+RESTART_TIMEOUT: Final = 30.0  # s the same, where the link to the gateway was lost: the gateway may have to start again
 TYPING_TIMEOUT: Final = 2.0  # s from the last key until a participant counts as not typing
 NOTIFY_INTERVAL: Final = 0.05  # s between two notifications: changes in between are sent as one
 PALETTE: Final = (  # dark text is readable on each of them
@@ -135,14 +136,22 @@ class Presence:
         self.rename(participant, name, color)
         return participant
 
-    def leave(self, participant: ViewerPresence, viewer: object) -> None:
-        """Detach `viewer`. A participant without viewers is removed after `REJOIN_TIMEOUT` seconds."""
+    def leave(self, participant: ViewerPresence, viewer: object, *, link_lost: bool = False) -> None:
+        """Detach `viewer`. A participant without viewers is removed after a time in which it may reconnect.
+
+        Args:
+            participant: The participant that the viewer belongs to.
+            viewer: What was passed to `join`.
+            link_lost: Whether it has lost its link, with which the viewers of a whole gateway are lost. The time is
+                then `RESTART_TIMEOUT`, otherwise `REJOIN_TIMEOUT`.
+        """
         participant.viewers.pop(viewer, None)
         if participant.viewers:
             participant.read_only = all(participant.viewers.values())
             self._changed(participant)
         elif participant.leaving is None and participant.id in self._participants:
-            participant.leaving = asyncio.get_running_loop().call_later(REJOIN_TIMEOUT, self._remove, participant)
+            timeout = RESTART_TIMEOUT if link_lost else REJOIN_TIMEOUT
+            participant.leaving = asyncio.get_running_loop().call_later(timeout, self._remove, participant)
 
     def rename(self, participant: ViewerPresence, name: str | None, color: str | None) -> None:
         """Set the name if it is not empty after `clean`, and the colour if it is in the palette and unused."""

@@ -1,8 +1,8 @@
-"""Who listens on which TCP port: /proc/net/tcp, and the descriptors of the sandbox's own programs (proc(5)).
+"""The programs that listen on TCP ports: /proc/net/tcp, and the descriptors of the sandbox's own programs (proc(5)).
 
 A sandbox may share its network with the machine (docs/decisions/0002), so a port counts as the sandbox's only if one
 of its programs holds the socket. Programs are known by their descent from the runtime, or, after
-their parents have ended, by the mark in their environment. Everything here reads /proc: call it in a thread.
+their parents have ended, by the mark in their environment. All functions read /proc: call them in a thread.
 """
 
 import ipaddress
@@ -11,12 +11,13 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from runtime.posix.process_table import RUNTIME_MARK, ProcessTable
 
-TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+TABLES = ("net/tcp", "net/tcp6")  # below /proc
 LISTEN = "0A"
 ANY = ("0.0.0.0", "::")
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where a socket that listens everywhere is reached
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address for a socket that listens on all addresses
 
 
 class ListeningSocket(NamedTuple):
@@ -54,23 +55,23 @@ def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, 
     foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
     places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
     if any(socket.address == "::" for socket in own) and not foreign:
-        places.append("127.0.0.1")  # it may take both; where there is no ::1 this is the way
+        places.append("127.0.0.1")  # it may accept IPv4 too, which works on a machine without ::1
     return [place for place in sorted(dict.fromkeys(places), key=_nearest) if place not in foreign]
 
 
 def _nearest(address: str) -> tuple[bool, bool, str]:
-    """IPv4's loopback first, then IPv6's, then others."""
+    """Sort key: IPv4's loopback first, then IPv6's, then other addresses."""
     return not ipaddress.ip_address(address).is_loopback, ":" in address, address
 
 
 def _table(path: str) -> Iterator[ListeningSocket]:
     try:
-        with open(path) as table:
+        with open(open_proc(path)) as table:
             next(table)
             for line in table:
                 _, local, _, state, *rest = line.split()
                 if state != LISTEN:
-                    return  # the kernel lists those that listen first, and of the others there may be very many
+                    return  # the kernel lists listening sockets first, and there may be very many others
                 address, _, port = local.partition(":")
                 yield ListeningSocket(int(port, 16), _address(address), int(rest[5]))
     except (FileNotFoundError, StopIteration):  # a kernel without IPv6
@@ -87,16 +88,15 @@ def _address(text: str) -> str:
 
 def _name(pid: int) -> str:
     try:
-        with open(f"/proc/{pid}/comm", errors="replace") as file:
-            return file.read().strip()
+        return read_proc(f"{pid}/comm").decode(errors="replace").strip()
     except OSError:
         return ""
 
 
 def _inodes(pid: int) -> Iterator[int]:
-    folder = f"/proc/{pid}/fd"
+    folder = f"{pid}/fd"
     try:
-        for fd in os.listdir(folder):
+        for fd in list_proc(folder):
             target = _target(f"{folder}/{fd}")
             if target.startswith("socket:["):
                 yield int(target[8:-1])
@@ -106,6 +106,6 @@ def _inodes(pid: int) -> Iterator[int]:
 
 def _target(path: str) -> str:
     try:
-        return os.readlink(path)
+        return read_link(path)
     except OSError:
         return ""

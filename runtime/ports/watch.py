@@ -10,8 +10,8 @@ from contextlib import suppress
 from hawse.api.ports import PortListResult
 from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import LatestValueStream
 from runtime.core.tasks import Tasks
-from runtime.rpc.output_stream import LatestValueStream
 
 SHORTEST = 0.2  # seconds between two polls
 LONGEST = 2.0

@@ -1,4 +1,4 @@
-"""Learns of a child's end through a pidfd: no SIGCHLD, no polling, no thread (pidfd_open(2))."""
+"""Waits for the end of a child through a pidfd: without SIGCHLD, polling or a thread (pidfd_open(2))."""
 
 import asyncio
 import os
@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from hawse.api.types import Exit
 from hawse.wire import HawseError
+from runtime.posix.proc import own_pid
+from runtime.posix.spawn import is_separated
 
 
 class Child:
@@ -14,6 +16,7 @@ class Child:
 
     def __init__(self, pid: int, on_exit: Callable[[Exit], None]) -> None:
         self.pid = pid
+        self.own_pid = own_pid(pid) if is_separated() else pid  # by which it knows itself
         self.exit: Exit | None = None
         self._on_exit: Callable[[Exit], None] | None = on_exit
         self._pidfd = os.pidfd_open(pid)
@@ -21,11 +24,11 @@ class Child:
         self._loop.add_reader(self._pidfd, self._reap)
 
     def signal_group(self, signum: int, group: int | None = None) -> None:
-        """Send to a process group, the program's own by default. Only while the program has not been reaped."""
+        """Send a signal to a process group, by default the program's own. Only before the program has been reaped."""
         try:
             os.killpg(group or self.pid, signum)
         except ProcessLookupError:
-            pass  # the group has no members any more
+            pass  # the group is empty
 
     def _reap(self) -> None:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -41,7 +44,7 @@ class Child:
 
 
 def adopt(pid: int, on_exit: Callable[[Exit], None], *fds: int) -> Child:
-    """The `Child` of a pid just started. If that fails (no descriptors are left) it is killed and `fds` are closed."""
+    """Return the `Child` of a program that was just started. If no descriptor is free, kill it and close `fds`."""
     try:
         return Child(pid, on_exit)
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Descriptors held back, so that processes can be found and ended when the runtime has no others left.
+"""Reserves descriptors, so that processes can be found and ended when the runtime has no other descriptor free.
 
-Ending something is how a user frees descriptors, and it needs some itself: for /proc and for a pidfd.
+A user frees descriptors by ending processes, which itself needs descriptors: for /proc and for a pidfd.
 """
 
 import os
@@ -21,7 +21,7 @@ class DescriptorReserve:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Free the reserve for what runs inside, and for everything else that runs meanwhile."""
+        """Free the reserved descriptors while the `with` block runs. Other tasks can take them too."""
         self._users += 1
         self.close()
         try:
@@ -36,6 +36,6 @@ class DescriptorReserve:
             os.close(self._fds.pop())
 
     def _fill(self) -> None:
-        with suppress(OSError):  # there are none now: tried again after the next use
+        with suppress(OSError):  # none is free: tried again after the next use
             while len(self._fds) < self._count:
                 self._fds.append(os.eventfd(0, os.EFD_CLOEXEC))

@@ -1,4 +1,4 @@
-"""What a started program finds in its environment, and where."""
+"""The environment variables and the working directory of started programs."""
 
 import os
 import pwd
@@ -9,16 +9,17 @@ from hawse.api.paths import from_text
 from hawse.wire import HawseError
 from runtime.posix.process_table import PROCESS_MARK, RUNTIME_MARK
 
-PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # never reaches user code
+PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # removed: user code must not see it
 _NOT_INHERITED = (
     *PRIVATE,
     PROCESS_MARK,
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
 )
+_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK)  # by which the programs of a runtime are found
 
 
 class Environment:
-    """The sandbox's own environment and workspace; programs get theirs from it."""
+    """The sandbox's environment variables and workspace, from which those of programs derive."""
 
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
         """`mark`: the runtime's id, by which its programs are found even after their parents have ended."""
@@ -31,12 +32,14 @@ class Environment:
         self._base.setdefault("USER", _user())
         if mark is not None:
             self._base[RUNTIME_MARK] = mark
+        self.configured: Mapping[str, str] = {}  # the sandbox's own variables, for programs that are started now
 
     def build(self, extra: Mapping[str, str | None] | None, *, cwd: str, terminal: bool = False) -> dict[str, str]:
-        """The environment of a program: `extra` adds to it, null unsets."""
+        """Return the environment of a program. `extra` is added to that of the sandbox; None unsets a variable."""
         env = dict(self._base, PWD=cwd)
         if terminal:
             env |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TERM_PROGRAM": "hawse"}
+        env |= {name: value for name, value in self.configured.items() if name not in _NOT_CONFIGURED}
         for name, value in (extra or {}).items():
             if "=" in name or not name:
                 raise HawseError("invalid_params", f"an environment variable named {name!r}")
@@ -47,7 +50,7 @@ class Environment:
         return env
 
     def path(self, path: str, base: str | None = None, *, field: str = "$.path") -> str:
-        """An absolute path, of one that travelled; a relative one begins in `base`, or in the workspace."""
+        """Return the absolute path for a path of a call. A relative one begins in `base`, or in the workspace."""
         try:
             path, base = from_text(path), from_text(base or "")
         except ValueError as error:
@@ -60,6 +63,6 @@ class Environment:
 
 def _user() -> str:
     try:
-        return pwd.getpwuid(os.getuid()).pw_name
+        return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
-        return str(os.getuid())
+        return str(os.geteuid())

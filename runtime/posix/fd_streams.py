@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Callable
 
 READ_SIZE = 64 << 10
-READ_BURST = 64 << 10  # bytes read per wake, of which a PTY gives about 4 KB a read: others wait for the whole burst
-SHORT = 256  # bytes: after so few there are hardly more, and what there is wakes us again
+READ_BURST = 64 << 10  # bytes read per wake, at about 4 KB per read of a PTY: other tasks wait for the whole burst
+SHORT = 256  # bytes: after a read of fewer bytes more are unlikely, and they would wake the reader again
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 
 class FdReader:
-    """Reads what a program prints. `on_data` gets each chunk, `on_burst` is called after the last one of a wake,
-    `on_end` once when no process has the other end open any more.
+    """Reads the output of a program.
 
-    The fd is open until `close`: to close a terminal hangs up its program, which may only just be about to exit.
+    `on_data` gets each chunk, `on_burst` is called after the last chunk of a wake, and `on_end` once, when no process
+    has the other end open. The fd stays open until `close`, because closing a PTY sends SIGHUP to its program.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class FdReader:
         on_end: Callable[[], None],
         portion: Callable[[], int] = lambda: READ_BURST,
     ) -> None:
-        """`portion`: how many bytes to read per wake, and at most one read more."""
+        """`portion`: the number of bytes to read per wake; one read may exceed it."""
         self.fd = fd
         self.ended = False  # no process has the other end open
         self.closed = False
@@ -49,7 +49,7 @@ class FdReader:
             self._loop.add_reader(self.fd, self._read)
 
     def drain(self, limit: int) -> None:
-        """Read what is there now, paused or not, at most `limit` bytes: the last output of a program that has ended."""
+        """Read the last output of a program that has ended, at most `limit` bytes, also while paused."""
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class FdReader:
                 data = os.read(self.fd, READ_SIZE)
             except BlockingIOError:
                 break
-            except OSError:  # EIO: no process has the PTY open any more
+            except OSError:  # EIO: no process has the PTY open
                 data = b""
             if not data:
                 self._end()
@@ -88,7 +88,7 @@ class FdReader:
 
 
 class FdWriter:
-    """Writes what a program is to read, in order and whole. `fd` may be shared with an `FdReader` that owns it."""
+    """Writes the input of a program, in order and completely. `fd` may be shared with an `FdReader` that owns it."""
 
     def __init__(self, fd: int, *, owned: bool) -> None:
         self.fd = fd
@@ -101,9 +101,13 @@ class FdWriter:
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
-        """Queue `data` (a copy is made of what cannot be written at once). `on_written` gets the sizes as they go.
+        """Write `data`, and queue a copy of the part that cannot be written at once.
 
-        Input that the program can no longer read counts as written: it is dropped.
+        Input that the program can no longer read is dropped, and counts as written.
+
+        Args:
+            data: The input.
+            on_written: Is called with the number of bytes of each write.
         """
         if not data:
             return
@@ -119,7 +123,7 @@ class FdWriter:
             self._wait()
 
     def end(self) -> None:
-        """Close after what is queued has been written (EOF for a pipe)."""
+        """Close when all queued bytes are written, which is EOF for a pipe."""
         self.ended = True
         if not self._queue:
             self.close()
@@ -145,7 +149,7 @@ class FdWriter:
             return os.write(self.fd, data)
         except BlockingIOError:
             return 0
-        except OSError:  # EPIPE, EIO: the program does not read any more
+        except OSError:  # EPIPE, EIO: the program has closed its stdin
             self.close()
             return 0
 

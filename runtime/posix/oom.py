@@ -1,6 +1,6 @@
-"""Whether the kernel killed a process for lack of memory, by the counter of the control group (cgroups(7)) only.
+"""Detects that the kernel killed a process for lack of memory, from the counter of the control group (cgroups(7)).
 
-Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. Everything we start is in our own group.
+Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. All programs are in the runtime's group.
 The kernel counts before it sends SIGKILL, so the count is there when the process has exited.
 """
 
@@ -10,10 +10,10 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 class OomCounter:
-    """The kills of our control group, and how many of them we know the victims of."""
+    """The number of kills in the runtime's control group, and how many of them are assigned to processes."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """`file`: where the counter is; by default it is looked for."""
+        """`file`: the file with the counter; by default that of the runtime's group."""
         self._file = file or find_counter()
         self._claimed = self.kills() or 0
 
@@ -28,8 +28,10 @@ class OomCounter:
         return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
 
     def claim(self, before: int | None) -> bool | None:
-        """Whether something that SIGKILL has ended, not sent by us, was such a kill: there has been one since `before`
-        that no other process has been counted for."""
+        """Return whether the kernel killed a process that ended by a SIGKILL which the runtime did not send.
+
+        It did if there was a kill since the count `before` that is not assigned to another process.
+        """
         now = self.kills()
         if before is None or now is None:
             return None
@@ -41,7 +43,7 @@ class OomCounter:
 
 
 def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) -> Path | None:
-    """The file with the counter of our group."""
+    """Return the file with the counter of the runtime's group."""
     try:
         lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
     except OSError:
@@ -50,7 +52,7 @@ def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) ->
         if controllers == "" and (file := root / path.lstrip("/") / "memory.events").exists():
             return file
         if "memory" in controllers.split(","):
-            # In a container the path may be the host's, while what is mounted begins at our own group.
+            # In a container the path may be the host's, while the mounted hierarchy begins at the runtime's own group.
             for folder in (root / "memory" / path.lstrip("/"), root / "memory"):
                 if (file := folder / "memory.oom_control").exists():
                     return file

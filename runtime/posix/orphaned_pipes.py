@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 
 READ_SIZE = 64 << 10
-PAUSE = 0.05  # seconds between two reads of one pipe: a program that floods it waits, and costs little
+PAUSE = 0.05  # seconds between two reads of one pipe: a program that floods it is slowed down
 LIMIT = 512  # pipes; beyond, the one that was taken first is closed
 
 
@@ -18,7 +18,7 @@ class OrphanedPipes:
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor: when to read on, None while it is read
+        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor; None while it is read
         self._loop = asyncio.get_running_loop()
 
     def __len__(self) -> int:
@@ -28,7 +28,7 @@ class OrphanedPipes:
         """Drain a duplicate of `fd` from now on. The caller still owns `fd` and can close it at once."""
         try:
             own = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:  # no descriptor is left
+        except OSError:  # no descriptor is free
             return
         if len(self._pipes) >= self._limit:
             self._close(next(iter(self._pipes)))

@@ -1,14 +1,15 @@
 """A snapshot of all processes: parents, sessions, start times, and the marks in their environments (proc(5)).
 
-Reading it takes some 10 µs for each process of the machine, so all that need one at the same time share it.
+Reading it takes about 10 µs for each process of the machine, so concurrent callers share one.
 """
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from runtime.core.thread_pool import ThreadPool
+from runtime.posix.proc import list_proc, read_proc
 
 PROCESS_MARK = "HAWSE_PROCESS"  # the variable that every process started by a runtime has: its instance
 RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
@@ -32,10 +33,10 @@ class ProcessStat(NamedTuple):
 
 
 class ProcessTable:
-    """All processes but this one, as they were when it was read."""
+    """All processes except this one, as they were when the table was read."""
 
     def __init__(self, stats: dict[int, ProcessStat], marks: dict[int, frozenset[bytes]]) -> None:
-        """`marks`: the marks of each process that has some, as `NAME=value`."""
+        """`marks`: the marks of each process that has any, as `NAME=value`."""
         self._stats = stats
         self._marks = marks
 
@@ -44,7 +45,7 @@ class ProcessTable:
 
         Args:
             root: The pid of the tree's leader.
-            mark: `NAME=value` in the environment of members whose parents have ended; empty: there is none.
+            mark: `NAME=value` in the environment of members whose parents have ended; empty: no mark.
             reaped: Whether the leader was reaped, so that its pid may be another process's. Its session cannot be,
                 unless a process has that pid: the kernel does not reuse the number of a session that has members.
         """
@@ -62,12 +63,12 @@ class ProcessTable:
         }
 
     def marked(self, mark: str) -> set[int]:
-        """Return the pids of the processes with `mark` (`NAME=value`) in their environment, zombies as well."""
+        """Return the pids of the processes with `mark` (`NAME=value`) in their environment, zombies included."""
         wanted = mark.encode()
         return {pid for pid, marks in self._marks.items() if wanted in marks}
 
     def _descends(self, pid: int, roots: set[int]) -> bool:
-        for _ in self._stats:  # the bound: pids may have been reused while /proc was read, which could make a circle
+        for _ in self._stats:  # bounded, because pids that were reused while /proc was read could form a cycle
             if pid in roots:
                 return True
             if pid not in self._stats:
@@ -77,13 +78,15 @@ class ProcessTable:
 
 
 class ProcessReader:
-    """Reads process tables. It blocks, and remembers which processes have no marks, so that they are read once."""
+    """Reads process tables. It blocks. It remembers the processes without marks, so that each is read only once."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_marks: Callable[[int], frozenset[bytes]] | None = None) -> None:
+        """`read_marks`: reads the marks of the process with a pid; by default from /proc."""
+        self._read_marks = read_marks or read_marks_of
         self._unmarked: set[Member] = set()
 
     def read(self) -> ProcessTable:
-        stats = {int(name): stat for name in os.listdir("/proc") if name.isdigit() and (stat := read_stat(int(name)))}
+        stats = {int(name): stat for name in list_proc() if name.isdigit() and (stat := read_stat(int(name)))}
         me = os.getpid()
         stats.pop(me, None)
         unmarked = set()
@@ -92,16 +95,16 @@ class ProcessReader:
             member = Member(pid, stat.started)
             if member in self._unmarked:
                 unmarked.add(member)
-            elif found := _marks(pid):
+            elif found := self._read_marks(pid):
                 marks[pid] = found
-            elif stat.parent != me:  # a child that has not called exec yet shows our own environment
+            elif stat.parent != me:  # a child that has not called exec yet has the runtime's environment
                 unmarked.add(member)
         self._unmarked = unmarked
         return ProcessTable(stats, marks)
 
 
 class SharedProcessReader:
-    """Reads process tables in a thread, one at a time, each for all that wait for one."""
+    """Reads process tables in a thread, one at a time. Callers that wait at the same time share a table."""
 
     def __init__(self, pool: ThreadPool) -> None:
         """`pool`: has one thread."""
@@ -113,7 +116,7 @@ class SharedProcessReader:
         """Return a table whose reading began after this call."""
         if self._latest is None or self._latest.begun:
             self._latest = _Reading(self._reader, self._pool)
-        return await asyncio.shield(self._latest.table)  # others may wait for it when this call is cancelled
+        return await asyncio.shield(self._latest.table)  # other callers may wait for it when this one is cancelled
 
 
 class _Reading:
@@ -139,18 +142,17 @@ def living(members: Iterable[Member]) -> set[Member]:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """The fields of /proc/PID/stat; None if there is no such process. Raises `OSError` without a free descriptor."""
+    """Return the fields of /proc/PID/stat; None without such a process. Raises `OSError` if no descriptor is free."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+        fields = read_proc(f"{pid}/stat").rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
     return ProcessStat(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
 
 
-def _marks(pid: int) -> frozenset[bytes]:
+def read_marks_of(pid: int) -> frozenset[bytes]:
+    """The marks in the environment of a process; none if it has ended or is another user's."""
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return frozenset(entry for entry in file.read().split(b"\0") if entry.startswith(_MARKS))
+        return frozenset(entry for entry in read_proc(f"{pid}/environ").split(b"\0") if entry.startswith(_MARKS))
     except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is another user's
         return frozenset()

@@ -1,9 +1,9 @@
-"""Ends everything that descends from a program, also when its leader has ended first.
+"""Ends all processes that descend from a program, also when its leader has ended first.
 
 A tree is the program's session (which survives reparenting), all its descendants (which may have left the session),
-and every process with its mark: a variable of its environment, which is inherited, so that a daemon is known whose
-parents have all ended. Out of reach is only a process that clears its environment, leaves the session and loses its
-parents (docs/decisions/0030).
+and every process with its mark: an inherited variable of its environment, which identifies a daemon whose parents have
+all ended. Only a process that clears its environment, leaves the session and loses its parents is not found
+(docs/decisions/0030).
 """
 
 import asyncio
@@ -18,22 +18,22 @@ from runtime.core.thread_pool import ThreadPool
 from runtime.posix.descriptor_reserve import DescriptorReserve
 from runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
 
-NO_ROOT = -1  # the pid of no process: only the mark counts
-STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between two looks at the tree; the last one is repeated
+NO_ROOT = -1  # the pid of no process: members are found by the mark only
+STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between two checks of the tree; the last one is repeated
 SIGKILL_TIMEOUT = 5.0  # seconds for a process to end after SIGKILL: it may be another user's, or hang in the kernel
 
 
 class ProcessTrees:
-    """Finds and ends process trees. All that run at the same time share one reading of /proc (decision 0030)."""
+    """Finds and ends process trees. Concurrent calls share one reading of /proc (docs/decisions/0030)."""
 
     def __init__(self, pool: ThreadPool, *, sigkill_timeout: float = SIGKILL_TIMEOUT) -> None:
-        """`pool`: the threads that read /proc, which nothing slow may use."""
+        """`pool`: the threads that read /proc. No slow work may use them."""
         self._reader = SharedProcessReader(pool)
         self._sigkill_timeout = sigkill_timeout
         self._reserve = DescriptorReserve()
 
     def close(self) -> None:
-        """Free the descriptors that are held back."""
+        """Close the reserved descriptors."""
         self._reserve.close()
 
     async def table(self) -> ProcessTable:
@@ -41,10 +41,10 @@ class ProcessTrees:
         return await self._reader.read()
 
     async def end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], *, mark: str = "") -> None:
-        """Send `signum` to a whole tree, and SIGKILL to what is left later; return when nothing is left.
+        """Send `signum` to a whole tree, later SIGKILL to the remaining processes; return when none is left.
 
-        It is followed by SIGCONT, since a stopped program could not act on it. Processes that start later are spared
-        until SIGKILL: they may be how the program cleans up. Members are remembered: one that left the session is
+        SIGCONT follows, because a stopped program cannot handle `signum`. Processes that start later get only SIGKILL,
+        because they may belong to the program's clean-up. Members are remembered: one that has left the session is
         still found after its parents have ended.
 
         Args:
@@ -52,10 +52,10 @@ class ProcessTrees:
             signum: The first signal.
             grace: Seconds from `signum` to SIGKILL.
             reaped: Returns whether the leader has ended and been reaped.
-            mark: `NAME=value` in the environment of all members; empty: there is none.
+            mark: `NAME=value` in the environment of all members; empty: no mark.
 
         Raises:
-            HawseError: `permission_denied` if something survives SIGKILL.
+            HawseError: `permission_denied` if a process survives SIGKILL.
         """
         with self._reserve.released():
             await self._end(root, signum, grace, reaped, mark)

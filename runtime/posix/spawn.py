@@ -1,13 +1,12 @@
 """Starts programs, on a PTY or on pipes, with `posix_spawn`: no Python code runs between fork and exec.
 
 Why not ptyprocess: docs/decisions/0001-start-programs-with-posix-spawn.md. All signals have their default action in
-the child, whatever actions the runtime itself inherited (a shell's `&` makes SIGINT ignored).
+the child, independent of the actions that the runtime itself inherited (a shell's `&` makes SIGINT ignored).
 """
 
 import errno
 import fcntl
 import os
-import shutil
 import signal
 import struct
 import termios
@@ -16,15 +15,26 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from hawse.wire.errors import HawseError
+from runtime.posix.proc import list_proc, open_proc
+from runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # bytes: what describes a program has to fit into a control message, however it is escaped
+ARGV_LIMIT = 128 << 10  # bytes: the description of a program has to fit into a control message in any escaping
 EXTRA_FD = 3
+TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that knows this process
+OOM_SCORE = 200  # of 1000, added to what a program uses: it goes before a runtime, whose value is at most 0
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
+class _Spawning:
+    thread: SpawnThread | None = None  # where programs are started; None: in the thread of the caller
+    cgroups: tuple[int, ...] = ()
+    wrapper: Sequence[str] = ()  # the command that starts programs; none: they are started directly
+    numbered: bool = False  # whether programs have a PID namespace of their own
+
+
 class Pipes(NamedTuple):
-    """A started program and our ends of its pipes (non-blocking); `stdin` is None for /dev/null."""
+    """A started program and the runtime's ends of its pipes (non-blocking); `stdin` is None for /dev/null."""
 
     pid: int
     stdin: int | None
@@ -34,10 +44,32 @@ class Pipes(NamedTuple):
 
 def keep_descriptors() -> None:
     """Set the descriptors that this process inherited to close-on-exec, so that no program gets them. At start only."""
-    for name in os.listdir("/proc/self/fd"):
+    for name in list_proc("self/fd"):
         if int(name) > 2:
-            with suppress(OSError):  # that of the listing itself
+            with suppress(OSError):  # the descriptor of the listing itself
                 os.set_inheritable(int(name), False)
+
+
+def spawn_in(
+    thread: SpawnThread, cgroups: tuple[int, ...] = (), *, wrapper: Sequence[str] = (), numbered: bool = True
+) -> None:
+    """Start all programs from now on in a thread, whose namespaces, filters, groups and keyring they inherit.
+
+    Args:
+        thread: The thread.
+        cgroups: Descriptors of `cgroup.procs` of the cgroups into which each program is moved after its start.
+        wrapper: A program and its arguments; it executes what follows them. Empty: programs are started directly.
+        numbered: Whether the thread starts programs in a PID namespace of their own.
+    """
+    _Spawning.thread = thread
+    _Spawning.cgroups = cgroups
+    _Spawning.wrapper = wrapper
+    _Spawning.numbered = numbered
+
+
+def is_separated() -> bool:
+    """Whether programs run in a PID namespace of their own, where they have other numbers than here."""
+    return _Spawning.numbered
 
 
 def set_size(fd: int, cols: int, rows: int) -> None:
@@ -47,7 +79,7 @@ def set_size(fd: int, cols: int, rows: int) -> None:
 
 def default_shell(env: Mapping[str, str]) -> str:
     candidates = (env.get("SHELL", ""), *DEFAULT_SHELLS)
-    return next(shell for shell in candidates if shell and os.access(shell, os.X_OK))
+    return next((shell for shell in candidates if shell and os.access(shell, os.X_OK, effective_ids=True)), "/bin/sh")
 
 
 def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: int, rows: int) -> tuple[int, int]:
@@ -64,7 +96,7 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
         os.set_blocking(master, False)
         # A session leader without a terminal gets the first one it opens as its controlling terminal.
         actions = [
-            (os.POSIX_SPAWN_OPEN, 0, os.ttyname(slave), os.O_RDWR, 0),
+            (os.POSIX_SPAWN_OPEN, 0, _name_of_pty(master), os.O_RDWR, 0),
             (os.POSIX_SPAWN_DUP2, 0, 1),
             (os.POSIX_SPAWN_DUP2, 0, 2),
         ]
@@ -81,7 +113,7 @@ def spawn_pipes(
 ) -> Pipes:
     """Start `argv` as leader of a new session with pipes. Raises as `spawn_pty` does.
 
-    `extra`: a descriptor that the program gets as its EXTRA_FD. It stays ours to close.
+    `extra`: a descriptor that the program gets as its EXTRA_FD. The caller closes it.
     """
     opened: list[int] = []
     try:
@@ -93,7 +125,7 @@ def spawn_pipes(
             (os.POSIX_SPAWN_DUP2, err[1], 2),
         ]
         if extra is not None:
-            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))  # last: by now nothing of ours there is needed
+            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))  # last: it may replace one used above
         pid = _spawn(argv, env, cwd, actions)
         ours = [out[0], err[0], *([into[1]] if into else [])]
         for fd in ours:
@@ -108,13 +140,17 @@ def spawn_pipes(
 
 
 def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: str) -> int:
-    """Start `argv` as leader of a new session that reads the file `stdin` and prints to nowhere; return its pid."""
+    """Start `argv` as leader of a new session, with the file `stdin` as stdin and without output; return its pid."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     return _spawn(argv, env, cwd, actions)
+
+
+def _name_of_pty(master: int) -> str:
+    return f"/dev/pts/{struct.unpack('i', fcntl.ioctl(master, TIOCGPTN, bytes(4)))[0]}"
 
 
 def _pipe(opened: list[int]) -> tuple[int, int]:
@@ -128,14 +164,25 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Seque
         raise HawseError("invalid_params", "argv, env and cwd must not contain NUL bytes")
     if sum(len(os.fsencode(argument)) for argument in argv) > ARGV_LIMIT:
         raise HawseError("too_large", f"argv has more than {ARGV_LIMIT} bytes")
+    if _Spawning.thread is None:
+        return _spawn_here(argv, env, cwd, actions)
+    pid = _Spawning.thread.run(lambda: _spawn_here(argv, env, cwd, actions))
+    for fd in _Spawning.cgroups:
+        with suppress(OSError):  # it has ended
+            os.write(fd, b"%d" % pid)
+    _prefer_for_oom(pid)
+    return pid
+
+
+def _spawn_here(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Sequence[object]) -> int:
     with _directory(cwd):
-        program = shutil.which(argv[0], path=env.get("PATH", os.defpath))
+        program = _find(argv[0], env.get("PATH", os.defpath))
         if program is None:
             raise HawseError("spawn_failed", f"no such program: {argv[0]}")
         try:
             return os.posix_spawn(
-                program,
-                list(argv),
+                _Spawning.wrapper[0] if _Spawning.wrapper else program,
+                [*_Spawning.wrapper, *argv],
                 dict(env),
                 file_actions=actions,  # type: ignore[arg-type]
                 setsid=True,
@@ -147,11 +194,36 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Seque
             raise HawseError(code, f"{program}: {error.strerror}") from None
 
 
+def _find(program: str, path: str) -> str | None:
+    """Return the path of a program, as execvp(3) finds it. None if there is none that programs' user may execute.
+
+    Args:
+        program: Its name or path.
+        path: The directories to search, separated by colons.
+    """
+    folders = [""] if "/" in program else path.split(":")
+    for candidate in (os.path.join(folder, program) for folder in folders):
+        # Not shutil.which: it asks for the real user, which is not that of the programs if they are separated by users.
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK, effective_ids=True):
+            return candidate
+    return None
+
+
+def _prefer_for_oom(pid: int) -> None:
+    """Let the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj)."""
+    with suppress(OSError):  # it has ended
+        fd = open_proc(f"{pid}/oom_score_adj", os.O_WRONLY)
+        try:
+            os.write(fd, b"%d" % OOM_SCORE)
+        finally:
+            os.close(fd)
+
+
 @contextmanager
 def _directory(cwd: str) -> Iterator[None]:
-    """Be in `cwd` for a moment, since posix_spawn cannot change directory itself.
+    """Change the working directory during the `with` block, because posix_spawn cannot do it in the child.
 
-    The event loop's thread never yields here, and what runs in other threads uses absolute paths only.
+    The event loop does not run meanwhile, and other threads use absolute paths only.
     """
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -1,7 +1,6 @@
 """`exec`: run one command to its end, with its output on the call's channel; a repeat with its key resumes it."""
 
 import secrets
-from collections import deque
 
 import msgspec
 
@@ -9,25 +8,36 @@ from hawse.api.processes import Exec, ExecResult, Program, StreamOffsets
 from hawse.rpc import IdempotencyTable, Outcome, serves
 from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
+from runtime.core.registry import Registry, Retention
 from runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
 from runtime.process.launcher import Launcher
 from runtime.process.process import Process
 
 
 class ExecMethods:
-    """The commands that run, which `process.*` can see and end too, and those whose key may still be repeated."""
+    """The commands that run, which `process.*` can see and end too, and those whose key may still be repeated.
+
+    Of the latter, the latest keep their whole output.
+    """
 
     def __init__(self, launcher: Launcher, idempotency: IdempotencyTable) -> None:
         """Create the method. `idempotency`: the outcomes of commands with a key."""
-        self.running: dict[str, Process] = {}  # by id, in the order of their start
-        self._launcher = launcher
         self._limits = launcher.context.limits
+        self.registry: Registry[Process] = Registry(
+            "command", retention=Retention(count=self._limits.ended_execs), on_drop=Process.shrink
+        )
+        self._launcher = launcher
         self._idempotency = idempotency
-        self._ended: deque[Process] = deque()  # those with a key, the oldest first
         self._count = 0  # commands that were started
 
     def __len__(self) -> int:
-        return len(self.running)
+        """The number of commands that run."""
+        return self.registry.running_count
+
+    def find_running(self, command_id: str) -> Process | None:
+        """Return the command of that id if it runs. `process.*` does not find commands that have ended."""
+        process = self.registry.find(command_id)
+        return process if process is not None and process.exit is None else None
 
     @serves(Exec)
     def _exec(self, call: ServerCall, params: Exec) -> None:
@@ -52,17 +62,15 @@ class ExecMethods:
         process = self._launcher.spawn(
             f"exec-{self._count}-{secrets.token_hex(4)}", params, lambda process: self._end(process, outcome)
         )
-        self.running[process.id] = process
+        self.registry.add(process)
         return process
 
     def _end(self, process: Process, outcome: Outcome) -> None:
-        del self.running[process.id]
         outcome.succeed()
         if outcome.key is None:
-            return
-        self._ended.append(process)
-        if len(self._ended) > self._limits.ended_execs:
-            self._ended.popleft().shrink()
+            self.registry.remove(process)  # no call can join it any more; its own call may still read its output
+        else:
+            self.registry.end(process)
 
 
 def _result(process: Process, cut: bool) -> ExecResult:

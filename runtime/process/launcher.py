@@ -9,7 +9,7 @@ from runtime.journal.spill import SpillStore
 from runtime.posix.environment import Environment
 from runtime.process.process import Process, ProcessContext, ProcessOptions
 
-_SHELLS = ("/bin/bash", "/bin/sh")  # the first that can be executed runs commands
+SHELLS = ("/bin/bash", "/bin/sh")  # the first that can be executed runs commands
 
 
 class Launcher:
@@ -58,9 +58,9 @@ class Launcher:
         return process
 
 
-def command_shell() -> str:
-    """Return the path of the shell that runs commands: bash where it is installed."""
-    return next(path for path in _SHELLS if path == _SHELLS[-1] or os.access(path, os.X_OK))
+def command_shell(shells: Sequence[str] = SHELLS) -> str:
+    """Return the path of the shell that runs commands: the first of `shells` that can be executed, else the last."""
+    return next(path for path in shells if path == shells[-1] or os.access(path, os.X_OK, effective_ids=True))
 
 
 def program_argv(

@@ -21,9 +21,8 @@ from hawse.api.processes import (
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.wire import HawseError
+from runtime.core.output_search import SearchContext
 from runtime.core.registry import Retention
-from runtime.core.thread_pool import ThreadPool
 from runtime.journal.spill import SpillStore
 from runtime.posix.process_tree import NO_ROOT
 from runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
@@ -44,7 +43,7 @@ class ProcessMethods:
     """The processes that run and those that have ended. `close` also ends what `exec` started."""
 
     def __init__(
-        self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: ThreadPool, retention: Retention
+        self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: SearchContext, retention: Retention
     ) -> None:
         """Create the methods.
 
@@ -52,7 +51,7 @@ class ProcessMethods:
             launcher: Starts the processes.
             execs: The commands of `exec`, which can be read and ended by their id too.
             store: Keeps output on disk that is too much for memory.
-            search: The threads for long searches in output.
+            search: Where searches in output run.
             retention: How long ended processes are kept.
         """
         self.records = ProcessRegistry(retention)
@@ -66,7 +65,7 @@ class ProcessMethods:
 
     async def close(self) -> None:
         """End every process with its tree, and what processes that have ended left running."""
-        running = [p for p in (*self.records, *self._execs.running.values()) if p.exit is None]
+        running = [p for p in (*self.records, *self._execs.registry.running) if p.exit is None]
         ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in running]
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
@@ -81,12 +80,8 @@ class ProcessMethods:
 
     def _get_process(self, process_id: str, instance: str | None = None) -> Process:
         """Return a process, or a command of `exec` that runs. Raises `not_found`, `stale_handle`."""
-        process = self._execs.running.get(process_id)
-        if process is None:
-            return self.records.get(process_id, instance)
-        if instance not in (None, process.instance):
-            raise HawseError("stale_handle", f"command {process_id} has another instance than {instance}")
-        return process
+        registry = self.records if self._execs.find_running(process_id) is None else self._execs.registry
+        return registry.get(process_id, instance)
 
     @handles(ProcessStart)
     def start(self, params: ProcessStart) -> ProcessInfo:
@@ -115,7 +110,8 @@ class ProcessMethods:
     @serves(ProcessWait)
     def _wait(self, call: ServerCall, params: ProcessWait) -> None:
         process = self._get_process(params.id, params.instance)
-        wait = ProcessWaitStream(process, call, params, self._search, self._launcher.context.tasks)
+        search = self._search._replace(caller=call.principal.id)
+        wait = ProcessWaitStream(process, call, params, search, self._launcher.context.tasks)
         call.serve(wait)
         wait.begin()
 
@@ -137,7 +133,7 @@ class ProcessMethods:
 
     @handles(ProcessList)
     def _list(self, params: ProcessList) -> ProcessListResult:
-        return self.records.list(params.after, params.limit or LISTED, self._execs.running.values())
+        return self.records.list(params.after, params.limit or LISTED, self._execs.registry.running)
 
 
 def _result(process: Process, cut: bool) -> ProcessAttachResult:

@@ -13,8 +13,68 @@ from runtime.posix.orphaned_pipes import OrphanedPipes
 DRAIN_LIMIT = 1 << 20  # bytes read after the program has ended: the capacity of a pipe
 
 
-class OutputStream:
-    """stdout or stderr. With a `store`, bytes that leave the journal can still be read from disk."""
+class KeptStream:
+    """The bytes of one stream in memory and, with a `store`, on disk. Its owner appends to `journal`."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        pause: Callable[[], None],
+        resume: Callable[[], None],
+        store: SpillStore | None = None,
+    ) -> None:
+        """Keep what is appended to `journal`.
+
+        Args:
+            journal: Keeps the latest bytes in memory.
+            pause: Stops the output, since its readers or the disk are behind.
+            resume: Continues it.
+            store: Keeps older bytes on disk; without one they are lost.
+        """
+        self.journal = journal
+        # With a store, a client that resumes reads older bytes from disk.
+        hold_room = store.limits.each // 2 if store is not None else None
+        self.pacer = Backpressure(journal, pause, resume, hold_room)
+        self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
+        if self.spill is not None:
+            self.pacer.add(self.spill, follows=True)
+
+    @property
+    def end(self) -> int:
+        return self.journal.end
+
+    def first_at(self, offset: int) -> int:
+        """Return the first offset from `offset` on whose byte is kept."""
+        start = self.journal.start
+        if offset >= start or self.spill is None:
+            return max(offset, start)
+        on_disk = self.spill.first_at(offset)
+        return start if on_disk is None else min(on_disk, start)
+
+    def describe(self) -> KeptRange:
+        return KeptRange(start=self.first_at(0), offset=self.end)
+
+    def appended(self) -> None:
+        """Note that bytes were appended to the journal: move old ones to the disk, and pause the output if needed."""
+        if self.spill is not None:
+            self.spill.update()
+        self.pacer.update()
+
+    def finish(self) -> None:
+        """Note that nothing more will be appended."""
+        self.pacer.close()
+        if self.spill is not None:
+            self.spill.finish()
+        self.journal.seal()
+
+    def forget(self) -> None:
+        """Delete the bytes on disk. No reader may be added afterwards."""
+        if self.spill is not None:
+            self.spill.close()
+
+
+class OutputStream(KeptStream):
+    """stdout or stderr of a process, read from a pipe."""
 
     def __init__(
         self,
@@ -33,31 +93,10 @@ class OutputStream:
             store: Keeps older bytes on disk; without one they are lost.
             orphaned_pipes: Drains the pipe if background children outlive the program; without one it is closed.
         """
-        self.journal = journal
         self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
-        # With a store, a client that resumes reads older bytes from disk.
-        hold_room = store.limits.each // 2 if store is not None else None
-        self.pacer = Backpressure(journal, self._inlet.pause, self._inlet.resume, hold_room)
-        self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
-        if self.spill is not None:
-            self.pacer.add(self.spill, follows=True)
+        super().__init__(journal, self._inlet.pause, self._inlet.resume, store)
         self._changed = changed
         self._orphaned_pipes = orphaned_pipes
-
-    @property
-    def end(self) -> int:
-        return self.journal.end
-
-    def first_at(self, offset: int) -> int:
-        """Return the first offset from `offset` on whose byte is kept."""
-        start = self.journal.start
-        if offset >= start or self.spill is None:
-            return max(offset, start)
-        on_disk = self.spill.first_at(offset)
-        return start if on_disk is None else min(on_disk, start)
-
-    def describe(self) -> KeptRange:
-        return KeptRange(start=self.first_at(0), offset=self.end)
 
     def finish(self) -> None:
         """Read what the program has left in the pipe, and close it or hand it to `orphaned_pipes`."""
@@ -65,21 +104,11 @@ class OutputStream:
         if not self._inlet.ended and self._orphaned_pipes is not None:
             self._orphaned_pipes.take(self._inlet.fd)
         self._inlet.close()
-        self.pacer.close()
-        if self.spill is not None:
-            self.spill.finish()
-        self.journal.seal()
-
-    def forget(self) -> None:
-        """Delete the bytes on disk. No reader may be added afterwards."""
-        if self.spill is not None:
-            self.spill.close()
+        super().finish()
 
     def _burst_over(self) -> None:
         self._changed()
-        if self.spill is not None:
-            self.spill.update()
-        self.pacer.update()
+        self.appended()
 
 
 class StreamCursor:
@@ -88,7 +117,7 @@ class StreamCursor:
     lossless = True
 
     def __init__(
-        self, stream: OutputStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
+        self, stream: KeptStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
     ) -> None:
         """`limit`: the offset at which reading ends; bytes after it do not slow the program down."""
         self.stream = stream

@@ -9,13 +9,25 @@ LINE_LIMIT = 4096  # bytes of a status line
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last one is repeated
 
 
-async def until_open(port: int, path: str | None, status: tuple[int, int]) -> int | None:
-    """Return when something listens at `port`, or has answered a GET of `path` with such a status: that status."""
+async def until_open(
+    port: int, path: str | None, status: tuple[int, int], *, attempt_timeout: float = ATTEMPT_TIMEOUT
+) -> int | None:
+    """Wait until a program listens at a port, or answers a request.
+
+    Args:
+        port: The TCP port on a loopback address.
+        path: The target of a GET request; None: it is enough that a program listens.
+        status: The lowest and the highest status of a response that counts.
+        attempt_timeout: Seconds for one attempt.
+
+    Returns:
+        The status of the response; None without `path`.
+    """
     look = 0
     while True:
         for host in HOSTS:
             with contextlib.suppress(OSError, TimeoutError, ValueError):
-                async with asyncio.timeout(ATTEMPT_TIMEOUT):
+                async with asyncio.timeout(attempt_timeout):
                     answer = await _look(host, port, path)
                 if path is None or (answer is not None and status[0] <= answer <= status[1]):
                     return answer

@@ -129,7 +129,7 @@ class Process:
         return ProcessInfo(
             id=self.id,
             instance=self.instance,
-            pid=self.pid,
+            pid=self._child.own_pid,
             argv=self.argv,
             cwd=to_text(self.cwd),
             started=self.started,

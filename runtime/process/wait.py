@@ -1,7 +1,6 @@
 """`process.wait`: waits for the exit of a process, a match in its output, an open port, or the timeout.
 
-It reads like any lossless reader, from the disk as well, and does a bounded amount of work at a time. A search that
-may take long runs in a thread.
+It reads like any lossless reader, from the disk as well: the program is slowed down so that no output is missed.
 """
 
 import asyncio
@@ -17,23 +16,21 @@ from hawse.api.processes import (
 )
 from hawse.api.types import StreamName
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection, HawseError
-from runtime.core.output_matcher import Matcher, MatchSpan
+from runtime.core.output_matcher import Matcher
+from runtime.core.output_search import OutputSearch, SearchContext
 from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import ThreadPool
 from runtime.process.attach import beginning
 from runtime.process.output_stream import OutputStream, StreamCursor
 from runtime.process.port_probe import until_open
 from runtime.process.process import Process
-from runtime.rpc.output_stream import OutputOnlyStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-STEP = 32 << 10  # bytes of output that are searched at a time
-LONG = 1_000_000  # a search of more work than this, about 5 ms, runs in a thread
 
 
-class LogSearch:
-    """Searches one stream. Each `wake` makes it search all output that there is."""
+class LogSearch(OutputSearch):
+    """Searches one stream, whose program is slowed down so that no output is missed."""
 
     def __init__(
         self,
@@ -41,88 +38,43 @@ class LogSearch:
         stream: OutputStream,
         since: int,
         matcher: Matcher,
-        threads: ThreadPool,
+        context: SearchContext,
         *,
-        found: Callable[[LogMatch], None],
-        seen_all: Callable[[], None],
+        found: Callable[[LogMatch], object],
+        searched: Callable[[], object],
     ) -> None:
-        """Create a search, which begins with the first `wake`.
+        """Create a search, which begins with the first `wake`. For the other arguments see `OutputSearch`.
 
         Args:
             name: The name of the stream.
             stream: The stream.
             since: The offset at which the search begins.
-            matcher: The text or the pattern.
-            threads: The threads for long searches.
-            found: Is called with the first match.
-            seen_all: Is called each time all output has been searched in vain.
         """
+        self._stream_cursor = StreamCursor(stream, since, self.wake)
+        self._stream_cursor.lost()
+        super().__init__(
+            self._stream_cursor,
+            matcher,
+            context,
+            found=lambda match: found(LogMatch(stream=name, **match._asdict())),
+            searched=searched,
+        )
         self.name = name
-        self._stream = stream
-        self._matcher = matcher
-        self._threads = threads
-        self._found = found
-        self._seen_all = seen_all
-        self._busy = False
-        self._closed = False
-        self._loop = asyncio.get_running_loop()
-        self._cursor = StreamCursor(stream, since, self.wake)
-        self._cursor.lost()
-        self.start = self._cursor.offset
-        stream.pacer.add(self._cursor)
-
-    @property
-    def at_end(self) -> bool:
-        """Whether all output has been searched."""
-        return not self._busy and self._cursor.at_end
-
-    def wake(self) -> None:
-        if not self._busy and not self._closed:
-            self._step()
+        self.start = self._stream_cursor.offset
+        stream.pacer.add(self._stream_cursor)
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self._stream.pacer.remove(self._cursor)
-            self._cursor.close()
-
-    def _step(self) -> None:
-        self._busy = False
-        if self._closed:
-            return
-        if self._cursor.lost():
-            self._matcher.restart()
-        data = bytes(self._cursor.look(STEP))
-        if not data:
-            if self._cursor.at_end:
-                self._seen_all()
-            return  # otherwise the cursor calls `wake` when the bytes have been read from disk
-        fresh = self._matcher.feed(self._cursor.offset, data)
-        self._cursor.take(len(data))
-        self._busy = True
-        if not fresh:
-            self._loop.call_soon(self._step)
-        elif self._matcher.work(self._matcher.size) <= LONG:
-            self._searched(self._matcher.search())
-        else:
-            self._threads.submit(self._matcher.search).add_done_callback(self._came_back)
-
-    def _came_back(self, future: asyncio.Future[MatchSpan | None]) -> None:
-        if not self._closed and not future.cancelled():
-            self._searched(future.result())
-
-    def _searched(self, found: MatchSpan | None) -> None:
-        if found is None:
-            self._loop.call_soon(self._step)
-        else:
-            self._found(LogMatch(stream=self.name, **found._asdict()))
+        """End the search, and let the program continue without it."""
+        super().close()
+        self._stream_cursor.stream.pacer.remove(self._stream_cursor)
+        self._stream_cursor.close()
 
 
 class ProcessWaitStream(OutputOnlyStream):
     """Serves one `process.wait` call. It sends no bytes."""
 
     def __init__(
-        self, process: Process, call: ServerCall, params: ProcessWait, threads: ThreadPool, tasks: Tasks
+        self, process: Process, call: ServerCall, params: ProcessWait, context: SearchContext, tasks: Tasks
     ) -> None:
         """Create the stream; `begin` starts to wait.
 
@@ -130,7 +82,7 @@ class ProcessWaitStream(OutputOnlyStream):
             process: The process.
             call: The call that is served.
             params: What it waits for.
-            threads: The threads for long searches.
+            context: Where searches run.
             tasks: Owns the work of trying the port.
 
         Raises:
@@ -145,7 +97,7 @@ class ProcessWaitStream(OutputOnlyStream):
         self._tasks = tasks
         self._probe: asyncio.Task[None] | None = None
         self._opened = self._over = False
-        self._searches = self._make_searches(params, threads)
+        self._searches = self._make_searches(params, context)
         self._start = StreamOffsets(**{search.name: search.start for search in self._searches})
         self._timer = asyncio.get_running_loop().call_later(params.timeout or DEFAULT_TIMEOUT, self._time_out)
         process.readers[self] = None
@@ -207,7 +159,7 @@ class ProcessWaitStream(OutputOnlyStream):
             self._over = True
             self._call.result(value)
 
-    def _make_searches(self, params: ProcessWait, threads: ThreadPool) -> list[LogSearch]:
+    def _make_searches(self, params: ProcessWait, context: SearchContext) -> list[LogSearch]:
         log = params.log
         if log is None:
             return []
@@ -226,9 +178,9 @@ class ProcessWaitStream(OutputOnlyStream):
                 self._process.stdout if name == "stdout" else self._process.stderr,
                 since.stdout if name == "stdout" else since.stderr,
                 matcher,
-                threads,
+                context,
                 found=lambda match: self._finish(ProcessWaitResult(event="log", match=match)),
-                seen_all=self._check_end,
+                searched=self._check_end,
             )
             for name, matcher in matchers.items()
         ]

@@ -11,11 +11,11 @@ file is valid up to its last complete line.
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from runtime.core.folder import Folder
 from runtime.recording.asciicast import CastClock, CastText, event
 from runtime.screen.screen import Screen
 
@@ -43,7 +43,7 @@ class QuotaError(Exception):
 class CastWriter:
     """Appends to the files of one recording."""
 
-    def __init__(self, folder: Path, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
+    def __init__(self, folder: Folder, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
         """Prepare to write; `open` creates the files.
 
         Args:
@@ -53,9 +53,11 @@ class CastWriter:
             reserve: Reserves so many bytes of the sandbox's quota; returns False if they are not available.
         """
         self.sizes = dict.fromkeys(PARTS, 0)  # bytes of whole lines, which may be read
+        self.reserved = 0  # bytes that `reserve` has granted; more than `sizes` if a write has failed
         self.keyframes = 0
         self.markers = 0
-        self._paths = {part: folder / f"{name}.{part}" for part in PARTS}
+        self._folder = folder
+        self._name = name
         self._fds: dict[str, int] = {}
         self._limit = limit
         self._reserve = reserve
@@ -87,10 +89,10 @@ class CastWriter:
             OSError: A file cannot be created, for example because it exists.
             QuotaError: The header does not fit.
         """
-        self._paths["cast"].parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for part, path in self._paths.items():
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._fds[part] = os.open(path, flags, 0o600)
+        self._folder.make()
+        for part in PARTS:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            self._fds[part] = self._folder.open(part_name(self._name, part), flags)
         self._append("cast", header)
         self._keyframe_at = self.sizes["cast"]
         self._screen = Screen(cols, rows, scrollback=SCROLLBACK)
@@ -171,7 +173,7 @@ class CastWriter:
     def _append(self, part: str, data: bytes) -> None:
         """Append `data`. If it does not fit, append the whole lines of the cast that do, and raise `QuotaError`."""
         room = self._limit - LAST_LINE - self.size
-        if len(data) > room or not self._reserve(len(data)):
+        if len(data) > room or not self._take(len(data)):
             if part == "cast":
                 self._put_some(data[: max(room, 0)])
             raise QuotaError
@@ -179,8 +181,14 @@ class CastWriter:
 
     def _put_some(self, data: bytes) -> None:
         lines = data[: data.rfind(b"\n") + 1]
-        if lines and self._reserve(len(lines)):
+        if lines and self._take(len(lines)):
             self._put("cast", lines)
+
+    def _take(self, size: int) -> bool:
+        """Reserve `size` bytes of the quota, and return whether they were available."""
+        granted = self._reserve(size)
+        self.reserved += size * granted
+        return granted
 
     def _put(self, part: str, data: bytes) -> None:
         rest = memoryview(data)
@@ -192,6 +200,11 @@ class CastWriter:
                 os.ftruncate(self._fds[part], self.sizes[part])
             raise
         self.sizes[part] += len(data)
+
+
+def part_name(name: str, part: str) -> str:
+    """Return the file name of one part of the recording `name`."""
+    return f"{name}.{part}"
 
 
 def _index(entry: dict[str, Any]) -> bytes:

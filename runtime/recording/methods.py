@@ -2,11 +2,9 @@
 
 import asyncio
 import logging
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import msgspec
 
@@ -22,29 +20,30 @@ from hawse.api.recordings import (
     RecordingStop,
     RecordingWatch,
 )
-from hawse.api.rights import OPERATE, allows
+from hawse.api.rights import OPERATE, VIEW, allows
 from hawse.api.spec import Nothing
 from hawse.api.terminals import RecordOptions
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.wire import HawseError
+from hawse.rpc.output_stream import LatestValueStream
+from hawse.wire import HawseError, Principal
+from runtime.core.folder import Folder
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.read import read
 from runtime.recording.asciicast import header
-from runtime.recording.cast_writer import LAST_LINE, CastWriter, QuotaError
+from runtime.recording.cast_writer import CastWriter, QuotaError
 from runtime.recording.recorder import Recorder
-from runtime.recording.storage import EACH, RecordingQuota, RecordingStore
+from runtime.recording.storage import EACH, KEPT_LIMIT, RecordingQuota, RecordingStore
 from runtime.rpc.generator_stream import GeneratorStream
 from runtime.rpc.handle_checks import check_running
-from runtime.rpc.output_stream import LatestValueStream
+from runtime.rpc.stream_slots import StreamSlots
 from runtime.terminal.methods import TerminalMethods
 from runtime.terminal.terminal import Terminal
 
 log = logging.getLogger(__name__)
 
 ACTIVE_LIMIT = 64  # recordings in progress at the same time
-KEPT_LIMIT = 1000  # recordings, those in progress included
 MARKERS_LIMIT = 1000  # of one recording
 START_MIN = 1 << 20  # bytes of quota that must be available to start a recording
 
@@ -56,10 +55,11 @@ class RecordingMethods:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Folder,
         terminals: TerminalMethods,
         tasks: Tasks,
         disk: ThreadPool,
+        slots: StreamSlots,
         *,
         quota: RecordingQuota | None = None,
     ) -> None:
@@ -70,15 +70,17 @@ class RecordingMethods:
             terminals: The terminals that can be recorded.
             tasks: The task group that owns the recorders.
             disk: The threads for disk I/O.
+            slots: Bounds the number of recordings that are read.
             quota: The limit of all recordings together.
         """
+        self.quota = quota or RecordingQuota()
         self._store = RecordingStore(folder)
         self._terminals = terminals
         self._tasks = tasks
         self._disk = disk
-        self._quota = quota or RecordingQuota()
+        self._slots = slots
         self._infos = {info.id: info for info in self._store.load()}
-        self._quota.add(sum(info.size + info.screens + info.index for info in self._infos.values()))
+        self.quota.add(sum(info.size + info.screens + info.index for info in self._infos.values()))
         self._active: dict[str, Recorder] = {}
         self._watches: dict[LatestValueStream, None] = {}
         terminals.recording = self._policy
@@ -96,9 +98,16 @@ class RecordingMethods:
         recorder = self._active.get(name)
         return info if recorder is None else _current(info, recorder)
 
-    @handles(RecordingGet)
-    def _get(self, params: RecordingGet) -> RecordingInfo:
-        return self.describe(params.id)
+    def _visible(self, name: str, caller: Principal) -> RecordingInfo:
+        """Return the state of a recording. One of a terminal that `caller` may not see is `not_found`."""
+        info = self._infos.get(name)
+        if info is None or not allows(caller.rights, VIEW, info.terminal):
+            raise HawseError("not_found", f"recording {name} does not exist")
+        return self.describe(name)
+
+    @handles(RecordingGet, caller=True)
+    def _get(self, params: RecordingGet, caller: Principal) -> RecordingInfo:
+        return self._visible(params.id, caller)
 
     async def close(self) -> None:
         """Stop all recordings and wait until they are complete."""
@@ -129,9 +138,9 @@ class RecordingMethods:
         recorder = self._record(terminal, name, with_input=params.input, title=params.title)
         try:
             await asyncio.shield(recorder.opened)
-        except (OSError, QuotaError) as error:
+        except Exception as error:
             await self._discard(name)
-            if isinstance(error, OSError):
+            if not isinstance(error, QuotaError):
                 raise
             raise HawseError("no_space", "the recordings of this sandbox have used up their quota") from None
         return self.describe(name)
@@ -141,7 +150,7 @@ class RecordingMethods:
             raise HawseError("limit_exceeded", f"recording limit reached: {ACTIVE_LIMIT} are in progress")
         if len(self._infos) >= KEPT_LIMIT:
             raise HawseError("limit_exceeded", f"recording limit reached: {KEPT_LIMIT} are kept; delete some")
-        if self._quota.available < START_MIN:
+        if self.quota.available < START_MIN:
             raise HawseError("no_space", "the recordings of this sandbox have used up their quota: delete some")
 
     def _record(self, terminal: Terminal, name: str, *, with_input: bool, title: str | None = None) -> Recorder:
@@ -172,7 +181,7 @@ class RecordingMethods:
             env = {"TERM": "xterm-256color", "SHELL": shell}
             return header(cols, rows, timestamp=started, term="xterm-256color", title=title, env=env)
 
-        file = CastWriter(self._store.folder, name, limit=EACH, reserve=self._quota.reserve)
+        file = CastWriter(self._store.folder, name, limit=EACH, reserve=self.quota.reserve)
         recorder = Recorder(terminal, file, first_line, self._disk, with_input=with_input)
         self._infos[name] = info
         self._active[name] = recorder
@@ -186,7 +195,7 @@ class RecordingMethods:
             await recorder.run()
         finally:
             info = self._infos[info.id] = msgspec.structs.replace(_current(info, recorder), state="finished")
-            self._quota.add(LAST_LINE)
+            self.quota.add(recorder.file.size - recorder.file.reserved)  # what was reserved and not written
             await self._save(info)
             del self._active[info.id]
             recorder.done.set()
@@ -220,7 +229,7 @@ class RecordingMethods:
         info = await self._end(name)
         if self._infos.pop(name, None) is not None:
             await self._disk.run(self._store.delete, name)
-            self._quota.add(-(info.size + info.screens + info.index))
+            self.quota.add(-(info.size + info.screens + info.index))
             self._changed()
 
     # ---- queries
@@ -236,13 +245,13 @@ class RecordingMethods:
         recorder.mark(params.label)
         return info
 
-    @handles(RecordingList)
-    def _list(self, params: RecordingList) -> RecordingListResult:
-        return self._describe_all(reversed(self._infos), params.terminal)
+    @handles(RecordingList, caller=True)
+    def _list(self, params: RecordingList, caller: Principal) -> RecordingListResult:
+        return self._describe_all(reversed(self._infos), params.terminal, caller)
 
     @serves(RecordingRead)
     def _read(self, call: ServerCall, params: RecordingRead) -> None:
-        info = self.describe(params.id)
+        info = self._visible(params.id, call.principal)
         if info.input and not allows(call.principal.rights, OPERATE):
             raise HawseError("forbidden", "this recording contains input: reading it requires the right 'operate'")
         end = {"cast": info.size, "screens": info.screens, "index": info.index}[params.part]
@@ -252,24 +261,40 @@ class RecordingMethods:
                 "invalid_params", f"offset ({offset}) is beyond the end of the file ({end})", details={"size": end}
             )
         length = end - offset if params.length is None else min(params.length, end - offset)
-        path = self._store.path(params.id, params.part)
-        work = read(lambda flags: os.open(path, flags), offset=offset, length=length)
-        call.serve(GeneratorStream(call, work, self._disk, self._tasks, offset=offset))
+        work = read(
+            lambda flags: self._store.open(params.id, params.part, flags),
+            offset=offset,
+            length=length,
+            block=self._slots.block_size,
+        )
+        call.serve(GeneratorStream(call, work, self._disk, self._tasks, self._slots, offset=offset))
 
     @serves(RecordingWatch)
     def _watch(self, call: ServerCall, params: RecordingWatch) -> None:
         def read_active() -> RecordingListResult:
             active = [name for name, recorder in self._active.items() if recorder.reason is None]
-            return self._describe_all(active, params.terminal)
+            return self._describe_all(active, params.terminal, call.principal)
 
         watch = LatestValueStream(call, "recordings", read_active, lambda watch: self._watches.pop(watch, None))
         self._watches[watch] = None
         call.serve(watch)
 
-    def _describe_all(self, names: Iterable[str], terminal: str | None) -> RecordingListResult:
-        """Describe the recordings with these ids, of `terminal` or (None) of any."""
+    def _describe_all(self, names: Iterable[str], terminal: str | None, caller: Principal) -> RecordingListResult:
+        """Describe recordings.
+
+        Args:
+            names: Their ids.
+            terminal: Only those of this terminal. None: of any.
+            caller: Only those that this principal may see.
+        """
         infos = [self.describe(name) for name in names]
-        return RecordingListResult(recordings=[info for info in infos if terminal in (None, info.terminal)])
+        return RecordingListResult(
+            recordings=[
+                info
+                for info in infos
+                if terminal in (None, info.terminal) and allows(caller.rights, VIEW, info.terminal)
+            ]
+        )
 
     def _changed(self) -> None:
         for watch in list(self._watches):

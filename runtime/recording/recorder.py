@@ -9,6 +9,7 @@ import errno
 import logging
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hawse.api.recordings import RecordingEndReason
@@ -25,10 +26,16 @@ BATCH = 1 << 20  # bytes of output in one write; a copy of them is held in memor
 EVENT_BYTES = 64 << 10  # bytes of output in one event
 BATCH_DELAY = 0.05  # seconds that a small amount of output waits to be written with more: lost if the runtime is killed
 BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
-PENDING_LIMIT = 16_384  # events waiting to be written; beyond it, output is added to the last event
 INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recorded
-MERGE_INTERVAL = 0.001  # seconds: output within it becomes one event
 SCREEN = "s"  # internal code of the event whose data paint the screen as it is when the recording starts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecorderLimits:
+    """The bounds of the events that one recorder holds."""
+
+    pending: int = 16_384  # events that wait to be written; beyond it, output is added to the last event
+    merge_interval: float = 0.001  # seconds: output within it becomes one event
 
 
 class PendingEvent(NamedTuple):
@@ -57,6 +64,7 @@ class Recorder:
         disk: ThreadPool,
         *,
         with_input: bool,
+        limits: RecorderLimits = RecorderLimits(),
     ) -> None:
         """Start to record.
 
@@ -66,6 +74,7 @@ class Recorder:
             header: Encodes the first line for a size in columns and rows.
             disk: The threads in which `file` is used.
             with_input: Whether to record input as well, passwords included.
+            limits: The bounds of what waits to be written.
         """
         loop = asyncio.get_running_loop()
         self.with_input = with_input
@@ -78,6 +87,7 @@ class Recorder:
         )  # set when the file is open; has the exception if that failed
         self.done = asyncio.Event()  # set by its owner when the recording is complete
         self._terminal = terminal
+        self._limits = limits
         self._disk = disk
         self._header = header
         self._clock = loop.time
@@ -98,6 +108,11 @@ class Recorder:
     def elapsed(self) -> float:
         """Seconds since the start of the recording."""
         return self._clock() - self._start
+
+    @property
+    def pending(self) -> int:
+        """The number of events that wait to be written."""
+        return len(self._pending)
 
     # ---- called on the event loop
 
@@ -148,8 +163,8 @@ class Recorder:
             return
         self._recorded_offset = offset
         last = self._pending[-1] if self._pending else None
-        near = last is not None and last.code == "o" and self.elapsed - last.at < MERGE_INTERVAL
-        if last is not None and last.code == "o" and (near or len(self._pending) >= PENDING_LIMIT):
+        near = last is not None and last.code == "o" and self.elapsed - last.at < self._limits.merge_interval
+        if last is not None and last.code == "o" and (near or len(self._pending) >= self._limits.pending):
             self._pending[-1] = last._replace(offset=offset)
         else:
             self._add("o")
@@ -170,12 +185,15 @@ class Recorder:
             await self._disk.run(self.file.open, self._header(*self._size), *self._size)
             self.opened.set_result(None)
             await self._write()
-        except (OSError, QuotaError) as error:
+        except Exception as error:  # any failure, such as no memory for the screen, ends only the recording
             self._failed(error)
         finally:
             self._terminal.unsubscribe(self)
             self._pending.clear()
-            await self._disk.run(self._close)
+            try:
+                await self._disk.run(self._close)
+            except OSError:  # no thread can be started: block the loop for this once, so that no descriptor is lost
+                self._close()
 
     async def _write(self) -> None:
         while True:
@@ -247,9 +265,12 @@ class Recorder:
         self.cursor, self._next_mark = snapshot.offset, snapshot.next_mark
         self._pending.append(PendingEvent(0.0, snapshot.offset, SCREEN, snapshot.data))
 
-    def _failed(self, error: OSError | QuotaError) -> None:
+    def _failed(self, error: Exception) -> None:
         if isinstance(error, QuotaError):
             self._finish("quota", "the size limit of recordings is reached")
+        elif not isinstance(error, OSError):
+            log.error("! a recorder failed", exc_info=error)
+            self._finish("io_error", "the server has no memory left" if isinstance(error, MemoryError) else "a bug")
         else:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             self._finish("no_space" if full else "io_error", error.strerror or str(error))

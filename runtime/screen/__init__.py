@@ -2,3 +2,7 @@
 
 It knows no viewers, calls or PTYs.
 """
+
+from runtime.screen import fast_ffi
+
+fast_ffi.install()  # before a module of this package imports pyghostty

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pyghostty
 from pyghostty._ffi import check, ffi, lib, union_fn
 from pyghostty.core import init_sized
 
@@ -16,6 +17,11 @@ Terminal = Any  # a GhosttyTerminal
 _SCREEN = lib.GHOSTTY_POINT_TAG_SCREEN
 _TERMINAL_EXTRA = ("modes", "scrolling_region", "tabstops", "keyboard")
 _grid_ref = union_fn("ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTerminal, GhosttyPointS, GhosttyGridRef*)")
+
+
+def handle(emulator: pyghostty.Terminal) -> Terminal:
+    """Return the handle of an open emulator. pyghostty has no public name for it."""
+    return emulator._t[0]
 
 
 def get(terminal: Terminal, name: str, ctype: str) -> Any:

@@ -10,6 +10,7 @@ from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 
 from hawse.wire import HawseError
+from runtime.screen.ghostty import handle
 
 MODIFIERS = {"shift": 1, "ctrl": 2, "control": 2, "alt": 4, "option": 4, "meta": 4, "super": 8, "cmd": 8}
 _SHIFT, _CTRL, _ALT = 1, 2, 4
@@ -41,7 +42,7 @@ def encode_keys(names: list[str], emulator: Emulator) -> bytes:
     try:
         check(lib.ghostty_key_event_new(ffi.NULL, event), "new key event")
         try:
-            lib.ghostty_key_encoder_setopt_from_terminal(encoder[0], emulator._t[0])
+            lib.ghostty_key_encoder_setopt_from_terminal(encoder[0], handle(emulator))
             legacy = emulator.get("kitty_keyboard_flags", "uint8_t") == 0
             return b"".join(_encode(name, encoder[0], event[0], legacy) for name in names)
         finally:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
+from unicodedata import category, east_asian_width
 
 from pyghostty._ffi import lib
 
@@ -28,6 +29,7 @@ from runtime.screen.ghostty import (
 
 WRAPS, CONTINUES, LINKED = row_mask("WRAP"), row_mask("WRAP_CONTINUATION"), row_mask("HYPERLINK")
 _TEXT = (lib.GHOSTTY_CELL_CONTENT_CODEPOINT, lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME)
+_SPACERS = (lib.GHOSTTY_CELL_WIDE_SPACER_TAIL, lib.GHOSTTY_CELL_WIDE_SPACER_HEAD)
 _FLAGS = {
     "bold": 1,
     "faint": 2,
@@ -39,13 +41,20 @@ _FLAGS = {
     "overline": 53,
 }
 PLAIN = b"\x1b[0m"
+# What prints a space of two columns: in DEC's graphics set, libghostty replaces a wide character by such a space.
+# U+3000 is the wide character that looks so in emulators that print it unchanged.
+_WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
+_CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering: several characters share the cell of the first one
+_EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the character before them in every mode
+_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which do so too
+SHORTENED = 128 << 10  # bytes of text whose colours are shortened: in more it would take most of the time of a snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedCell:
     """What can be read from a packed cell without looking up its position."""
 
-    text: bytes | None  # None: it has to be looked up
+    text: bytes | None  # what prints it; None: it has to be looked up
     blank: bool  # nothing was written here; it can have a background
     wide: int
     style: int
@@ -65,15 +74,33 @@ def unpack(packed: int) -> RenderedCell:
     else:
         rgb = cell(packed, "COLOR_RGB", "GhosttyColorRgb")
         background = b";48;2;%d;%d;%d" % (rgb.r, rgb.g, rgb.b)
+    wide = cell(packed, "WIDE", "int")
+    text: bytes | None = chr(code or 32).encode()
+    if tag == lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME:
+        text = None
+    elif code == 32 and wide == lib.GHOSTTY_CELL_WIDE_WIDE:
+        text = _WIDE_SPACE
     return RenderedCell(
-        text=None if tag == lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME else chr(code or 32).encode(),
+        text=text,
         blank=code == 0,
-        wide=cell(packed, "WIDE", "int"),
+        wide=wide,
         style=cell(packed, "STYLE_ID", "uint16_t"),
         linked=bool(cell(packed, "HAS_HYPERLINK", "bool")),
         protected=bool(cell(packed, "PROTECTED", "bool")),
         background=background,
     )
+
+
+def cluster(text: str, *, wide: bool) -> bytes:
+    """Return the bytes that print `text` into one cell, which has two columns if `wide`.
+
+    Most characters that share a cell do so in every mode. The others, such as a family of emoji or a character whose
+    width a variation selector changes, are in one cell only if they were printed with grapheme clustering.
+    """
+    alone = all(category(each) in _EXTENDING or any(a <= each <= b for a, b in _JAMO) for each in text[1:])
+    if wide and text[0] == " ":
+        return _WIDE_SPACE + text[1:].encode()
+    return text.encode() if alone and wide == (east_asian_width(text[0]) in "WF") else _CLUSTERS % text.encode()
 
 
 def palette(index: int, base: int) -> bytes:
@@ -109,23 +136,30 @@ class RowRenderer:
         self._link = b""
         self._protected = False
         self._parts: list[bytes] = []
-        self._mends: list[bytes] = []  # blanks that were written only to make a line wrap
+        self._mends: dict[int, int] = {}  # row → the column after the last blank that was written only to make it wrap
 
-    def paint(self, first: int, last: int, *, joined: bool) -> bytes:
-        """Render the rows `first` to `last`. `joined`: the row before was just rendered and wraps into `first`."""
+    def paint(self, first: int, last: int, *, joined: bool, wraps: bool = False) -> bytes:
+        """Render consecutive rows.
+
+        Args:
+            first: The first row; negative in the scrollback.
+            last: The last row.
+            joined: The row before was just rendered and wraps into `first`.
+            wraps: `last` wraps into the row after it, which will be rendered next.
+        """
         flags = row_flags(self._terminal, first, last)
         for y, row in enumerate(flags, first):
             if y > first and not joined:
                 self._set()
                 self._parts.append(b"\r\n")
-            following = flags[y + 1 - first] if y < last else 0
-            wraps = bool(row & WRAPS and following & CONTINUES)
-            self._row(y, joined=joined, wraps=wraps)
-            joined = wraps
+            continues = bool(row & WRAPS and flags[y + 1 - first] & CONTINUES) if y < last else wraps
+            self._row(y, joined=joined, wraps=continues)
+            joined = continues
+        for y, end in self._mends.items():
+            self._mend(y, end)
         self._set()
-        self._parts += self._mends
         painted = b"".join(self._parts)
-        self._parts, self._mends = [], []
+        self._parts, self._mends = [], {}
         return painted
 
     def _row(self, y: int, *, joined: bool, wraps: bool) -> None:
@@ -134,9 +168,12 @@ class RowRenderer:
         x = skipped = 0
         for packed, run in groupby(self._cells(ref, y)):
             size, looks = len(list(run)), unpack(packed)
-            if looks.wide in (lib.GHOSTTY_CELL_WIDE_SPACER_TAIL, lib.GHOSTTY_CELL_WIDE_SPACER_HEAD):
-                if wraps and skipped:  # the wide character that follows needs the last column
+            if looks.wide in _SPACERS:
+                if wraps and skipped:  # the cursor has to be in the last column
                     self._parts.append(b"\x1b[%dC" % skipped)
+                if looks.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD and wraps and not self._starts_wide(y + 1):
+                    self._set()
+                    self._parts.append(b" ")
             elif looks.blank and not looks.style:
                 skipped = self._blank(y, x, size, looks.background, skipped, joined and x == 0, wraps)
             else:
@@ -145,6 +182,10 @@ class RowRenderer:
                     skipped = 0
                 self._write(ref, x, size, looks, styles)
             x += size
+
+    def _starts_wide(self, y: int) -> bool:
+        """Return whether row `y` starts with a wide character, which wraps in the last column of the row before it."""
+        return bool(unpack(self._cells(at(self._terminal, 0, y), y)[0]).wide == lib.GHOSTTY_CELL_WIDE_WIDE)
 
     def _cells(self, ref: Any, y: int) -> list[int]:
         if y < 0:
@@ -162,7 +203,7 @@ class RowRenderer:
             self._set(background)
             self._parts.append(b" " * size)
             if y >= 0:
-                self._mends.append(b"\x1b[%d;%dH\x1b[0%bm\x1b[%dX\x1b[0m" % (y + 1, x + 1, background, size))
+                self._mends[y] = x + size
             return 0
         if background:
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
@@ -170,6 +211,24 @@ class RowRenderer:
             self._parts.append(b"\x1b[%dX" % size)
             return size
         return skipped + size
+
+    def _mend(self, y: int, end: int) -> None:
+        """Write row `y` again up to column `end`, from right to left, and erase its blanks.
+
+        The terminal forgets that a row wraps when a part of it is erased, except by EL 1, which erases to the left.
+        """
+        ref = at(self._terminal, 0, y)
+        styles = self._styles[page_of(ref)]
+        runs = [(packed, len(list(run))) for packed, run in groupby(self._cells(ref, y)[:end])]
+        for packed, size in reversed(runs):
+            looks = unpack(packed)
+            if looks.blank and not looks.style:
+                self._set(looks.background)
+                self._parts.append(b"\x1b[%d;%dH\x1b[1K" % (y + 1, end))
+            elif looks.wide not in _SPACERS:
+                self._parts.append(b"\x1b[%d;%dH" % (y + 1, end - size + 1))
+                self._write(ref, end - size, size, looks, styles)
+            end -= size
 
     def _write(self, ref: Any, x: int, size: int, looks: RenderedCell, styles: dict[int, bytes]) -> None:
         style = styles.get(looks.style)
@@ -181,14 +240,14 @@ class RowRenderer:
             text = looks.text
             for at_x in range(x, x + size) if text is None else ():
                 ref.x = at_x
-                self._parts.append(characters_at(ref).encode())
+                self._parts.append(_cluster_at(ref, looks))
             if text is not None:
                 self._parts.append(text * size)
             return
         for at_x in range(x, x + size):
             ref.x = at_x
             self._set(style, link_at(ref), looks.protected)
-            self._parts.append(looks.text if looks.text is not None else characters_at(ref).encode())
+            self._parts.append(looks.text if looks.text is not None else _cluster_at(ref, looks))
 
     def _set(self, style: bytes = b"", link: bytes = b"", protected: bool = False) -> None:
         if style != self._pen:
@@ -200,3 +259,23 @@ class RowRenderer:
         if protected is not self._protected:
             self._parts.append(b'\x1b[%d"q' % protected)
             self._protected = protected
+
+
+def _cluster_at(ref: Any, looks: RenderedCell) -> bytes:
+    return cluster(characters_at(ref), wide=looks.wide == lib.GHOSTTY_CELL_WIDE_WIDE)
+
+
+_COLOURS = [
+    (b"\x1b[%d;5;%dm" % (base + 8, index), b"\x1b[%bm" % palette(index, base)[1:])
+    for base in (30, 40)
+    for index in range(16)
+]
+
+
+def with_short_colours(text: bytes) -> bytes:
+    """Replace 38;5;1, which libghostty's formatter writes, by the shorter 31, which means the same."""
+    if len(text) > SHORTENED:
+        return text
+    for long, short in _COLOURS:
+        text = text.replace(long, short)
+    return text

@@ -10,8 +10,8 @@ from pyghostty import Terminal as Emulator
 from pyghostty._ffi import check, ffi, lib
 
 from runtime.journal.journal import Journal
-from runtime.screen.ghostty import extra, unfinished as unfinished_sequence
-from runtime.screen.plain_text import SHORTEST, is_plain, skippable
+from runtime.screen.ghostty import extra, handle, unfinished as unfinished_sequence
+from runtime.screen.scrolling_text import COUNTED, SHORTEST, LineCounts, cut_sequence, pen, scrolling_lines
 from runtime.screen.snapshot import end_overlong, erase_cut_characters, paint
 
 SCROLLBACK_LINES = 6000  # rows that are kept at most; libghostty drops whole pages, so it may keep up to 600 fewer
@@ -31,12 +31,13 @@ class Screen:
         self.cols = cols
         self.rows = rows
         self.fed = 0
-        self._plain_to = 0  # everything from `fed` to this offset is plain text
-        self._fancy_to = 0  # the last offset before which something is not plain text
+        self._scrolls_to = 0  # everything from `fed` to this offset only scrolls
+        self._line_counts = LineCounts()  # of what only scrolls
+        self._read_to = 0  # the last offset before which something does not only scroll, and has to be read
         self._whole_at = 0  # the last offset at which no sequence was unfinished
         self._ask_at = 0  # the offset at which this is checked again
         self._scrollback = scrollback
-        self._closed = False
+        self.closed = False
         # Bounded by bytes only: libghostty then reuses its oldest page. To keep a number of rows it returns each
         # page to the kernel and asks for a new one, which took 16 s for 100 MB of short lines instead of 2.
         self._emulator = Emulator(cols, rows, scrollback=UNLIMITED)
@@ -45,7 +46,7 @@ class Screen:
         # A shape that programs cannot select: another shape means that a program has selected one.
         default = ffi.new("int*", lib.GHOSTTY_TERMINAL_CURSOR_STYLE_BLOCK_HOLLOW)
         check(
-            lib.ghostty_terminal_set(self._emulator._t[0], lib.GHOSTTY_TERMINAL_OPT_DEFAULT_CURSOR_STYLE, default),
+            lib.ghostty_terminal_set(handle(self._emulator), lib.GHOSTTY_TERMINAL_OPT_DEFAULT_CURSOR_STYLE, default),
             "set",
         )
         self._replies = _ReplyGate(reply)
@@ -64,31 +65,59 @@ class Screen:
             self._emulator.feed(data)
             self.fed += len(data)
 
-    def may_wait(self, journal: Journal, to: int) -> bool:
-        """Return whether the output up to `to` that is not fed yet is plain text: most of it may be skipped."""
-        if self.fed < self._fancy_to or not self._is_whole():
+    def may_wait(self, journal: Journal, to: int, *, cut: bool = False) -> bool:
+        """Return whether the output up to `to` that is not fed yet only scrolls: most of it may be skipped.
+
+        Args:
+            journal: The output.
+            to: An offset in it.
+            cut: Whether a sequence that sets a style may be unfinished at `to`. It may also become a query.
+        """
+        if self.fed < self._read_to or not self._is_whole():
             return False
-        at = max(self._plain_to, self.fed, journal.start)
-        if not is_plain(journal.copy(at, to)):
-            self._fancy_to = to
+        first = max(self.fed, journal.start)
+        at = max(self._scrolls_to, first)
+        if at >= to:
+            return True
+        data = journal.copy(at, to)
+        if rest := cut_sequence(data):
+            if not cut:
+                return False
+            data = data[:-rest]
+        lines = scrolling_lines(data, journal.copy(max(at - 1, first), at))
+        if lines is None:
+            self._read_to = to
             return False
-        self._plain_to = max(self._plain_to, to)
+        if len(data) > 2 * COUNTED:  # more than is read at once
+            for end in range(COUNTED, len(data), COUNTED):
+                part = data.count(b"\n", end - COUNTED, end)
+                self._line_counts.add(at + end, part)
+                lines -= part
+        self._line_counts.add(at + len(data), lines)
+        self._scrolls_to = at + len(data)
         return True
 
     def skip(self, journal: Journal, to: int) -> None:
-        """Skip the part of the plain text up to `to` that would leave no trace. Nothing is fed."""
+        """Skip the part of the output up to `to` that would only scroll away. Nothing but the pen is fed."""
         self._forget(journal)
-        plain_to = min(to, self._plain_to)
-        if plain_to - self.fed >= SHORTEST and self._is_calm():
-            self.fed += skippable(journal.copy(self.fed, plain_to), self._scrollback + self.rows)
+        to = min(to, self._scrolls_to)
+        if to - self.fed < SHORTEST:
+            return
+        at = self._line_counts.before(self._scrollback + self.rows, self.fed, to)
+        skipped = journal.copy(self.fed, at)
+        skipped = skipped[: max(0, skipped.rfind(b"\r\n"))]  # the column of the cursor does not matter before CR LF
+        if skipped and self._is_calm():
+            if styles := pen(skipped):
+                self._emulator.feed(styles)
+            self.fed += len(skipped)
 
     def _is_whole(self) -> bool:
-        """Return whether no sequence is unfinished. A plain letter can be the last byte of a query.
+        """Return whether no sequence is unfinished. A letter can be the last byte of a query.
 
         Within a long sequence (an image) this is checked less often, because each check copies the sequence.
         """
         if self._whole_at != self.fed and self.fed >= self._ask_at:
-            left = unfinished_sequence(self._emulator._t[0])
+            left = unfinished_sequence(handle(self._emulator))
             if left == b"":
                 self._whole_at = self.fed
             else:
@@ -107,7 +136,7 @@ class Screen:
     def resize(self, cols: int, rows: int) -> None:
         self.cols, self.rows = cols, rows
         self._emulator.resize(cols, rows)
-        erase_cut_characters(self._emulator._t[0])
+        erase_cut_characters(handle(self._emulator))
         self._bound_scrollback()
 
     @property
@@ -125,23 +154,23 @@ class Screen:
         They end with the bytes of an unfinished sequence, so that the output can continue at `fed`, wherever that is
         (docs/decisions/0005).
         """
-        end_overlong(self._emulator._t[0])
+        end_overlong(handle(self._emulator))
         self._replies.muted = True  # an unfinished sequence may be cancelled and fed again
         try:
-            return paint(self._emulator._t[0], min(scrollback, self._scrollback))
+            return paint(handle(self._emulator), min(scrollback, self._scrollback))
         finally:
             self._replies.muted = False
 
     def close(self) -> None:
         """Release the emulator. It may be called again."""
-        if not self._closed:
-            self._closed = True
+        if not self.closed:
+            self.closed = True
             self._emulator.on_reply(None)  # breaks a reference cycle, which would wait for the garbage collector
             self._emulator.close()
 
     def _is_calm(self) -> bool:
-        """Return whether plain text has its usual effect: no sequence is unfinished, and the whole screen scrolls."""
-        terminal = self._emulator._t[0]
+        """Return whether text has its usual effect: no sequence is unfinished, and the whole screen scrolls."""
+        terminal = handle(self._emulator)
         return unfinished_sequence(terminal) == b"" and not extra(terminal, ("scrolling_region",))
 
     def _bound_scrollback(self) -> None:
@@ -174,4 +203,4 @@ def unfinished(data: bytes) -> int:
 
 
 def _set(emulator: Emulator, option: int, value: int) -> None:
-    check(lib.ghostty_terminal_set(emulator._t[0], option, ffi.new("size_t*", value)), "set option")
+    check(lib.ghostty_terminal_set(handle(emulator), option, ffi.new("size_t*", value)), "set option")

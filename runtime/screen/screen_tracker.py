@@ -1,6 +1,6 @@
 """Feeds the output of a terminal, with its size changes, to the emulator of its screen.
 
-It may lag behind the journal: viewers are served first, and plain text is read when the screen is needed.
+It may lag behind the journal: viewers are served first, and text that only scrolls is read when the screen is needed.
 """
 
 import weakref
@@ -55,15 +55,15 @@ class ScreenTracker:
     def keep_near(self, answered: int | None) -> None:
         """Limit how far the screen lags behind. Called after viewers have been served.
 
-        Plain text that only scrolls by is skipped. The output from `answered` on, which the answering viewer has not
+        Text that scrolls away is skipped. The output from `answered` on, which the answering viewer has not
         been sent, is not read yet: the screen answers its queries if that viewer leaves. None: no viewer answers.
         """
         end, lag = self._journal.end, min(LAG, self._journal.capacity // 4)
-        if self._screen.may_wait(self._journal, end):
+        if self._screen.may_wait(self._journal, end, cut=True):
             if end - self.fed >= self._journal.capacity // 8 * 3:  # leaves space for the output until the next call
                 if self._marks.get(max(self._mark, self._marks.first)) is None:
                     self._screen.skip(self._journal, end)
-                if end - self.fed >= lag:
+                if end - self.fed >= self._journal.capacity // 16 * 5:  # otherwise it would be skipped in small steps
                     self.follow(end)
         elif answered is None:
             self.follow(end)
@@ -73,7 +73,7 @@ class ScreenTracker:
     def answer_queries(self, to: int | None = None) -> None:
         """Answer the queries up to offset `to` (None: to the end), before another viewer becomes the one that answers.
 
-        Plain text is not read: it contains no queries.
+        Text that only scrolls is not read: it contains no queries.
         """
         to = self._journal.end if to is None else to
         if not self._screen.may_wait(self._journal, to):

@@ -6,9 +6,7 @@ the rows of the screen, the saved cursor, colours, modes, title, the cursor, the
 
 import logging
 import re
-from bisect import bisect_right
 from collections.abc import Callable
-from itertools import pairwise
 
 from pyghostty._ffi import lib
 
@@ -30,17 +28,14 @@ from runtime.screen.ghostty import (
     is_alternate,
     last_cells,
     row_cells,
-    row_flags,
     screen_cells,
     unfinished,
 )
-from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowRenderer, palette, unpack
+from runtime.screen.row_renderer import unpack, with_short_colours
+from runtime.screen.scrollback import paint_rows
 
 log = logging.getLogger(__name__)
 
-EXACT_LINES = 500  # the newest lines of the scrollback, in which the style of blanks is checked
-SMEARED = 100  # the newest of these lines that are painted one by one: 0.1 ms each
-SHORTENED = 128 << 10  # bytes; above that it would cost most of the time that painting takes
 _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
 _ALTERNATE_MODES = (1049, 1047, 47)
@@ -49,13 +44,6 @@ _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
 _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-# A background, underline, inverse, strike or overline that a blank would show, and a space under it.
-_SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
-_COLOURS = [
-    (b"\x1b[%d;5;%dm" % (base + 8, index), b"\x1b[%bm" % palette(index, base)[1:])
-    for base in (30, 40)
-    for index in range(16)
-]
 _SHAPES = {  # DECSCUSR, steady; one less blinks
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: 4,
@@ -85,8 +73,8 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
         behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
     rows = make(
         "scrollback and styles",
-        lambda: _rows(terminal, scrollback),
-        lambda: _rows(terminal, 0),
+        lambda: paint_rows(terminal, scrollback),
+        lambda: paint_rows(terminal, 0),
         lambda: plain_rows(terminal),
     )
     colours = make("colours", lambda: _colours(terminal))
@@ -164,7 +152,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
             return b"", saved
         mode = _alternate_mode(terminal)
         feed(clone, b"\x1b[?%dl" % mode)
-        cursor, rows = _cursor(clone), _rows(clone, scrollback)
+        cursor, rows = _cursor(clone), paint_rows(clone, scrollback)
         tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
         return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, _saved_cursor(clone), cursor, mode, _PLAIN), saved
 
@@ -187,100 +175,6 @@ def cursor_position(terminal: Terminal) -> bytes:
     """Place the cursor without a style, as a fallback."""
     x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
     return b"\x1b[%d;%dH%b" % (y + 1, x + 1, _PLAIN)
-
-
-def _rows(terminal: Terminal, scrollback: int) -> bytes:
-    """Paint the newest rows of the scrollback, and the screen. The cursor ends anywhere, without a style."""
-    have = get(terminal, "SCROLLBACK_ROWS", "size_t")
-    first = -min(have, scrollback)
-    painted, joined = _scrollback(terminal, first) if first else (b"", False)
-    return painted + RowRenderer(terminal).paint(0, get(terminal, "ROWS", "uint16_t") - 1, joined=joined)
-
-
-def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
-    """Paint the rows from `first` to the one above the screen. Also return whether they wrap into the screen.
-
-    libghostty's formatter makes most of it; lines that it formats wrongly are painted one by one.
-    """
-    flags = row_flags(terminal, first, 0)
-    # The first row of each line, and at the end the first row of the line that is not painted here.
-    starts = [first]
-    starts += [
-        y for y, (above, row) in enumerate(pairwise(flags), first + 1) if not (row & CONTINUES and above & WRAPS)
-    ]
-    joined = starts[-1] != 0
-    starts += [0] * joined
-    odd = _odd_rows(terminal, flags, first)
-    exact = {bisect_right(starts, y) - 1 for y in odd}
-    smeared = _smeared(terminal, starts, exact)
-    joined = joined and -1 not in odd and len(starts) - 2 not in smeared
-    exact |= smeared
-    parts: list[bytes] = []
-    done = 0
-    for line in sorted(exact):
-        parts.append(_formatted(terminal, starts[done : line + 1]))
-        parts.append(_painted(terminal, starts[line : line + 2]))
-        done = line + 1
-    parts.append(_formatted(terminal, starts[done:]))
-    painted = b"".join(parts)
-    return (painted.removesuffix(b"\r\n") if joined else painted), joined
-
-
-def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
-    """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines elsewhere.
-
-    This happens where a row wraps but has lost its last character, or wraps into a row that is no continuation.
-    """
-    wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
-    ends = zip(wrapping, map(unpack, last_cells(terminal, wrapping)), strict=True)
-    torn = [y for y, end in ends if end.blank and (end.wide == lib.GHOSTTY_CELL_WIDE_NARROW or y == -1)]
-    left = [y for y, (row, below) in enumerate(pairwise(flags), first) if row & WRAPS and not below & CONTINUES]
-    return torn + left + [y for y, row in enumerate(flags[:-1], first) if row & LINKED]
-
-
-def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
-    """Return the lines in which the formatter may have given blanks the colours of the word before them.
-
-    Only the newest lines are checked, without those that are painted exactly anyway: the formatter breaks these
-    elsewhere, so that lines cannot be counted across them.
-    """
-    found: list[int] = []
-    last = len(starts) - 1
-    edges = [max(last - EXACT_LINES, 0) - 1, *sorted(line for line in exact if line >= last - EXACT_LINES), last]
-    for before, after in pairwise(edges):
-        text = _format_lines(terminal, starts[before + 1 : after + 1])
-        lines = {before + 1 + text.count(b"\n", 0, match.start()) for match in _SMEAR.finditer(text)}
-        found += sorted(line for line in lines if line < after)
-    return set(found[-SMEARED:])
-
-
-def _formatted(terminal: Terminal, starts: list[int]) -> bytes:
-    """Return the lines that start in these rows except the last one, each with its line feed."""
-    if len(starts) < 2:
-        return b""
-    text = _format_lines(terminal, starts)
-    ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter ends at the last line that has text
-    if ends < 1:  # it has found too many lines
-        return b"".join(_painted(terminal, [*line]) for line in pairwise(starts))
-    return b"%b\x1b[0m%b" % (_with_short_colours(text), b"\r\n" * ends)
-
-
-def _painted(terminal: Terminal, line: list[int]) -> bytes:
-    """Paint one line, given its first row and the row after it, with its line feed."""
-    return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False) + b"\r\n"
-
-
-def _format_lines(terminal: Terminal, starts: list[int]) -> bytes:
-    return format_vt(terminal, rows=(starts[0], starts[-1] - 1)) if len(starts) > 1 else b""
-
-
-def _with_short_colours(text: bytes) -> bytes:
-    """Replace 38;5;1, which libghostty's formatter writes, by the shorter 31, which means the same."""
-    if len(text) > SHORTENED:
-        return text
-    for long, short in _COLOURS:
-        text = text.replace(long, short)
-    return text
 
 
 def _colours(terminal: Terminal) -> bytes:
@@ -326,7 +220,7 @@ def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
         if _is_second_half(terminal, x, y):
             x -= 1
         last = format_vt(terminal, at_cell=(x, y))
-    pen = _with_short_colours(extra(terminal, _PEN))
+    pen = with_short_colours(extra(terminal, _PEN))
     return b"\x1b[%d;%dH%b%b%b" % (y - top + 1, x + 1, _PLAIN, last, pen)
 
 

@@ -1,5 +1,6 @@
 """One command of a session, from the queue to its end: its pipes and its output."""
 
+import asyncio
 import os
 import secrets
 from collections.abc import Callable
@@ -32,6 +33,8 @@ class SessionCommand:
         folder: Path,
         context: ProcessContext,
         on_settled: Callable[["SessionCommand"], None],
+        *,
+        key: str | None = None,
     ) -> None:
         """Create a command and its pipes.
 
@@ -41,6 +44,7 @@ class SessionCommand:
             folder: A path for the command's directory, which is made here.
             context: Makes the journals of its output, and drains the pipes that background processes keep open.
             on_settled: Is called once when the command has ended or failed.
+            key: The idempotency key of the call.
 
         Raises:
             HawseError: `invalid_params`, `limit_exceeded`.
@@ -49,12 +53,15 @@ class SessionCommand:
         check(params.command, params.env or {})
         journals = context.journal(), context.journal()  # first, since this may raise `limit_exceeded`
         self.params = params
+        self.key = key
         self.silent = False  # not a client's command: it does not change `$?`
         self.instance = secrets.token_hex(8)
         self.token = secrets.token_hex(8)  # marks its messages on the status pipe
         self.folder = folder
         self.begun = False
         self.timed_out = False
+        self.cancelled = False  # it was stopped by `session.cancel`
+        self.settled = asyncio.Event()  # it has ended or failed
         self.ended = False  # the shell has ended with it
         self.exit: Exit | None = None
         self.error: HawseError | None = None  # why it was not run, instead of `exit`
@@ -160,6 +167,7 @@ class SessionCommand:
         if self.stdin is not None:
             self.stdin.close()
         remove_tree(self.folder)
+        self.settled.set()
         self.wake()
         self._on_settled(self)
 

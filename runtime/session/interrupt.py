@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from itertools import chain, repeat
 
+from runtime.posix.proc import read_proc
 from runtime.posix.process_table import Member, ProcessTable
 from runtime.posix.process_tree import STEPS, ProcessTrees, kill
 from runtime.session.command import SessionCommand
@@ -114,7 +115,6 @@ async def settle(
 
 def _children(pid: int) -> set[int]:
     try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            return {int(child) for child in file.read().split()}
+        return {int(child) for child in read_proc(f"{pid}/task/{pid}/children").split()}
     except OSError:  # the kernel has no such file: the start times must suffice
         return set()

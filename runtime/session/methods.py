@@ -12,6 +12,7 @@ import msgspec
 from hawse.api import Nothing, processes as api_processes
 from hawse.api.processes import ProcessInfo
 from hawse.api.sessions import (
+    SessionCancel,
     SessionCreate,
     SessionDelete,
     SessionExec,
@@ -25,6 +26,7 @@ from hawse.api.sessions import (
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves, typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
+from runtime.core.private_tempdir import PrivateTempDir
 from runtime.core.registry import Registry, Retention
 from runtime.core.remove_tree import remove_tree
 from runtime.posix.environment import Environment
@@ -32,7 +34,6 @@ from runtime.process.launcher import command_shell
 from runtime.process.methods import ProcessMethods
 from runtime.process.process import ProcessContext
 from runtime.session.command import SessionCommand, SessionCommandStream
-from runtime.session.private_tempdir import PrivateTempDir
 from runtime.session.session import Session, SessionLimits
 from runtime.session.shell import ShellOptions
 from runtime.session.shell_script import NAME, snapshot
@@ -77,6 +78,11 @@ class SessionMethods:
         """The number of sessions that run."""
         return self._sessions.running_count
 
+    @property
+    def busy(self) -> list[str]:
+        """The ids of sessions that run a command."""
+        return [session.id for session in self._sessions.running if session.busy]
+
     async def close(self) -> None:
         """End every session with its tree."""
         await self._sessions.close(lambda session: session.end(CLOSING_GRACE))
@@ -97,7 +103,10 @@ class SessionMethods:
                 cwd=cwd,
                 env=self._environment.build(params.env, cwd=cwd),
             )
-            session = Session(session_id, options, self._context, self._limits, self._sessions.end)
+            session = Session(
+                *(session_id, options, self._context, self._limits, self._sessions.end),
+                command_timeout=params.command_timeout,
+            )
             self._sessions.add(session)
         try:
             await session.ready()
@@ -138,7 +147,7 @@ class SessionMethods:
             message = "`since` must be 0: the command has not been run yet, so it has no output"
             raise HawseError("invalid_params", message, details={"path": "$.since"})
         session = self._sessions.get(params.id, params.instance)
-        run = self._new_run(session, params, lambda run: self._settled(run, outcome))
+        run = self._new_run(session, params, lambda run: self._settled(run, outcome), key=outcome.key)
         try:
             session.submit(run)
         except HawseError as error:
@@ -147,10 +156,15 @@ class SessionMethods:
         return run
 
     def _new_run(
-        self, session: Session, params: SessionExec, on_settled: Callable[[SessionCommand], None]
+        self,
+        session: Session,
+        params: SessionExec,
+        on_settled: Callable[[SessionCommand], None],
+        *,
+        key: str | None = None,
     ) -> SessionCommand:
         try:
-            return SessionCommand(params, session.instance, self._new_folder(), self._context, on_settled)
+            return SessionCommand(params, session.instance, self._new_folder(), self._context, on_settled, key=key)
         except OSError as error:
             raise typed(error) from None
 
@@ -171,6 +185,12 @@ class SessionMethods:
         session = self._sessions.find(run.params.id)
         if not run.begun and not run.readers and session is not None:
             session.withdraw(run)
+
+    @handles(SessionCancel)
+    async def _cancel(self, params: SessionCancel) -> Nothing:
+        session = self._sessions.get(params.id, params.instance)
+        await session.cancel(params.key, self._limits.kill_grace if params.grace is None else params.grace)
+        return Nothing()
 
     # ---- processes
 

@@ -50,6 +50,8 @@ class Session:
         context: ProcessContext,
         limits: SessionLimits,
         on_end: Callable[["Session"], None],
+        *,
+        command_timeout: float | None = None,
     ) -> None:
         """Start the shell; `ready` waits until it can be used.
 
@@ -59,6 +61,7 @@ class Session:
             context: The objects that all programs of a runtime share.
             limits: The bounds of its queue and of its times.
             on_end: Is called once, when the shell has ended.
+            command_timeout: The time limit, in seconds, of commands that have none of their own; None: no limit.
 
         Raises:
             HawseError: `spawn_failed`, `limit_exceeded`.
@@ -74,6 +77,7 @@ class Session:
         self._trees = context.trees
         self._limits = limits
         self._on_end = on_end
+        self._command_timeout = command_timeout
         self._queue: deque[SessionCommand] = deque()
         self._run: SessionCommand | None = None
         self._before: ProcessesBefore | None = None
@@ -103,16 +107,22 @@ class Session:
     def exit(self) -> Exit | None:
         return self._shell.exit
 
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs or waits."""
+        return self._run is not None or bool(self._queue)
+
     def describe(self) -> SessionInfo:
         return SessionInfo(
             id=self.id,
             instance=self.instance,
-            pid=self._shell.pid,
+            pid=self._shell.own_pid,
             shell=self.shell,
             started=self._started,
             state="running" if self.exit is None else "exited",
             running=self._run is not None,
             waiting=len(self._queue),
+            command_timeout=self._command_timeout,
             exit=self.exit,
         )
 
@@ -144,10 +154,26 @@ class Session:
         self._next()
 
     def withdraw(self, run: SessionCommand) -> None:
-        """Remove a command from the queue. One that has begun goes on."""
+        """Remove a command from the queue. One that has begun continues."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the command was withdrawn before it began", admitted="no"))
+
+    async def cancel(self, key: str | None, grace: float) -> None:
+        """End a command, but not the shell. Returns when it has ended, or at once if there is no such command.
+
+        Args:
+            key: The key of its call; None: the command that runs now.
+            grace: Seconds from TERM to KILL.
+        """
+        run = self._run
+        if run is not None and not run.silent and key in (None, run.key):
+            run.cancelled = True
+            self._begin_stop(run, grace)
+            await run.settled.wait()
+        elif key is not None:
+            for waiting in [waiting for waiting in self._queue if waiting.key == key]:
+                self.withdraw(waiting)
 
     async def end(self, grace: float) -> None:
         """End the shell and its process tree: TERM, then KILL after `grace` seconds. Returns when no process is left.
@@ -182,8 +208,9 @@ class Session:
         self._shell.send(text)
         loop = asyncio.get_running_loop()
         self._timers = [loop.call_later(self._limits.watchdog, self._check_reports)]
-        if run.params.timeout is not None:
-            self._timers.append(loop.call_later(run.params.timeout, self._time_out))
+        timeout = self._command_timeout if run.params.timeout is None else run.params.timeout
+        if timeout is not None and not run.silent:
+            self._timers.append(loop.call_later(timeout, self._time_out))
 
     async def _check(self, run: SessionCommand) -> None:
         """Look for a syntax error in the first command of the queue, which begins if there is none."""
@@ -245,7 +272,11 @@ class Session:
         for timer in self._timers:
             timer.cancel()
         if run is not None:
-            run.settle(Exit(code=TIMED_OUT, timed_out=True) if run.timed_out else result, ended=ended)
+            if run.timed_out:
+                result = Exit(code=TIMED_OUT, timed_out=True)
+            elif run.cancelled:
+                result = Exit(signal="SIGTERM")
+            run.settle(result, ended=ended)
         self._next()
 
     def _check_reports(self) -> None:
@@ -263,14 +294,18 @@ class Session:
 
     def _time_out(self) -> None:
         assert self._run is not None
-        assert self._before is not None
-        self._run.timed_out = True
-        self._held = True
-        self._tasks.start(self._stop(self._run, self._before))
+        self._run.timed_out = not self._run.cancelled
+        self._begin_stop(self._run, self._limits.kill_grace)
 
-    async def _stop(self, run: SessionCommand, before: ProcessesBefore) -> None:
+    def _begin_stop(self, run: SessionCommand, grace: float) -> None:
+        """Stop the running command, unless it is being stopped already. While a command runs, only this holds."""
+        assert self._before is not None
+        if not self._held:
+            self._held = True
+            self._tasks.start(self._stop(run, self._before, grace))
+
+    async def _stop(self, run: SessionCommand, before: ProcessesBefore, grace: float) -> None:
         token = secrets.token_hex(8)
-        grace = self._limits.kill_grace
         back = await stop(self._shell, run, before, self._trees, self._wait, grace=grace)
         if not (back and await settle(self._shell, token, lambda: token in self._reported, self._wait)):
             self._shell.signal(signal.SIGKILL)

@@ -15,6 +15,7 @@ from pathlib import Path
 from hawse.api.types import Exit
 from runtime.posix.child import adopt
 from runtime.posix.fd_streams import FdReader, FdWriter
+from runtime.posix.proc import read_link
 from runtime.posix.spawn import spawn_reading
 from runtime.session.shell_script import ShellScript, argv
 
@@ -53,7 +54,9 @@ class Shell:
             OSError: The pipes could not be made.
         """
         folder = options.folder
-        self.lines = ShellScript(options.path, str(folder / "status"))
+        self.lines = ShellScript(options.path, str(folder))
+        (folder / "show").write_text(self.lines.show())
+        (folder / "hide").write_text(self.lines.hide())
         self.exit: Exit | None = None
         self._on_message = on_message
         self._on_exit = on_exit
@@ -80,6 +83,11 @@ class Shell:
         return self._child.pid
 
     @property
+    def own_pid(self) -> int:
+        """The pid by which the shell knows itself: `$$`."""
+        return self._child.own_pid
+
+    @property
     def unread(self) -> int:
         """Bytes of its input that it has not read: 0 while it runs the last line, or is idle."""
         if self._outlet.closed:
@@ -97,7 +105,7 @@ class Shell:
             os.kill(self.pid, signal.SIGCONT)
 
     def cwd(self) -> str:
-        return os.readlink(f"/proc/{self.pid}/cwd")
+        return read_link(f"{self.pid}/cwd")
 
     def _receive(self, data: bytes) -> None:
         *lines, rest = (self._rest + data).split(b"\n")

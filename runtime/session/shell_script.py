@@ -2,13 +2,17 @@
 
 The shell is interactive, so that neither an error nor a SIGINT ends it: it drops the current line and reads the next
 one. It reads from a pipe of its own. A command is sourced from a file, so that an unclosed quote cannot swallow the
-lines that follow. An interactive shell expands PS1 and runs PROMPT_COMMAND before each line, so there are as few lines
-as possible. docs/decisions/0031.
+lines that follow. docs/decisions/0031.
 
-    \\printf 'S TOKEN' >status; \\. before    started; only now the end is sent, since dash drops input it read ahead
-    \\. command <in >out 2>err
-    \\. after
-    \\printf 'E TOKEN' $? >status            reached after any command that does not end the shell
+    \\printf 'S TOKEN' >status          started; only now the second line is sent, since dash drops input it read ahead
+    \\. show; \\. before; \\. command <in >out 2>err; code=$?; \\. hide
+
+    code=${code-$?}; \\. hide; \\. after
+    \\printf 'E TOKEN' $code >status    reached after any command that does not end the shell
+
+An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. No person reads these prompts, and they may
+take long, so `hide` makes both empty, and `show` restores them for the command. A command that ends the first line (an
+error, an interrupt) causes one prompt.
 """
 
 import re
@@ -33,10 +37,12 @@ def argv(shell: str) -> list[str]:
 class ShellScript:
     """Makes the lines for one shell. Functions and aliases of the user cannot replace the builtins in them."""
 
-    def __init__(self, shell: str, status: str) -> None:
-        self._builtin = "\\builtin " if PurePath(shell).name == "bash" else "\\command "
-        self._source = "\\builtin . " if PurePath(shell).name == "bash" else "\\. "
-        self._status = shlex.quote(status)
+    def __init__(self, shell: str, folder: str) -> None:
+        """`folder`: the directory of the pipe `status` and of the scripts `show` and `hide`."""
+        self._bash = PurePath(shell).name == "bash"
+        self._builtin = "\\builtin " if self._bash else "\\command "
+        self._source = "\\builtin . " if self._bash else "\\. "
+        self._status, self._show, self._hide = (shlex.quote(f"{folder}/{name}") for name in ("status", "show", "hide"))
 
     def first(self) -> str:
         """The first lines: no history, and a trap that ends the current command even if the user has changed SIGINT."""
@@ -61,7 +67,7 @@ class ShellScript:
         return f"\\builtin alias -p >|{file}{options}{posix}; \\builtin printf '%s\\n' '\\set -n' >>{file}; "
 
     def begin(self, token: str, folder: str, *, last: int, around: bool, stdin: bool) -> str:
-        """The lines that report the start of a command and run it.
+        """The line that reports the start of a command and runs it.
 
         Args:
             token: The token of the messages about this command.
@@ -71,19 +77,42 @@ class ShellScript:
             stdin: Whether there is a pipe `in`; otherwise stdin is /dev/null.
         """
         inside = {name: shlex.quote(f"{folder}/{name}") for name in ("before", "last", "command", "in", "out", "err")}
-        before = f"{self._source}{inside['before']} 2>{inside['err']}\n" if around else ""
+        before = f"{self._source}{inside['before']} 2>{inside['err']}; " if around else ""
         carry = f"{self._source}{inside['last']}; " if last else ""
         source = inside["in"] if stdin else "/dev/null"
-        run = f"{self._source}{inside['command']} <{source} >{inside['out']} 2>{inside['err']}\n"
+        run = f"{self._source}{inside['command']} <{source} >{inside['out']} 2>{inside['err']}"
         started = self.report("S", token).removesuffix("\n")
-        return f"{started}; {before}{carry}{run}"
+        hide = f"__hawse_code=$?; {self._source}{self._hide}"
+        return f"{started}; {self._source}{self._show}; {before}{carry}{run}; {hide}\n"
 
     def finish(self, token: str, folder: str, *, around: bool) -> str:
-        """The lines that report the exit code. They are sent when the command has started."""
-        if not around:
-            return self.report("E", token, "$?")
-        after = f"__hawse_code=$?; {self._source}{shlex.quote(f'{folder}/after')}\n"
-        return after + self.report("E", token, "${__hawse_code-0}").removesuffix("\n") + "; \\unset __hawse_code\n"
+        """The line that reports the exit code. It is sent when the command has started."""
+        hide = f"__hawse_code=${{__hawse_code-$?}}; {self._source}{self._hide}; "
+        after = f"{self._source}{shlex.quote(f'{folder}/after')}; " if around else ""
+        return hide + after + self.report("E", token, "$__hawse_code")
+
+    def show(self) -> str:
+        """A script that restores the prompts for a command."""
+        unset = f"{self._builtin}unset"
+        text = f'{unset} __hawse_code\nif \\[ "${{__hawse_ps1+x}}" ]; then PS1=$__hawse_ps1; {unset} __hawse_ps1; fi\n'
+        if self._bash:
+            text += (
+                'if \\[ "${__hawse_prompt+x}" ]; then\n'
+                'if [[ ${PROMPT_COMMAND@a} == *a* ]]; then PROMPT_COMMAND=("${__hawse_prompt[@]}")\n'
+                f"else PROMPT_COMMAND=$__hawse_prompt; fi\n{unset} __hawse_prompt\nfi\n"
+            )
+        return text
+
+    def hide(self) -> str:
+        """A script that makes the prompts empty, unless they are already."""
+        text = 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
+        if self._bash:
+            text += (
+                'if \\[ "${PROMPT_COMMAND+x}" ]; then if \\[ "${__hawse_prompt+x}" ]; then \\:; else\n'
+                '__hawse_prompt=("${PROMPT_COMMAND[@]}")\n'
+                "if [[ ${PROMPT_COMMAND@a} == *a* ]]; then PROMPT_COMMAND=(''); else PROMPT_COMMAND=; fi\nfi; fi\n"
+            )
+        return text
 
     def before(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
         """A script that sets the directory and the variables of one call, and saves the old ones."""

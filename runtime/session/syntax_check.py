@@ -29,13 +29,15 @@ _UNCLOSED: Final = b"unexpected EOF while looking for matching"
 class SyntaxCheck:
     """Checks the commands of one session. It remembers whether a command may have defined an alias."""
 
-    def __init__(self, shell: str, disk: ThreadPool) -> None:
+    def __init__(self, shell: str, disk: ThreadPool, *, timeout: float = TIMEOUT) -> None:
         """Create the check of a session.
 
         Args:
             shell: The path of the session's shell; only commands of bash are checked.
             disk: The threads that read files.
+            timeout: Seconds after which a check is given up.
         """
+        self._timeout = timeout
         self._shell = shell
         self._disk = disk
         self._bash = PurePath(shell).name == "bash"
@@ -75,7 +77,7 @@ class SyntaxCheck:
         except (HawseError, OSError):  # the session's shell then reports what is missing
             return None
         try:
-            async with asyncio.timeout(TIMEOUT):
+            async with asyncio.timeout(self._timeout):
                 await parser.ended.wait()
         except TimeoutError:
             return None

@@ -2,8 +2,8 @@
 
 from hawse.api.sessions import SessionWatchResult
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection
-from runtime.rpc.output_stream import OutputOnlyStream
 from runtime.session.session import Session
 
 

@@ -1,5 +1,8 @@
 """Terminal automation: serves `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
 
+from collections.abc import Generator
+from contextlib import ExitStack
+
 import msgspec
 
 from hawse.api.automation import (
@@ -13,9 +16,11 @@ from hawse.api.automation import (
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.wire import HawseError
+from hawse.rpc.shares import Shares
+from hawse.wire import HawseError, Principal
+from hawse.wire.messages import to_raw
 from runtime.core.output_matcher import Matcher
-from runtime.core.thread_pool import ThreadPool
+from runtime.core.output_search import SearchContext
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.rpc.handle_checks import check_running
 from runtime.screen.formats import view
@@ -26,28 +31,46 @@ from runtime.terminal.viewer import INTERRUPT
 from runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
+WAITS_LIMIT = 512  # at a time, in all terminals: each may hold 1 MiB, the memory of its pattern
+SCREEN_ATTEMPTS = 3  # to make a screen step by step; the last one is one step, for a screen that changes all the time
 HISTORY_LIMIT = 100  # commands that `terminal.history` returns by default
 
 
 class AutomationMethods:
     """The methods that read, search and write a terminal without a viewer."""
 
-    def __init__(self, terminals: TerminalMethods, search: ThreadPool) -> None:
-        """`search`: the threads that run long searches."""
+    def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
+        """`search`: where searches run, and the work on screens, which takes turns with them."""
         self._terminals = terminals
         self._search = search
+        self.waits = Shares(WAITS_LIMIT, "waits")
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
         return self._terminals.get(params.id, params.instance)
 
-    @handles(TerminalScreen)
-    def _screen(self, params: TerminalScreen) -> TerminalScreenResult:
-        terminal = self._get(params)
-        screen = terminal.current_screen()
-        shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
-        state = terminal.shell_state
-        shown |= {"title": state.title, "cwd": state.cwd, "offset": screen.fed}
-        return msgspec.convert(shown, TerminalScreenResult)
+    @handles(TerminalScreen, stops=True, caller=True)
+    async def _screen(self, params: TerminalScreen, caller: Principal) -> msgspec.Raw:
+        return await self._search.work.run(caller.id, self._show(params))
+
+    def _show(self, params: TerminalScreen) -> Generator[None, None, msgspec.Raw]:
+        """Return the screen as JSON. It yields between steps; if the screen changes meanwhile, it starts again."""
+        for attempt in range(SCREEN_ATTEMPTS):
+            screen = self._get(params).current_screen()
+            shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
+            before = screen.fed, screen.cols, screen.rows
+            try:
+                while True:
+                    next(shown)
+                    if attempt < SCREEN_ATTEMPTS - 1:
+                        yield
+                        self._get(params)  # raises if the terminal, and with it its screen, has been removed
+                        if before != (screen.fed, screen.cols, screen.rows):
+                            break
+            except StopIteration as end:
+                state = self._get(params).shell_state
+                result = end.value | {"title": state.title, "cwd": state.cwd, "offset": screen.fed}
+                return to_raw(msgspec.convert(result, TerminalScreenResult))
+        raise AssertionError("the last attempt does not yield")
 
     @serves(TerminalWait)
     def _wait(self, call: ServerCall, params: TerminalWait) -> None:
@@ -56,10 +79,13 @@ class AutomationMethods:
             raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, exit")
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
+        held = ExitStack()
+        held.enter_context(self.waits.hold(call.principal))
+        call.on_close(held.close)
         wait = TerminalWaitStream(
             terminal,
             call,
-            self._search,
+            self._search._replace(caller=call.principal.id),
             since=terminal.journal.end if params.since is None else params.since,
             matcher=Matcher(params.pattern, literal=bool(params.literal)) if params.pattern else None,
             on_screen=params.on == "screen",
@@ -98,4 +124,4 @@ class AutomationMethods:
         state = self._get(params).shell_state
         commands, more = state.commands.list(params.limit or HISTORY_LIMIT, params.before)
         described = [command.describe() for command in commands]
-        return TerminalHistoryResult(commands=described, more=more, tells=state.reports_commands)
+        return TerminalHistoryResult(commands=described, more=more, reports_commands=state.reports_commands)

@@ -1,8 +1,7 @@
 """Sends the same output to several viewers of one connection in one frame.
 
-Viewers that stand at the same offset, and to which nothing but output comes next, share a frame: it is made and copied
-once. So that they stay at the same offsets, each of them stops at multiples of STEP. One viewer alone needs none of
-this; see `runtime.terminal.viewer`.
+Viewers with the same offset whose next message is output share a frame, which is made and copied once. To keep them at
+the same offsets, each of them stops at multiples of STEP. A single viewer does not use this module.
 """
 
 from collections.abc import Iterable
@@ -13,27 +12,27 @@ from runtime.terminal.congestion_window import FLOOR, STEP
 
 
 class FanoutViewer(Protocol):
-    """What is needed of a viewer."""
+    """The attributes of a viewer that sharing needs."""
 
     @property
     def cursor(self) -> int | None: ...
 
     @property
     def in_flight(self) -> int:
-        """Bytes that it was sent and has not given back credit for."""
+        """Bytes that were sent to it and for which it has not returned credit."""
         ...
 
     @property
     def probed(self) -> bool:
-        """Whether it has waited for long enough to be sent any amount."""
+        """Whether it has waited long enough that any amount may be sent."""
         ...
 
     def room(self) -> int:
-        """How many bytes it may be sent now."""
+        """Return how many bytes may be sent to it now."""
         ...
 
     def can_share(self, other: "FanoutViewer") -> bool:
-        """Whether the next thing it will be sent is output, on the same connection and of the same size as `other`."""
+        """Return whether its next message is output, on the same connection and at the same size as for `other`."""
         ...
 
 
@@ -41,7 +40,7 @@ V = TypeVar("V", bound=FanoutViewer)
 
 
 class Share(NamedTuple, Generic[V]):
-    """How many bytes to send now, 0 for none, and the other viewers that they go to as well."""
+    """The number of bytes to send now, 0 for none, and the other viewers that get them too."""
 
     size: int
     peers: list[V]
@@ -65,7 +64,7 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
 
 
 def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
-    """The other viewers at the same offset that can be sent at least `least` bytes, with how many that are."""
+    """Return the other viewers at the same offset that can take at least `least` bytes, and how many each can take."""
     found: dict[V, int] = {}
     for other in viewers:
         if other.cursor == viewer.cursor and other is not viewer and other.can_share(viewer):

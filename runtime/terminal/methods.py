@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from hawse.api.people import ParticipantEvent, TerminalLease, TerminalPresence, ViewerProfile, WriterLease
-from hawse.api.rights import OPERATE, allows
+from hawse.api.rights import VIEW, WRITE, allows
 from hawse.api.spec import Nothing
 from hawse.api.terminals import (
     RecordOptions,
@@ -26,7 +26,7 @@ from hawse.api.terminals import (
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 from runtime.core.registry import Registry, Retention
 from runtime.journal.journal import JournalPool
 from runtime.posix.environment import Environment
@@ -124,7 +124,7 @@ class TerminalMethods:
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
         # A viewer may watch, but nothing that it asks for may slow the program down.
-        watches_only = not allows(call.principal.rights, OPERATE)
+        watches_only = not allows(call.principal.rights, WRITE, terminal.id)
         options = ViewerOptions(
             since=params.since,
             input_id=params.input,
@@ -163,9 +163,10 @@ class TerminalMethods:
         assert terminal.exit is not None
         return TerminalKillResult(exit=terminal.exit)
 
-    @handles(TerminalList)
-    def _list(self, params: TerminalList) -> TerminalListResult:
-        return TerminalListResult(terminals=[terminal.describe() for terminal in self.registry])
+    @handles(TerminalList, caller=True)
+    def _list(self, params: TerminalList, caller: Principal) -> TerminalListResult:
+        visible = [terminal for terminal in self.registry if allows(caller.rights, VIEW, terminal.id)]
+        return TerminalListResult(terminals=[terminal.describe() for terminal in visible])
 
     @handles(TerminalGet)
     def _get(self, params: TerminalGet) -> TerminalInfo:

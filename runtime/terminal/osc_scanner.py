@@ -1,12 +1,12 @@
-"""Finds operating system commands (OSC, ECMA-48 8.3.89) in output as it comes, wherever it is cut. Knows nothing else.
+"""Finds operating system commands (OSC, ECMA-48 8.3.89) in output that arrives in pieces of any size.
 
-Cheap where there is none: one search for ESC ] per piece of output.
+A piece of output without a command costs one search for ESC ].
 """
 
 import re
 from typing import NamedTuple
 
-LIMIT = 8 << 10  # bytes of a payload; a longer one (an image, the clipboard) is nothing that we look at
+LIMIT = 8 << 10  # bytes of a payload; longer ones (an image, the clipboard) are ignored
 
 _INTRODUCER = b"\x1b]"
 # BEL and ST (ESC \) end one. CAN, SUB and any other ESC cancel it (DEC STD 070).
@@ -22,15 +22,20 @@ class Osc(NamedTuple):
 
 
 class OscScanner:
-    """`feed` it everything; `offset` is where the next byte belongs."""
+    """`feed` takes all output; `offset` is that of the next byte."""
 
     def __init__(self, offset: int = 0) -> None:
         self.offset = offset
         self._carry = b""  # of an unfinished command, up to its introducer and LIMIT bytes
-        self._overlong = False  # within a command of which we keep nothing
+        self._overlong = False  # within a command that is too long to keep
+
+    @property
+    def held(self) -> int:
+        """The number of bytes that are kept until the next `feed`."""
+        return len(self._carry)
 
     def feed(self, data: bytes) -> list[Osc]:
-        """The commands that end in `data`, in order."""
+        """Return the commands that end in `data`, in order."""
         base = self.offset - len(self._carry)
         self.offset += len(data)
         if self._carry:
@@ -53,7 +58,7 @@ class OscScanner:
         return found
 
     def _skip(self, data: bytes) -> int:
-        """Where the next command begins after the end of the overlong one, -1 if there is none yet."""
+        """Return where the next command begins after the end of the overlong one, or -1 if that has not ended."""
         end = _END.search(data)
         if end is None:
             return -1
@@ -62,12 +67,12 @@ class OscScanner:
 
 
 def _find(data: bytes) -> int:
-    """The first introducer. To look for one byte is twenty times as fast as for two, and mostly one is not there."""
+    """Return the index of the first introducer. Searching for one byte is 20 times as fast as for two."""
     return data.find(_INTRODUCER) if b"\x1b" in data and b"]" in data else -1
 
 
 def _terminated(data: bytes, stop: int) -> int | None:
-    """The index after a terminator at `stop`, None if what stands there cancels."""
+    """Return the index after a terminator at `stop`, or None if the byte at `stop` cancels the command."""
     if data[stop] == 0x07:
         return stop + 1
     return stop + 2 if data[stop : stop + 2] == b"\x1b\\" else None

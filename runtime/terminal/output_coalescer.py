@@ -15,7 +15,7 @@ INTERVAL = 0.002  # seconds between two other notifications
 
 
 class OutputCoalescer:
-    """Of one journal. `notify` is called for each group of appends; the last one has to be followed by `flush`."""
+    """Calls `notify` for each group of appends to one journal. After the last append, `flush` has to be called."""
 
     def __init__(self, journal: Journal, notify: Callable[[], None]) -> None:
         self._journal = journal

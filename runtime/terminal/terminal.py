@@ -30,7 +30,7 @@ from runtime.terminal.stats import SILENT, TerminalStats
 from runtime.terminal.viewer import Viewer
 from runtime.terminal.viewer_group import ViewerGroup
 
-REPLAY_LIMIT = 256 << 10  # a new viewer gets up to this many bytes as they were; beyond, a snapshot is less work
+REPLAY_LIMIT = 256 << 10  # bytes that a new viewer gets as output; beyond it, a snapshot is less work
 LAST_OUTPUT = 1 << 20  # bytes read after the program's end; the kernel holds less
 
 InputListener = Callable[[bytes | memoryview], None]
@@ -41,7 +41,7 @@ class Subscriber(JournalReader, Protocol):
 
     @property
     def follows(self) -> bool:
-        """Whether it never sets the pace: what it has read makes room for no more output."""
+        """Whether it never sets the pace: its progress does not allow more output."""
         ...
 
     def wake(self) -> None:
@@ -125,7 +125,7 @@ class Terminal:
 
     @property
     def tree_mark(self) -> str:
-        """What everything that descends from it has in its environment."""
+        """The environment entry of all processes that descend from the program."""
         return f"{PROCESS_MARK}={self.instance}"
 
     @property
@@ -137,6 +137,11 @@ class Terminal:
         return self.sizes.size
 
     @property
+    def hung_up(self) -> bool:
+        """Whether no process has the PTY open any more. The program may still run."""
+        return self._reader.ended
+
+    @property
     def input_pending(self) -> int:
         return self._writer.pending
 
@@ -145,7 +150,7 @@ class Terminal:
         return TerminalInfo(
             id=self.id,
             instance=self.instance,
-            pid=self.pid,
+            pid=self._child.own_pid,
             cols=cols,
             rows=rows,
             argv=self.argv,
@@ -171,7 +176,7 @@ class Terminal:
         self._writer.write(data, on_written)
 
     def resize(self, cols: int, rows: int) -> None:
-        if self._reader.ended or (cols, rows) == self.size:
+        if self.hung_up or (cols, rows) == self.size:
             return
         self.sizes.add(SizeMark(self.journal.end, cols, rows))
         set_size(self._fd, cols, rows)
@@ -181,8 +186,8 @@ class Terminal:
         """Send to the foreground process group (what Ctrl-C reaches)."""
         if signum == signal.SIGINT:
             self.viewers.skip_backlog()
-        group = 0 if self._reader.ended else os.tcgetpgrp(self._fd)
-        # The kernel returns 0 for a terminal without a foreground group; killpg would take that for our own group.
+        group = 0 if self.hung_up else os.tcgetpgrp(self._fd)
+        # The kernel returns 0 for a terminal without a foreground group; for killpg, 0 is the runtime's own group.
         self._child.signal_group(signum, group or None)
 
     # ---- subscribers
@@ -211,15 +216,15 @@ class Terminal:
         return len(self._subscribers)
 
     def moved(self) -> None:
-        """The cursor of a subscriber has advanced."""
+        """Note that the cursor of a subscriber has advanced."""
         self.backpressure.advanced()
 
     def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
-        """The screen as it is, with so many rows above it, and the place in the output from which it goes on."""
+        """Return a snapshot of the screen and of up to `scrollback` rows above it, with its offset in the output."""
         return self._tracker.snapshot(scrollback)
 
     def current_screen(self) -> Screen:
-        """The screen, brought up to all the output there is."""
+        """Return the screen after all output has been fed to it."""
         return self._tracker.current()
 
     def retire(self) -> None:

@@ -137,7 +137,7 @@ class Viewer:
         if self._prober is not None:
             self._prober.cancel()
         self._terminal.snapshots.drop(self)
-        self._terminal.viewers.remove(self)
+        self._terminal.viewers.remove(self, link_lost=self._call.link_lost)
         self._terminal.unsubscribe(self)
 
     def wake(self) -> None:

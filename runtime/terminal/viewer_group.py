@@ -12,7 +12,7 @@ from runtime.screen.screen_tracker import ScreenTracker
 
 
 class AttachedViewer(Protocol):
-    """What the group needs of a viewer."""
+    """The attributes of a viewer that the group needs."""
 
     participant: ViewerPresence
 
@@ -65,10 +65,13 @@ class ViewerGroup(Generic[V]):
         self._viewers[viewer] = None
         self._elect()
 
-    def remove(self, viewer: V) -> None:
-        """Remove `viewer` and end its connection to the participant it belongs to. Does nothing the second time."""
+    def remove(self, viewer: V, *, link_lost: bool = False) -> None:
+        """Remove `viewer` and end its connection to the participant it belongs to. Does nothing the second time.
+
+        `link_lost`: whether it has lost its link, after which its participant stays for longer.
+        """
         self._viewers.pop(viewer, None)
-        self._participants.leave(viewer.participant, viewer)
+        self._participants.leave(viewer.participant, viewer, link_lost=link_lost)
         if viewer is self.answerer and viewer.cursor is not None:
             self._tracker.answer_queries(viewer.cursor)  # it has answered the queries up to there
         self._elect()

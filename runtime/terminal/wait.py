@@ -1,28 +1,90 @@
 """Serves one `terminal.wait`: until a match, silence, the end of a command or of the program, or a timeout.
 
 A wait is a lossless cursor on the journal, like a lossless viewer: the program is slowed down so that no output is
-missed. It does a bounded amount of work at a time, and runs long searches in a thread.
+missed.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from hawse.api.automation import CommandInfo, OutputMatch, TerminalWaitOpened, TerminalWaitResult
-from hawse.api.types import Exit
+from hawse.api.automation import CommandInfo, TerminalWaitOpened, TerminalWaitResult
+from hawse.api.types import Exit, OutputMatch
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection
 from runtime.core.output_matcher import Matcher, MatchSpan
-from runtime.core.thread_pool import ThreadPool
-from runtime.rpc.output_stream import OutputOnlyStream
+from runtime.core.output_search import OutputSearch, SearchContext
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
 
 WaitEvent = Literal["pattern", "silence", "command", "exit", "timeout"]
 
-STEP = 32 << 10  # bytes of output searched in one step: up to 15 ms if they consist of escape sequences
-LONG = 1_000_000  # units of `Matcher.work`, about 5 ms: a search that may take longer runs in a thread
+
+class TerminalCursor:
+    """The position of a wait in the output of a terminal."""
+
+    def __init__(self, terminal: "Terminal", since: int) -> None:
+        self.offset = max(since, terminal.journal.start)  # of the next byte
+        self.start = self.offset  # the first byte after which all output was taken
+        self._terminal = terminal
+
+    @property
+    def at_end(self) -> bool:
+        return self.offset == self._terminal.journal.end
+
+    def lost(self) -> bool:
+        """Skip bytes that are no longer kept: a wait that makes no step for 30 s no longer slows the program down."""
+        lost = self.offset < self._terminal.journal.start
+        if lost:
+            self.start = self.offset = self._terminal.journal.start
+        return lost
+
+    def look(self, size: int) -> memoryview:
+        return self._terminal.journal.read(self.offset, size)
+
+    def take(self, size: int) -> None:
+        self._move(self.offset + size)
+
+    def take_all(self) -> None:
+        """Advance to the end of the output."""
+        self._move(self._terminal.journal.end)
+
+    def _move(self, offset: int) -> None:
+        if offset != self.offset:
+            self.offset = offset
+            self._terminal.moved()
+
+
+class ScreenSearch(OutputSearch):
+    """Searches the visible screen as it is now, and again after each change."""
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        cursor: TerminalCursor,
+        matcher: Matcher,
+        context: SearchContext,
+        *,
+        found: Callable[[MatchSpan], object],
+        searched: Callable[[], object],
+    ) -> None:
+        """Create a search, which begins with the first `wake`. For the other arguments see `OutputSearch`.
+
+        Args:
+            terminal: The terminal whose screen is searched.
+            cursor: Is moved to the end of the output before each search.
+        """
+        super().__init__(cursor, matcher, context, found=found, searched=searched)
+        self._terminal = terminal
+        self._output = cursor
+
+    def search_next(self) -> None:
+        self._output.take_all()
+        screen = self._terminal.current_screen()
+        text, offset = screen.text(), screen.fed
+        self.run(lambda: self.matcher.search_in(text, offset), self.matcher.work(len(text)))
 
 
 class TerminalWaitStream(OutputOnlyStream):
@@ -35,7 +97,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self,
         terminal: "Terminal",
         call: ServerCall,
-        threads: ThreadPool,
+        context: SearchContext,
         *,
         since: int,
         matcher: Matcher | None,
@@ -49,7 +111,7 @@ class TerminalWaitStream(OutputOnlyStream):
         Args:
             terminal: The terminal whose output is awaited.
             call: The call to answer.
-            threads: The threads that run long searches.
+            context: Where the search runs.
             since: The offset at which the search starts.
             matcher: What to search for; None: no pattern.
             on_screen: Whether to search the visible screen instead of the output.
@@ -57,16 +119,13 @@ class TerminalWaitStream(OutputOnlyStream):
             command: Whether the end of a command ends it.
             timeout: Seconds after which it ends in any case.
         """
-        self.cursor: int | None = max(since, terminal.journal.start)
-        self._from = self.cursor  # later than `since` if the journal has dropped that output
-        self._terminal = terminal
         super().__init__(call)
-        self._threads = threads
-        self._matcher = matcher
-        self._on_screen = on_screen
+        self._terminal = terminal
+        self._cursor = TerminalCursor(terminal, since)
+        self._search = None if matcher is None else self._make_search(matcher, context, on_screen=on_screen)
         self._silence = silence
         self._command = command
-        self._opened = self._closed = self._busy = False
+        self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
         self._output_end = terminal.journal.end  # the end of the output at `_output_at`
         self._output_at = self._loop.time()  # when the latest output was noticed: silence counts from here
@@ -74,12 +133,17 @@ class TerminalWaitStream(OutputOnlyStream):
         if silence is not None:
             self._timers.append(self._loop.call_later(silence, self._check_silence))
 
+    @property
+    def cursor(self) -> int | None:
+        """The offset of the next byte to search, for the terminal's backpressure."""
+        return self._cursor.offset
+
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if not self._opened and connection.window(ch) > 0:
             self._opened = True
-            connection.send_event(ch, "opened", TerminalWaitOpened(start=self._from))
+            connection.send_event(ch, "opened", TerminalWaitOpened(start=self._cursor.start))
         return False
 
     def detach(self) -> None:
@@ -87,6 +151,8 @@ class TerminalWaitStream(OutputOnlyStream):
         self._closed = True
         for timer in self._timers:
             timer.cancel()
+        if self._search is not None:
+            self._search.close()
         self._terminal.unsubscribe(self)
 
     # ---- watching
@@ -96,80 +162,42 @@ class TerminalWaitStream(OutputOnlyStream):
         if self._terminal.journal.end != self._output_end:
             self._output_end = self._terminal.journal.end
             self._output_at = self._loop.time()
-        if not self._busy and not self._closed:
-            self._step()
-
-    def _step(self) -> None:
-        """Search the next output, then check the other conditions up to there."""
-        self._busy = False
         if self._closed:
             return
-        matcher = self._matcher
-        if matcher is None:
-            self._go_to(self._terminal.journal.end)
-        elif self._on_screen:
-            self._go_to(self._terminal.journal.end)
-            screen = self._terminal.current_screen()
-            text, at = screen.text(), screen.fed
-            self._search(lambda: matcher.search_in(text, at), matcher.work(len(text)))
-            return
-        elif self._take(matcher):
-            self._search(matcher.search, matcher.work(matcher.size))
-            return
-        self._settle()
-
-    def _take(self, matcher: Matcher) -> bool:
-        """Feed the next output to the matcher; return whether there is new text to search."""
-        journal = self._terminal.journal
-        assert self.cursor is not None
-        if self.cursor < journal.start:  # only if no step was made for 30 s: then the program is no longer slowed down
-            self._from = self.cursor = journal.start
-            matcher.restart()
-        data = bytes(journal.read(self.cursor, STEP))
-        has_text = bool(data) and matcher.feed(self.cursor, data)
-        self._go_to(self.cursor + len(data))
-        return has_text
-
-    def _go_to(self, offset: int) -> None:
-        if self.cursor != offset:
-            self.cursor = offset
-            self._terminal.moved()
-
-    def _search(self, search: Callable[[], MatchSpan | None], work: int) -> None:
-        if work <= LONG:
-            self._searched(search())
+        if self._search is not None:
+            self._search.wake()
         else:
-            self._busy = True
-            self._threads.submit(search).add_done_callback(self._search_done)
+            self._cursor.take_all()
+            self._check_end()
 
-    def _search_done(self, future: "asyncio.Future[MatchSpan | None]") -> None:
-        self._busy = False
-        if not self._closed and not future.cancelled():
-            self._searched(future.result())
+    def _make_search(self, matcher: Matcher, context: SearchContext, *, on_screen: bool) -> OutputSearch:
+        if on_screen:
+            return ScreenSearch(
+                self._terminal, self._cursor, matcher, context, found=self._found, searched=self._check_end
+            )
+        return OutputSearch(self._cursor, matcher, context, found=self._found, searched=self._check_end)
 
-    def _searched(self, found: MatchSpan | None) -> None:
-        if found is not None:
-            self._finish("pattern", offset=found.end, match=OutputMatch(**found._asdict()))
-        else:
-            self._settle()
+    def _found(self, match: MatchSpan) -> None:
+        self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
-    def _settle(self) -> None:
-        """Check the other conditions up to the cursor, where the pattern has no match; otherwise continue."""
+    def _check_end(self) -> None:
+        """Check the ends of commands up to the cursor, where the pattern has no match, and the end of the program."""
         terminal = self._terminal
-        command = terminal.shell_state.commands.ended_after(self._from) if self._command else None
-        if command is not None and (command.after or 0) <= (self.cursor or 0):
+        command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
+        if command is not None and (command.after or 0) <= self._cursor.offset:
             self._finish("command", offset=command.after, command=command.describe())
-        elif self.cursor != terminal.journal.end:
-            self._busy = True
-            self._loop.call_soon(self._step)
-        elif terminal.exit is not None:
+        elif terminal.exit is not None and self._all_searched:
             self._finish("exit", exit=terminal.exit)
+
+    @property
+    def _all_searched(self) -> bool:
+        return self._cursor.at_end if self._search is None else self._search.at_end
 
     def _check_silence(self) -> None:
         """End the wait after `silence` seconds without output. Delayed or unsearched output is not silence."""
         assert self._silence is not None
         now = self._loop.time()
-        if self._terminal.backpressure.paused or self.cursor != self._terminal.journal.end:
+        if self._terminal.backpressure.paused or not self._all_searched:
             self._output_at = now
         remaining = self._output_at + self._silence - now
         if remaining > 0:
@@ -190,7 +218,8 @@ class TerminalWaitStream(OutputOnlyStream):
     ) -> None:
         """Send the result. `offset`: where the event is in the output; None: at the cursor."""
         self._closed = True
-        offset = (self.cursor or 0) if offset is None else offset
+        start = self._cursor.start
+        offset = self._cursor.offset if offset is None else offset
         self._call.result(
-            TerminalWaitResult(start=self._from, event=event, offset=offset, match=match, command=command, exit=exit)
+            TerminalWaitResult(start=start, event=event, offset=offset, match=match, command=command, exit=exit)
         )

@@ -1,4 +1,4 @@
 """Changes in directories: `watch.*`, from inotify to a numbered log that clients resume from.
 
-It knows no file methods.
+It does not use the file methods.
 """

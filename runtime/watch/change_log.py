@@ -1,4 +1,4 @@
-"""What has changed, with a number for each change: one log, and any number of readers with a number of their own."""
+"""The log of changes, numbered from 1. Each reader has a cursor: the number of the last change it has read."""
 
 from collections import deque
 from itertools import islice
@@ -9,7 +9,7 @@ from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 KEPT = 10_000  # changes
 KEPT_BYTES = 4 << 20  # of their paths together
 PART = 1000  # changes in one event
-PART_BYTES = 256 << 10  # of their paths: as JSON they have to fit into a control message
+PART_BYTES = 256 << 10  # characters of their paths: as JSON they have to fit into a control message
 
 
 class ChangeLogEntry(NamedTuple):
@@ -30,7 +30,7 @@ class ChangeLog:
 
     @property
     def start(self) -> int:
-        """The lowest cursor from which nothing is missing."""
+        """The lowest cursor after which no change is missing."""
         return self.end - len(self._changes)
 
     def add(self, changes: list[WatchedChange]) -> None:
@@ -49,13 +49,13 @@ class ChangeLog:
         self._size = 0
 
     def missing(self, cursor: int) -> RescanReason | None:
-        """Return why the changes after `cursor` are unknown; None if they are all here."""
+        """Return why the changes after `cursor` are unknown; None if the log has all of them."""
         if cursor >= self.start:
             return None
         return "overflow" if cursor < self._overflow else "behind"
 
     def read(self, cursor: int) -> ChangeLogEntry:
-        """Return the changes after `cursor`, at most one event's. None of them may be missing."""
+        """Return the changes after `cursor`, as many as fit into one event. No change after it may be missing."""
         merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):
@@ -74,8 +74,8 @@ def merge(known: dict[str, WatchedChange], change: WatchedChange) -> None:
     known[change.path] = WatchedChange(kind, change.path, change.directory)
 
 
-# What two changes of one path are together, where that is not the second. What was added and is deleted again may
-# have replaced something, so it is deleted.
+# The sum of two changes of one path, if it is not the second change. An entry that was added and deleted again may
+# have replaced another one, so the sum is `deleted`.
 _SUM: dict[tuple[ChangeType, ChangeType], ChangeType] = {
     ("added", "modified"): "added",
     ("modified", "added"): "modified",

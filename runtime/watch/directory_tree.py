@@ -36,15 +36,15 @@ _PASSING = (
     errno.ENOTDIR,
     errno.EACCES,
     errno.ELOOP,
-)  # a directory that was deleted meanwhile, or that we may not read
+)  # a directory that was deleted, or that the runtime may not read
 
 
 class OverflowedError(Exception):
-    """Too much at a time: events are lost, and directories may have been made that we do not watch."""
+    """The kernel's queue overflowed: events are lost, and there may be directories that are not watched."""
 
 
 class Directories:
-    """The watched ones: by the kernel's descriptor, by path, and each with those in it."""
+    """The watched directories: by the kernel's descriptor, by path, and with their subdirectories."""
 
     def __init__(self) -> None:
         self._paths: dict[int, bytes] = {}
@@ -58,7 +58,7 @@ class Directories:
         return self._paths.get(wd)
 
     def add(self, path: bytes, wd: int) -> None:
-        """The same directory elsewhere has the same `wd`: it was moved."""
+        """Add a directory. If its `wd` is known, the directory was moved."""
         self.remove(wd)
         self._paths[wd] = path
         self._wds[path] = wd
@@ -88,7 +88,7 @@ class Directories:
 
 
 class DirectoryTree:
-    """Links are not followed: what they lead to has a place of its own."""
+    """The watched directories below one root. Symlinks are not followed."""
 
     def __init__(self, root: str, filter: Filter, *, recursive: bool, limit: int = DIRECTORIES_LIMIT) -> None:
         """Create a tree that watches nothing yet.
@@ -123,7 +123,7 @@ class DirectoryTree:
         return len(self._directories)
 
     def open(self) -> None:
-        """Watch everything there is. When this returns the watch is live.
+        """Watch all directories. When this returns, every later change is reported.
 
         Raises `OSError` for the root, `not_directory`, and `limit_exceeded`.
         """
@@ -146,7 +146,7 @@ class DirectoryTree:
         self.open()
 
     def take(self) -> list[WatchedChange]:
-        """What has happened, in order. Raises `OverflowedError` and `limit_exceeded`."""
+        """Return the changes since the last call, in order. Raises `OverflowedError` and `limit_exceeded`."""
         changes: list[WatchedChange] = []
         taken = 0
         while taken < TAKEN_LIMIT and (events := self._inotify.read()):
@@ -187,9 +187,9 @@ class DirectoryTree:
             yield from self._change("modified", path, is_directory)
 
     def _descend(self, directory: bytes, *, report: bool = True) -> Iterator[WatchedChange]:
-        """Watch what is below; of a new directory, what it holds is new as well.
+        """Watch the directories below. The entries of a new directory are reported as new as well.
 
-        A directory is watched before it is read, so that an entry made meanwhile is seen by the one or the other.
+        A directory is watched before it is read, so that an entry that is made meanwhile is noticed in either way.
         """
         waiting = [directory]
         while waiting:
@@ -234,7 +234,7 @@ def _entries(directory: bytes) -> list[tuple[bytes, bool]]:
     try:
         with os.scandir(directory) as entries:
             return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError:  # deleted meanwhile, or not readable
+    except OSError:  # deleted, or not readable
         return []
 
 

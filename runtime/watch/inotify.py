@@ -1,4 +1,4 @@
-"""inotify(7), as far as watching directories needs it: names are bytes, and nothing that is lost is lost silently.
+"""The part of inotify(7) that is needed to watch directories: names are bytes, and lost events are reported.
 
 Why not a library: docs/decisions/0035-inotify-without-a-library.md.
 """
@@ -22,7 +22,7 @@ OVERFLOW: Final = 0x4000
 IGNORED: Final = 0x8000
 ONLY_DIRECTORIES: Final = 0x0100_0000
 NO_FOLLOW: Final = 0x0200_0000
-NOT_UNLINKED: Final = 0x0400_0000  # nothing of a file that has no name any more
+NOT_UNLINKED: Final = 0x0400_0000  # no events of files that were deleted and are still open
 IS_DIRECTORY: Final = 0x4000_0000
 
 READ_SIZE = 64 << 10  # bytes; an event has at most 272
@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class InotifyEvent(NamedTuple):
-    """What happened to `name` in the directory of descriptor `wd`, or to that directory itself if there is no name."""
+    """An event of the entry `name` in the directory of descriptor `wd`, or of that directory if `name` is empty."""
 
     wd: int
     mask: int
@@ -50,11 +50,11 @@ class Inotify:
         return _checked(_libc.inotify_add_watch(self.fd, path, ctypes.c_uint32(mask)))
 
     def remove(self, wd: int) -> None:
-        """Watch it no longer. One that went by itself is no error."""
+        """End the watch of a directory. Nothing happens if the kernel has already removed it."""
         _libc.inotify_rm_watch(self.fd, wd)
 
     def read(self) -> list[InotifyEvent]:
-        """What has come, at most READ_SIZE bytes of it; nothing if nothing has."""
+        """Return the queued events, at most READ_SIZE bytes of them; an empty list if there are none."""
         try:
             data = os.read(self.fd, READ_SIZE)
         except BlockingIOError:

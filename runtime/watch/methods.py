@@ -48,7 +48,7 @@ class LogPosition(NamedTuple):
 
 
 class WatchRecord:
-    """A watch as the registry holds it: one that has no readers counts as ended."""
+    """A watch in the registry. A watch without readers counts as ended."""
 
     def __init__(self, watch: DirectoryWatch, target: str, number: int) -> None:
         self.id = target  # the fingerprint of what is watched
@@ -58,7 +58,7 @@ class WatchRecord:
 
 
 class WatchMethods:
-    """The watches by what they watch: equal requests share one watch."""
+    """The watches by their targets: calls with equal parameters share one watch."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class WatchMethods:
     # ---- the watches
 
     def _obtain(self, params: WatchTarget, since: str | None) -> tuple[WatchRecord, LogPosition]:
-        """The watch of what `params` describe, an existing or a new one, and the position of `since` in its log.
+        """Return the watch for `params`, an existing or a new one, and the position of `since` in its log.
 
         Raises:
             HawseError: `invalid_params` for a version of another watch, `limit_exceeded` if all watches have readers.
@@ -157,7 +157,7 @@ class WatchMethods:
         return record
 
     def _position(self, record: WatchRecord | None, target: str, since: str | None) -> LogPosition:
-        """The position of version `since`. Raises `invalid_params` if it isn't a version of this watch."""
+        """Return the position of version `since`. Raises `invalid_params` if it isn't a version of this watch."""
         end = 0 if record is None else record.watch.log.end
         if since is None:
             return LogPosition(end)

@@ -7,17 +7,17 @@ from typing import Any
 from hawse.api.watches import RescanReason, WatchedChange, WatchedChanges, WatchRescan, WatchStarted, WatchStartResult
 from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection, HawseError
 from runtime.core.thread_pool import ThreadPool
-from runtime.rpc.output_stream import OutputOnlyStream
 from runtime.watch.change_log import KEPT, ChangeLog, merge
 from runtime.watch.directory_tree import DirectoryTree, OverflowedError
 
-COALESCE = 0.05  # seconds that changes wait for others of the same path
+COALESCE = 0.05  # seconds that changes wait to be merged with later ones of the same path
 
 
 class DirectoryWatch:
-    """Watches one directory for all streams that asked for the same. Its `run` has to be started as a task, once."""
+    """Watches one directory for all streams with the same parameters. Its `run` has to be started as a task, once."""
 
     def __init__(self, id: str, path: str, tree: DirectoryTree, disk: ThreadPool, version: str) -> None:
         """`path`: as it is sent. `version`: the prefix of all versions of this watch."""

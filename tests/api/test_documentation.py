@@ -57,7 +57,7 @@ def test_paragraphs_are_one_line_each_and_do_not_hold_the_sections() -> None:
     assert documentation(Plain).text == "Nothing more: not even a section."
 
 
-def test_the_fields_of_base_classes_are_documented_unless_the_struct_says_more() -> None:
+def test_the_fields_of_base_classes_are_documented_unless_the_struct_documents_them() -> None:
     assert documentation(Example).fields == {
         "path": "The file.",
         "root": "A directory that nothing leaves.",

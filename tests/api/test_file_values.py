@@ -18,7 +18,7 @@ def test_an_unknown_type_of_file_is_an_error() -> None:
         msgspec.convert({"path": "x", "type": "door", "size": 0, "mode": 0, "mtime": 0.0}, FileStatResult)
 
 
-def test_each_match_has_a_list_of_spans_of_its_own() -> None:
+def test_each_match_has_its_own_list_of_spans() -> None:
     assert SearchMatch(path="a").spans is not SearchMatch(path="b").spans
 
 

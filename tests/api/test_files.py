@@ -1,15 +1,15 @@
 """The `file.*` methods: each requires the right `operate` and takes a root."""
 
 from hawse.api import METHODS, files
-from hawse.api.rights import OPERATE
+from hawse.api.rights import WRITE
 
 OURS = {name: spec for name, spec in METHODS.items() if name.startswith("file.")}
 
 
-def test_every_method_takes_a_path_and_a_root_and_requires_operate() -> None:
+def test_every_method_takes_a_path_and_a_root_and_requires_write() -> None:
     for name, spec in OURS.items():
         assert issubclass(spec.params, files.FileTarget) or name == "file.cancel"  # that names an upload by its key
-        assert spec.requires == OPERATE
+        assert spec.requires == WRITE
 
 
 def test_methods_with_byte_streams_declare_them() -> None:

@@ -20,6 +20,6 @@ def test_viewer_profiles_out_of_bounds_are_refused(wrong: dict[str, str]) -> Non
 
 
 def test_events_are_decoded_completely() -> None:
-    told = msgspec.convert({"viewer": PERSON | {"at": {"x": 3, "y": 4}}}, ParticipantEvent)
-    assert msgspec.to_builtins(told) == {"viewer": PERSON | {"at": {"x": 3, "y": 4}}}
+    event = msgspec.convert({"viewer": PERSON | {"at": {"x": 3, "y": 4}}}, ParticipantEvent)
+    assert msgspec.to_builtins(event) == {"viewer": PERSON | {"at": {"x": 3, "y": 4}}}
     assert msgspec.convert(LEASE | {"applied": 5}, WriterLeaseEvent).applied == 5

@@ -3,8 +3,23 @@
 import pytest
 
 from hawse.api import GATEWAY, METHODS
-from hawse.api.rights import ALL, OPERATE, PREVIEW, VIEW, allows, check
-from hawse.wire import HawseError
+from hawse.api.rights import (
+    ALL,
+    CONTROL,
+    OPERATE,
+    PREVIEW,
+    ROLES,
+    VIEW,
+    WRITE,
+    allows,
+    allows_somewhere,
+    check,
+    check_somewhere,
+    limited,
+    role_of,
+)
+from hawse.api.spec import SELECTED
+from hawse.wire import HawseError, Principal
 from tests.support.principals import VIEWER
 
 VIEWING = {
@@ -12,7 +27,9 @@ VIEWING = {
     "recording.list",
     "recording.read",
     "recording.watch",
+    "sandbox.get",
     "sandbox.list",
+    "sandbox.watch",
     "terminal.attach",
     "terminal.get",
     "terminal.history",
@@ -21,29 +38,90 @@ VIEWING = {
     "terminal.screen",
     "terminal.wait",
 }
+WRITING = {"terminal.lease", "terminal.resize", "terminal.send", "terminal.signal"}
+AT_A_TERMINAL = {"terminal.attach", "terminal.get", "terminal.history", "terminal.presence", "terminal.screen"} | {
+    "terminal.wait",
+    *WRITING,
+}
+LISTS = {"recording.get", "recording.list", "recording.read", "recording.watch", "terminal.list"}
 
 
 def test_each_method_requires_the_right_that_was_decided() -> None:
     required = {name: spec.requires for name, spec in (METHODS | GATEWAY).items()}
-    assert {name for name, right in required.items() if right == VIEW} == VIEWING
+    files = {name for name in required if name.partition(".")[0] in ("file", "watch")}
+    assert {name for name, right in required.items() if right == VIEW} >= VIEWING
+    assert {name for name, right in required.items() if right == WRITE} == WRITING | files
     assert {name for name, right in required.items() if right == PREVIEW} == {"port.connect"}
-    assert {required[name] for name in required.keys() - VIEWING - {"port.connect"}} == {OPERATE}
+    assert {name for name, right in required.items() if right == CONTROL} == {"runtime.activity", "runtime.configure"}
 
 
-@pytest.mark.parametrize("right", [VIEW, OPERATE, PREVIEW, ALL, "a right of a later version"])
+def test_only_gateways_have_the_right_to_control_a_runtime() -> None:
+    assert not allows([ALL, OPERATE], CONTROL)
+    assert allows([CONTROL], CONTROL)
+    assert not allows([CONTROL], OPERATE)
+
+
+def test_rights_at_a_terminal_concern_the_methods_of_that_terminal() -> None:
+    assert {name for name, spec in METHODS.items() if spec.terminal == "id"} == AT_A_TERMINAL
+    assert {name for name, spec in METHODS.items() if spec.terminal == SELECTED} == LISTS
+    assert all(spec.terminal in (None, "id", SELECTED) for spec in METHODS.values())
+
+
+@pytest.mark.parametrize("right", [VIEW, WRITE, OPERATE, PREVIEW, ALL, "a right of a later version"])
 def test_all_includes_every_right_and_each_right_itself(right: str) -> None:
     assert allows([ALL], right)
     assert allows([right], right)
     assert not allows([], right)
+    assert allows([ALL], right, "main")
 
 
-def test_operating_includes_previews_and_nothing_else_includes_another_right() -> None:
-    rights = [VIEW, OPERATE, PREVIEW, "Operate", "operator", ""]
-    included = [(held, right) for held in rights for right in (VIEW, OPERATE, PREVIEW, ALL) if allows([held], right)]
-    assert included == [(VIEW, VIEW), (OPERATE, OPERATE), (OPERATE, PREVIEW), (PREVIEW, PREVIEW)]
+def test_operating_includes_writing_and_previews_and_writing_includes_viewing() -> None:
+    rights = [VIEW, WRITE, OPERATE, PREVIEW, "Operate", "operator", ""]
+    included = {
+        (held, right)
+        for held in rights
+        for right in (VIEW, WRITE, OPERATE, PREVIEW, ALL)
+        if held != right and allows([held], right)
+    }
+    assert included == {(WRITE, VIEW), (OPERATE, VIEW), (OPERATE, WRITE), (OPERATE, PREVIEW)}
+
+
+def test_a_right_at_one_terminal_is_no_right_at_another_or_in_the_sandbox() -> None:
+    rights = [limited(WRITE, "main")]
+    assert allows(rights, VIEW, "main")
+    assert allows(rights, WRITE, "main")
+    assert not allows(rights, OPERATE, "main")
+    assert not allows(rights, VIEW, "other")
+    assert not allows(rights, VIEW)
+    assert allows_somewhere(rights, VIEW)
+    assert not allows_somewhere(rights, OPERATE)
+
+
+def test_a_terminal_named_like_a_right_gives_nothing_else() -> None:
+    assert not allows([limited(VIEW, "*")], VIEW, "main")
+    assert not allows([limited(VIEW, "*")], VIEW)
+    assert not allows(["@main"], VIEW, "main")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_is_recognized_by_its_rights(role: str) -> None:
+    assert role_of(ROLES[role]) == role  # type: ignore[index]
+
+
+def test_the_role_of_rights_at_a_terminal_is_that_of_the_rights() -> None:
+    assert role_of([limited(WRITE, "main")]) == "writer"
+    assert role_of([limited(VIEW, "main")]) == "viewer"
+    assert role_of([]) == "viewer"
 
 
 def test_a_missing_right_is_forbidden_by_name() -> None:
     check(VIEWER, VIEW)
     with pytest.raises(HawseError, match=r"forbidden.*'operate'.*'viewer'"):
         check(VIEWER, OPERATE)
+    guest = Principal(id="g", name="", kind="guest", rights=(limited(VIEW, "main"),))
+    check(guest, VIEW, "main")
+    check_somewhere(guest, VIEW)
+    with pytest.raises(HawseError, match="forbidden"):
+        check(guest, VIEW, "other")
+    with pytest.raises(HawseError, match="forbidden"):
+        check_somewhere(guest, WRITE)

@@ -5,21 +5,18 @@ from importlib.metadata import version
 import pytest
 
 from hawse.cli import main
+from hawse.cli.command import COMMANDS, hawse
 
 
 def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["--version"])
-    assert caught.value.code == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"hawse {version('hawse')}\n"
 
 
 @pytest.mark.parametrize("argv", [[], ["nope"], ["serve", "--nope"]])
 def test_invalid_arguments_are_reported_with_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(argv)
-    assert caught.value.code == 2
-    assert "usage: hawse" in capsys.readouterr().err
+    assert main(argv) == 2
+    assert "Usage: hawse" in capsys.readouterr().err
 
 
 def test_the_command_runs_as_a_module() -> None:
@@ -28,6 +25,30 @@ def test_the_command_runs_as_a_module() -> None:
 
 
 def test_the_gateway_is_not_imported_before_it_is_needed() -> None:
-    program = "import sys, hawse.cli; print([m for m in sys.modules if m.partition('.')[0] in ('gateway', 'uvicorn')])"
+    program = """if True:
+        import sys, hawse.cli
+        print([name for name in sys.modules if name.partition(".")[0] in ("gateway", "uvicorn", "websockets", "rich")])
+    """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_sub_command_can_be_loaded_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"Usage: hawse {name}")
+    assert hawse.get_command(None, name) is not None  # type: ignore[arg-type]
+
+
+def test_the_help_lists_each_sub_command_without_importing_it() -> None:
+    program = "import sys; from hawse.cli import main; main(['--help']); print('hawse.cli.serve' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.endswith("False\n")
+    assert all(f"  {name} " in run.stdout for name in COMMANDS)
+
+
+def test_a_closed_pipe_ends_the_command_quietly() -> None:
+    command = f"{sys.executable} -m hawse.cli --help | true"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert run.stderr == ""

@@ -1,4 +1,3 @@
-import argparse
 import dataclasses
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 
 from gateway.settings import Settings
 from hawse.cli import main
-from hawse.cli.serve import add_parser
+from hawse.cli.serve import serve
 
 
 @pytest.fixture
@@ -41,8 +40,9 @@ def test_without_options_the_gateway_listens_on_loopback(served: list[tuple[dict
 def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) -> None:
     main(
         "serve --host 0.0.0.0 --port 0 --token t --state /s --provider p --isolation none "
-        "--allow-host a --allow-host b --allow-origin https://c --preview-host p.example "
-        "--max-connections 3 --quota 5 --log-format json -v".split()
+        "--allow-host a --allow-host b --allow-origin https://c --trust-proxy 10.0.0.0/8 --preview-host p.example "
+        "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --idle-timeout 9 "
+        "--quota 5 --log-format json -v".split()
     )
     ((settings, verbose),) = served
     assert settings == {
@@ -52,10 +52,15 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "token": "t",
         "provider": "p",
         "isolation": "none",
-        "hosts": ["a", "b"],
-        "origins": ["https://c"],
+        "hosts": ("a", "b"),
+        "origins": ("https://c",),
+        "proxies": ("10.0.0.0/8",),
         "preview_host": "p.example",
         "max_connections": 3,
+        "max_sandboxes": 4,
+        "store": "redis://r",
+        "pool": 2,
+        "idle_timeout": 9.0,
         "quota": 5,
         "log_format": "json",
     }
@@ -86,25 +91,26 @@ def test_an_empty_token_in_the_environment_is_ignored(
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_an_invalid_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["serve", "--port", port])
-    assert caught.value.code == 2
+    assert main(["serve", "--port", port]) == 2
     assert "--port" in capsys.readouterr().err
 
 
 def test_every_setting_but_the_limits_has_an_option_of_its_own_name_or_plural() -> None:
-    commands = argparse.ArgumentParser().add_subparsers()
-    add_parser(commands)
-    actions = commands.choices["serve"]._actions
-    options = {action.dest for action in actions} - {"help", "verbose"}
+    options = {parameter.name for parameter in serve.params} - {"verbose"}
     assert options == {field.name for field in dataclasses.fields(Settings)} - {"limits"}
 
 
 def test_the_help_states_the_defaults_of_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["serve", "--help"])
+    main(["serve", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
     defaults = Settings()
-    for value in (defaults.host, defaults.port, defaults.provider, defaults.preview_host, defaults.max_connections):
+    for value in (
+        defaults.host,
+        defaults.port,
+        defaults.provider,
+        defaults.preview_host,
+        defaults.max_connections,
+        600,
+    ):
         assert f"({value})" in shown
     assert f"({defaults.state})" in shown

@@ -36,6 +36,7 @@ def program(*words: str) -> list[str]:
 
 
 async def test_opened_and_closed_ports_are_reported(box: Sandbox) -> None:
+    await box.info()  # starts the sandbox: a stream that only watches does not
     async with asyncio.timeout(20), box.ports.watch() as watch:
         states = aiter(watch)
         assert await anext(states) == []

@@ -196,7 +196,7 @@ class _Warnings(logging.Handler):
 def run_case(case: Case, totals: Totals) -> None:
     """Take a snapshot after every step, and compare what it shows on an emulator of that size.
 
-    Raises whatever the screen raises.
+    Raises the exception of the screen.
     """
     given_up = _Warnings()
     logger = logging.getLogger("runtime.screen")

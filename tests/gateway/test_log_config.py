@@ -72,6 +72,6 @@ async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) ->
     }
     assert ("gateway.connection.endpoint", "role", "owner") in known
     assert ("gateway.connection.endpoint", "code", "unauthenticated") in known
-    assert ("gateway.upstream.links", "sandbox", "local") in known
+    assert ("gateway.upstream.sandbox_link", "sandbox", "local") in known
     assert ("gateway.preview.proxy", "sandbox", "local") in known
     assert ("root", "sandbox", "local") in known, "the runtime's own log"

@@ -76,7 +76,7 @@ async def test_every_declared_method_has_a_handler(gateway: Gateway) -> None:
 async def test_both_interfaces_give_the_same_results(gateway: Gateway, http: httpx.AsyncClient) -> None:
     expected: dict[str, Any] = {
         "sandbox.list": {"sandboxes": [{"id": "local", "state": "running", "isolation": "none"}]},
-        "share.token": {"token": VIEWER_TOKEN, "role": "viewer"},
+        "share.list": {"links": []},
         "preview.host": {"host": None},
     }
     async with gateway.peer() as peer:
@@ -102,8 +102,8 @@ async def test_both_interfaces_refuse_a_viewer_methods_that_require_more_rights(
     async with gateway.peer(token=VIEWER_TOKEN) as peer:
         assert await peer.ask("sandbox.list", sandbox=None)
         with pytest.raises(HawseError, match="forbidden"):
-            await peer.ask("share.token", sandbox=None)
-    answer = await http.post("/v1/share.token", headers={"Authorization": f"Bearer {VIEWER_TOKEN}"})
+            await peer.ask("share.list", sandbox=None)
+    answer = await http.post("/v1/share.list", headers={"Authorization": f"Bearer {VIEWER_TOKEN}"})
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 
 
@@ -111,7 +111,7 @@ async def test_a_keyed_call_runs_once(gateway: Gateway, http: httpx.AsyncClient)
     async with gateway.peer() as peer:
         first = await peer.ask("sandbox.list", sandbox=None, key="k")
         assert await peer.ask("sandbox.list", sandbox=None, key="k") == first
-    answer = await http.post("/v1/share.token", headers={"Idempotency-Key": "k"})
+    answer = await http.post("/v1/share.list", headers={"Idempotency-Key": "k"})
     assert answer.json()["code"] == "key_conflict"
 
 

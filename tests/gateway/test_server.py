@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,14 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from gateway.server import GatewayServer
 from gateway.transport.listener import accepts_connections
-from tests.support.gateway import FakeRuntime, Gateway, RawSocket
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.sockets import pid_behind
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
@@ -78,7 +80,7 @@ def served(tmp_path: Path) -> Iterator[Any]:
         with contextlib.suppress(ProcessLookupError):
             one.process.kill()
         one.process.communicate()
-    for path in tmp_path.glob("s/sandboxes/*/run/runtime.sock"):
+    for path in tmp_path.glob("s/sandboxes/*/runtime.sock"):
         if accepts_connections(path):
             os.kill(pid_behind(path), signal.SIGKILL)
 
@@ -86,7 +88,9 @@ def served(tmp_path: Path) -> Iterator[Any]:
 async def call(ws: Any, ch: int, method: str, sandbox: str | None = "local") -> Any:
     message = {"type": "call", "ch": ch, "method": method} | ({"sandbox": sandbox} if sandbox else {})
     await ws.send(json.dumps(message))
-    return json.loads(await ws.recv())["value"]
+    while (answer := json.loads(await ws.recv()))["type"] == "event":
+        pass  # the call waits for the start of the sandbox
+    return answer["value"]
 
 
 async def hello(ws: Any) -> None:
@@ -127,7 +131,7 @@ async def test_a_runtime_that_is_killed_interrupts_its_calls_and_the_next_starts
         params = {"argv": ["sleep", "60"]}
         await ws.send(json.dumps({"type": "call", "ch": 2, "method": "exec", "sandbox": "local", "params": params}))
         assert json.loads(await ws.recv())["name"] == "opened"
-        os.kill(pid_behind(gateway.state / "sandboxes/local/run/runtime.sock"), signal.SIGKILL)
+        os.kill(pid_behind(gateway.state / "sandboxes/local/runtime.sock"), signal.SIGKILL)
         error = json.loads(await ws.recv())
         assert (error["ch"], error["code"], error["admitted"]) == (2, "interrupted", "unknown")
         assert (await call(ws, 3, "runtime.info"))["runtime"] != runtime
@@ -147,7 +151,7 @@ async def test_sigterm_sends_goaway_to_clients_and_keeps_the_runtime(served: Any
         code, seconds, output = await ending
     assert (code, output) == (0, "")
     assert seconds < 3
-    assert accepts_connections(gateway.state / "sandboxes/local/run/runtime.sock")
+    assert accepts_connections(gateway.state / "sandboxes/local/runtime.sock")
 
 
 def test_sigint_ends_the_gateway_even_if_the_shell_ignored_it(served: Any) -> None:
@@ -161,13 +165,25 @@ def test_missing_isolation_is_reported_with_a_warning(served: Any) -> None:
     assert "NOT isolated" in served("--isolation", "none").isolation
 
 
+def test_what_is_enforced_and_what_is_not_is_printed(served: Any) -> None:
+    gateway = served("--isolation", "bubblewrap", "--network", "host")
+    assert "reach the network of this machine" in gateway.isolation
+    assert "sandboxes are isolated by bubblewrap" in gateway.isolation
+    enforced, missing = gateway.lines[1:3]
+    assert enforced.startswith("  enforced: ")
+    assert "a filter of system calls" in enforced
+    assert missing.startswith("  not enforced: ")
+    assert "limits of disk" in missing
+
+
 async def test_a_sandbox_that_runs_with_weaker_isolation_is_reported_with_a_warning(served: Any) -> None:
     first = served("--isolation", "none")
     async with first.dial() as ws:
         await hello(ws)
         await call(ws, 1, "runtime.info")
     await asyncio.to_thread(first.end)
-    (first.state / "sandboxes/local/isolation").write_text("bubblewrap")
+    with contextlib.closing(sqlite3.connect(first.state / "store.db")) as store, store:
+        store.execute("""UPDATE rows SET value = CAST(replace(value, '"none"', '"bubblewrap"') AS BLOB)""")
     second = served("--isolation", "none")
     assert "is already running, with isolation: bubblewrap" in second.lines[1]
 
@@ -176,7 +192,7 @@ def test_the_limit_of_open_files_is_raised_for_the_maximum_of_connections(served
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     gateway = served(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)))
     soft, _ = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
-    assert soft == min(hard, 1024 + 512 + 512 + 64)
+    assert soft == min(hard, 1024 + 256 + 512 + 512 + 64)
 
 
 def test_the_token_of_the_environment_is_used(served: Any) -> None:
@@ -235,3 +251,22 @@ async def test_a_second_signal_ends_the_gateway_without_waiting(gateway: Gateway
     assert server.force_exit
     async with asyncio.timeout(2):
         await gateway.task
+
+
+@pytest.mark.parametrize(("proxies", "status"), [(["127.0.0.0/8"], 201), (["10.0.0.1"], 403), ([], 403)])
+async def test_only_a_trusted_proxy_can_report_that_a_request_came_by_https(
+    runtime: FakeRuntime, proxies: list[str], status: int
+) -> None:
+    async with Gateway(runtime, proxies=proxies) as gateway:
+        headers = {"Origin": f"https://127.0.0.1:{gateway.port}", "X-Forwarded-Proto": "https"}
+        async with httpx.AsyncClient(trust_env=False) as http:
+            authorized = headers | {"Authorization": f"Bearer {TOKEN}"}
+            answer = await http.post(f"{gateway.url}/v1/tickets", headers=authorized)
+        assert answer.status_code == status
+        request = gateway.dial(headers=headers)
+        if status == 201:
+            async with request as ws:
+                await hello(ws)
+        else:
+            with pytest.raises(InvalidStatus):
+                await request

@@ -51,6 +51,13 @@ def test_a_token_that_cannot_be_in_a_header_is_refused(token: str) -> None:
         settings(token=token).check()
 
 
+@pytest.mark.parametrize("proxy", ["proxy.example", "*", "", "10.0.0.1/8", "127.0.0.1:80"])
+def test_a_proxy_that_is_neither_an_address_nor_a_network_is_refused(proxy: str) -> None:
+    with pytest.raises(SettingsError, match="--trust-proxy"):
+        settings(proxies=[proxy]).check()
+    settings(proxies=["127.0.0.1", "::1", "10.0.0.0/8"]).check()
+
+
 @pytest.mark.parametrize("origin", ["example.org", "null", "https://", "https://example.org/path"])
 def test_an_invalid_origin_is_refused(origin: str) -> None:
     with pytest.raises(SettingsError, match="--allow-origin"):
@@ -67,6 +74,14 @@ def test_an_invalid_preview_host_is_refused(name: str) -> None:
 
 
 def test_a_maximum_of_zero_connections_is_refused() -> None:
+    with pytest.raises(SettingsError, match="--max-sandboxes"):
+        settings(max_sandboxes=0).check()
+    with pytest.raises(SettingsError, match="--store"):
+        settings(store="mysql://host").check()
+    with pytest.raises(SettingsError, match="--pool"):
+        settings(pool=-1).check()
+    with pytest.raises(SettingsError, match="--idle-timeout"):
+        settings(idle_timeout=0).check()
     with pytest.raises(SettingsError, match="--max-connections"):
         settings(max_connections=0).check()
 

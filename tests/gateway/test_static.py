@@ -57,7 +57,7 @@ async def test_a_recording_has_its_own_document(http: httpx.AsyncClient, query: 
     assert answer.headers["cache-control"] == "no-cache"
 
 
-async def test_files_with_a_hash_in_their_name_are_cached_for_good(http: httpx.AsyncClient) -> None:
+async def test_files_with_a_hash_in_their_name_are_cached_without_expiry(http: httpx.AsyncClient) -> None:
     answer = await http.get("/assets/main-4f2a.js")
     assert answer.headers["cache-control"] == IMMUTABLE
     assert "javascript" in answer.headers["content-type"]

@@ -210,7 +210,7 @@ async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tm
             tasks = [asyncio.ensure_future(kinds[number % len(kinds)](number)) for number in range(400)]
             for number, task in enumerate(tasks):
                 if number % 7 == 0:
-                    await asyncio.sleep(0.002)
+                    await asyncio.sleep(0.002)  # so that calls are cancelled at different steps
                 task.cancel()
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             assert all(not isinstance(o, Exception) for o in outcomes), [

@@ -17,6 +17,7 @@ TIMEOUT = 60.0  # s for one program on a busy machine
 # Patterns that each program prints, in this order.
 PRINTS = {
     "run_command.py": ["system: Linux", "ls: 2 stderr: .*nothing-here", "words: 3", "slow: started timed out: True"],
+    "run_code.py": ["value: 30", "html: <b>bold</b>", "error: ZeroDivisionError", "output: hello Ada"],
     "shared_terminal.py": [
         r"participants: \['Ada', 'helper'\]",
         "on screen: True",

@@ -63,7 +63,7 @@ async def test_a_session_changes_to_it_and_starts_processes_in_it(client: Client
     assert bytes(reader.output) == os.fsencode(directory / "below") + b"\n"
 
 
-async def test_an_invalid_path_is_refused_and_the_session_goes_on(client: Client) -> None:
+async def test_an_invalid_path_is_refused_and_the_session_continues(client: Client) -> None:
     await client.ask("session.create", id="s")
     error = await execute(client, "true", cwd="a\0b").refusal()
     assert (error.code, error.details) == ("invalid_params", {"path": "$.cwd"})

@@ -10,7 +10,8 @@ import psutil
 
 import hawse
 from tests.support import peers
-from tests.support.previewed import PATIENCE, Previewed, previewed
+from tests.support.previewed import TIMEOUT, Previewed, previewed
+from tests.support.runtime import alive
 
 MIB = 1 << 20
 STEPS = (
@@ -32,7 +33,7 @@ async def dialled(preview: Previewed, sent: bytes) -> socket.socket:
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.setblocking(False)
     await loop.sock_connect(client, ("127.0.0.1", preview.stack.port))
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         await loop.sock_sendall(client, sent.replace(b"{path}", preview.path.encode()))
     return client
 
@@ -59,21 +60,27 @@ async def test_the_gateway_shuts_down_cleanly_with_open_previews(tmp_path: Path)
         await preview.stack.start()
 
 
-async def test_a_preview_ends_for_good_with_its_runtime(tmp_path: Path) -> None:
+async def test_a_preview_has_the_same_address_after_a_restart_of_its_sandbox(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         (site,) = (await preview.sandbox.call("port.list"))["ports"]
         for process in preview.stack.runtimes():
             process.kill()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while (answer := await preview.http.get("/seen")).status_code not in (410, 200):
                 pass
-        assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
+        assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle"), "a preview starts no sandbox"
         async with hawse.connect(preview.stack.base, token=preview.stack.token) as hw:
-            again = await hw.sandbox().ports.expose(1)  # another runtime, which this call has started
-            assert again.token[-6:] != preview.token[-6:]
+            (again,) = await hw.sandbox().ports.exposed()  # by another runtime, which this call has started
+            assert again.token == preview.token
             answer = await preview.http.get("/seen")
-            assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
-        psutil.Process(site["pid"]).kill()  # its runtime has ended, so it would run on
+            assert answer.status_code == 502, "the program was ended with its runtime"
+            assert not alive(site["pid"])
+            await hw.sandbox().start(["python3", "-m", "http.server", str(preview.port), "--bind", "127.0.0.1"])
+            async with asyncio.timeout(TIMEOUT):
+                while (await preview.http.get("/")).status_code == 502:  # noqa: ASYNC110  # until it listens
+                    await asyncio.sleep(0.05)
+            await hw.sandbox().ports.unexpose(preview.port)
+            assert (await preview.http.get("/")).status_code == 404
 
 
 async def test_clients_that_abort_at_any_step_leave_no_resources_behind(tmp_path: Path) -> None:
@@ -103,7 +110,7 @@ async def test_clients_that_abort_an_upgrade_leave_no_resources_behind(tmp_path:
         before = await preview.held()
         upgrade = STEPS[-1].replace(b"{path}", f"/p/local/{deaf.token}".encode())
         clients = [await dialled(preview, upgrade) for _ in range(5)]
-        await process.wait_for_log(pattern=r"(accepted\n){5}", timeout=PATIENCE)
+        await process.wait_for_log(pattern=r"(accepted\n){5}", timeout=TIMEOUT)
         for client in clients:
             client.close()
         await preview.until_held(before)

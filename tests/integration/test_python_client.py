@@ -11,9 +11,7 @@ async def test_the_gateway_and_the_runtime_describe_themselves(stack: Stack) -> 
         box = hw.sandbox()
         assert (await box.info()).terminals == 0
         assert (await box.metrics()).terminals == 0
-        assert [(found.id, found.state) for found in await hw.sandboxes()] == [("local", "running")]
-        shared = await hw.share_token()
-        assert (shared.token, shared.role) == (stack.viewer_token, "viewer")
+        assert [(found.id, found.state) for found in await hw.sandboxes.list()] == [("local", "running")]
         assert await hw.preview_host() == "localhost"
 
 

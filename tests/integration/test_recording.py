@@ -82,7 +82,7 @@ async def by_http(stack: Stack, name: str, cast: bytes) -> None:
         assert (await http.get(path)).status_code == 401
 
 
-async def test_what_was_typed_is_for_the_owner_alone(stack: Stack) -> None:
+async def test_only_the_owner_can_read_recorded_input(stack: Stack) -> None:
     token = stack.viewer_token
     async with (
         hawse.connect(stack.base, token=stack.token) as client,

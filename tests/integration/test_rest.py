@@ -162,7 +162,7 @@ async def test_an_interrupted_upload_changes_nothing(http: httpx.AsyncClient, st
 
 async def test_a_viewer_can_only_read(http: httpx.AsyncClient) -> None:
     await http.post(HERE + "terminal.create", json={"id": "t", "argv": ["cat"]})
-    token = (await http.post("/v1/share.token")).json()["token"]
+    token = (await http.post("/v1/token.create", json={"role": "viewer"})).json()["token"]
     http.headers["Authorization"] = f"Bearer {token}"
     for table, prefix in ((METHODS, HERE), (GATEWAY, "/v1/")):
         for method, spec in table.items():

@@ -91,7 +91,7 @@ async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack:
         assert hw.connections == 2
 
 
-async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_under_it(stack: Stack) -> None:
+async def test_an_exec_continues_and_is_reported_once_after_the_gateway_was_killed(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
         hw.sandbox().process(["sh", "-c", "echo begun >> runs; read x; seq 200000; exit 9"], stdin=True) as process,
@@ -116,7 +116,7 @@ async def test_an_exec_goes_on_and_is_told_once_though_the_gateway_was_killed_un
 
 @pytest.mark.soak
 @pytest.mark.timeout(120)
-async def test_a_file_goes_up_and_comes_down_whole_over_a_line_that_keeps_breaking(stack: Stack) -> None:
+async def test_a_file_is_uploaded_and_downloaded_completely_over_a_connection_that_breaks(stack: Stack) -> None:
     content = b"".join(b"%015d\n" % n for n in range(500_000))  # 8 MB
     async with (
         CuttingProxy(stack.port, seed=9, cut_after=(100_000, 1_500_000), cuts_left=12) as proxy,

@@ -1,6 +1,6 @@
-"""What real programs printed, cut anywhere: a snapshot and the rest are for xterm.js what all of it is.
+"""The output of real programs, cut at any offset: a snapshot and the rest look in xterm.js as all output does.
 
-`python -m tests.screens.cases 200` does it at length; docs/screens.md says what is left different, and why.
+`python -m tests.screens.cases 200` uses more offsets; docs/screens.md lists the differences that remain.
 """
 
 import os

@@ -175,7 +175,7 @@ async def test_cancelled_calls_and_clients_that_disconnect_leave_nothing_behind(
         async with box.session("storm") as s:
             for delay in (0, 0.001, 0.005, 0.02, 0.1):
                 tasks = [asyncio.create_task(s.exec(f"sleep 0.01; echo {n}", stdin=b"x")) for n in range(40)]
-                await asyncio.sleep(delay)
+                await asyncio.sleep(delay)  # so that calls are cancelled at different steps
                 for task in tasks[::2]:
                     task.cancel()
                 for number, task in enumerate(tasks):
@@ -189,7 +189,7 @@ async def test_cancelled_calls_and_clients_that_disconnect_leave_nothing_behind(
                     more = [asyncio.create_task(other.sandbox().call("session.create", {"id": f"v{delay}"}))]
                     await asyncio.wait([work], timeout=5)
                     more += [asyncio.create_task(theirs.exec("sleep 0.05; seq 1000")) for _ in range(5)]
-                    await asyncio.sleep(delay)
+                    await asyncio.sleep(delay)  # so that calls are cancelled at different steps
                     for task in more:
                         task.cancel()
                     await asyncio.gather(*more, return_exceptions=True)

@@ -126,7 +126,7 @@ async def test_a_result_that_is_too_large_is_a_typed_error(client: Client, bench
     assert (await client.refused("test.huge")).code == "too_large"
 
 
-async def test_a_call_ends_at_its_deadline_and_the_work_goes_on(client: Client, bench: Bench) -> None:
+async def test_a_call_ends_at_its_deadline_and_its_work_continues(client: Client, bench: Bench) -> None:
     error = await client.call("test.slow", timeout=0.01).refusal()
     assert error.code == "deadline_exceeded"
     bench.go.set()
@@ -180,7 +180,7 @@ async def test_a_stream_ends_at_its_deadline_too(client: Client) -> None:
     assert (await client.ask("terminal.get", id="t"))["viewers"] == 0
 
 
-async def test_a_cancelled_call_is_answered_once_and_its_work_goes_on(client: Client, bench: Bench) -> None:
+async def test_a_cancelled_call_is_answered_once_and_its_work_continues(client: Client, bench: Bench) -> None:
     call = client.call("test.slow")
     call.cancel()
     assert (await call.refusal()).code == "cancelled"
@@ -237,7 +237,7 @@ def test_a_stream_is_served_and_any_other_method_is_handled() -> None:
         handles(FileRead)
 
 
-async def test_a_bug_at_the_end_of_input_ends_that_channel_alone(client: Client, bench: Bench) -> None:
+async def test_a_bug_at_the_end_of_input_ends_only_that_channel(client: Client, bench: Bench) -> None:
     call, other = client.call("test.deaf"), client.call("test.deaf")
     call.end()
     assert (await call.refusal()).code == "internal"
@@ -270,7 +270,7 @@ def test_params_become_their_shape() -> None:
     assert decode(msgspec.Raw(b"{}"), TerminalCreate) == TerminalCreate()
 
 
-def test_what_may_be_left_out_may_be_null() -> None:
+def test_optional_parameters_may_be_null() -> None:
     nothing = dict.fromkeys(("id", "argv", "cwd", "env", "cols", "rows"))
     assert decode(to_raw(nothing), TerminalCreate) == TerminalCreate()
     attach = decode(to_raw({"id": "a", "since": {"stdout": None}, "lossless": None}), ProcessAttach)

@@ -35,6 +35,11 @@ def test_an_error_of_the_system_is_typed(number: int, code: str) -> None:
     assert error.retryable is (code in ("no_space", "limit_exceeded"))
 
 
+def test_a_lack_of_memory_is_a_limit() -> None:
+    error = typed(MemoryError())
+    assert (error.code, error.retryable) == ("limit_exceeded", True)
+
+
 def test_a_typed_error_stays_as_it_is() -> None:
     error = HawseError("conflict", "x")
     assert typed(error) is error

@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from hawse.rpc import IdempotencyTable, Outcome, fingerprint
+from hawse.rpc.call import DIRECT
 from hawse.rpc.idempotency import IdempotencyLimits
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
+from tests.support.principals import VIEWER
 
 DIGEST = fingerprint("m", b"{}")
 
@@ -126,6 +128,7 @@ class Call(NamedTuple):
     key: str | None
     method: str = "m"
     age: float | None = None
+    principal: Principal = DIRECT
 
 
 def test_work_is_started_once_for_a_key_and_each_time_without_one(table: IdempotencyTable) -> None:
@@ -143,6 +146,13 @@ def test_work_is_started_once_for_a_key_and_each_time_without_one(table: Idempot
     for outcome in started:
         outcome.succeed()
     assert table.attach_or_start(Call("k"), {"a": 1}, start) == 1
+
+
+def test_the_same_key_of_another_principal_is_another_key(table: IdempotencyTable) -> None:
+    started: list[Outcome] = []
+    for principal in (DIRECT, VIEWER):
+        table.attach_or_start(Call("k", principal=principal), {}, started.append)
+    assert [outcome.key for outcome in started] == ["k", "k"]
 
 
 def test_work_that_failed_gives_its_error_to_repeats(table: IdempotencyTable) -> None:

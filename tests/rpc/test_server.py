@@ -15,10 +15,11 @@ from hawse.api.runtime import RuntimeInfo
 from hawse.api.terminals import TerminalList
 from hawse.rpc import handles
 from hawse.rpc.server import ServerLimits
-from hawse.wire import Limits
+from hawse.wire import Limits, Principal
 from hawse.wire.limits import LINK_CHANNELS
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
+from tests.support.waiting import tasks_ended
 
 Message = dict[str, Any]
 HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}
@@ -107,7 +108,7 @@ async def test_the_right_token_is_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(links=ServerLimits(links=2))])
-async def test_a_link_beyond_the_limit_is_refused_and_the_others_stay(served: Served) -> None:
+async def test_a_link_beyond_the_limit_is_refused_and_the_others_remain(served: Served) -> None:
     async with served.client() as first, served.client() as second:
         third = await served.client()
         await third.until(lambda: third.lost)
@@ -115,7 +116,7 @@ async def test_a_link_beyond_the_limit_is_refused_and_the_others_stay(served: Se
         assert third.final_error.code == "limit_exceeded"
         await first.info()
         await second.cut()
-        await eventually(lambda: len(served.runtime.server.links) == 1)
+        await served.until(lambda: len(served.runtime.server.links) == 1)
         async with served.client() as fourth:
             await fourth.info()
 
@@ -207,7 +208,7 @@ async def test_a_client_that_calls_faster_than_it_reads_waits_and_gets_every_res
         client.mistakes.clear()  # these results do not have the types of their methods
 
 
-async def test_a_client_that_reads_nothing_is_sent_no_more_and_others_are_served(served: Served) -> None:
+async def test_a_client_that_reads_nothing_gets_no_more_and_others_are_served(served: Served) -> None:
     large = Large()
     served.runtime.server.dispatcher.add(large)
     async with served.client() as other:
@@ -219,13 +220,13 @@ async def test_a_client_that_reads_nothing_is_sent_no_more_and_others_are_served
             for body in map(msgspec.json.encode, [HELLO, *(call(n + 1, "runtime.info") for n in range(500))])
         )
         await asyncio.get_running_loop().sock_sendall(deaf, out)
-        await eventually(lambda: large.calls > 0)
+        await served.until(lambda: large.calls > 0)
         handled = large.calls
         assert await other.ask("port.exposed") == {"exposed": []}
         assert large.calls == handled < 30, "more calls than answers that may wait"
         assert len(served.runtime.server.links) == 2
         deaf.close()
-        await eventually(lambda: len(served.runtime.server.links) == 1)
+        await served.until(lambda: len(served.runtime.server.links) == 1)
 
 
 async def test_a_held_result_can_be_cancelled(served: Served) -> None:
@@ -245,25 +246,25 @@ async def test_a_held_result_can_be_cancelled(served: Served) -> None:
 
 async def test_a_lost_link_leaves_its_terminals_and_nothing_else(served: Served) -> None:
     async with served.client() as other:
-        before = await other.info()
+        await other.info()
+        before = asyncio.all_tasks()
         client = await served.client()
         shell = await client.terminal("exec sleep 60")
         client.execute("sleep 0.01")
         client.call("file.write", {"path": "x", "input": "i"}).send(b"half")
         assert not shell.closed
         await client.cut()
-        await eventually(lambda: len(served.runtime.server.links) == 1)
+        await served.until(lambda: len(served.runtime.server.links) == 1)
         assert (await other.ask("terminal.get", id="t"))["viewers"] == 0
         await other.ask("terminal.kill", id="t", grace=0)
-        async with asyncio.timeout(10):
-            while (await other.info())["tasks"] > before["tasks"] or served.started_children():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+        await tasks_ended(before)
+        await eventually(lambda: not served.started_children())  # processes are reaped without an event
 
 
 async def test_a_bug_in_a_stream_ends_its_call_and_not_the_link(client: Client, served: Served) -> None:
     call = client.execute("cat", stdin=True, input="i")
     await call.event("opened")
-    (process,) = served.runtime.execs.running.values()
+    (process,) = served.runtime.execs.registry.running
     process.inputs = None  # type: ignore[assignment]
     call.send(b"x")
     assert (await call.refusal()).code == "internal"
@@ -275,3 +276,23 @@ async def test_close_closes_every_link(served: Served) -> None:
         served.runtime.server.close()
         await client.until(lambda: client.lost)
     assert links.CLOSE_TIMEOUT > 0
+
+
+@pytest.mark.parametrize("limits", [RuntimeLimits(links=ServerLimits(calls=8))])
+async def test_guests_leave_calls_to_the_owner_on_all_links(served: Served) -> None:
+    guest = Principal(id="guest", name="guest", kind="guest", rights=("view",))
+    waiting = {"id": "t", "exit": True}
+    async with served.client() as first, served.client() as second:
+        await first.ask("terminal.create", id="t", argv=["cat"])
+        waits = [client.call("terminal.wait", waiting, principal=guest) for client in (first, second) for _ in range(3)]
+        for wait in waits:
+            await wait.event("opened")
+        refused = await first.call("terminal.wait", waiting, principal=guest).refusal()
+        assert (refused.code, refused.message) == (
+            "limit_exceeded",
+            "6 calls of 'guest' are open, which is the limit of each guest",
+        )
+        assert (await first.info())["terminals"] == 1
+        await second.cut()
+        await eventually(lambda: len(served.runtime.server.links) == 1)
+        await first.call("terminal.wait", waiting, principal=guest).event("opened")

@@ -1,4 +1,4 @@
-"""The whole of it: what it says of itself, and that nothing is left of anything, whatever was done."""
+"""The whole runtime: its information and metrics, and that it releases all resources."""
 
 import asyncio
 import os
@@ -18,6 +18,7 @@ import pytest
 
 from hawse.api import METHODS
 from hawse.wire import HawseError
+from runtime.posix.stale_processes import ID_FILE
 from tests.support.runtime import Client, Served, alive
 from tests.support.stack import free_port
 from tests.support.waiting import lines
@@ -25,7 +26,7 @@ from tests.support.waiting import lines
 ROOT = Path(__file__).resolve().parents[2]
 
 
-async def test_it_says_what_it_is_and_holds(served: Served, client: Client) -> None:
+async def test_info_describes_the_runtime_and_counts_its_resources(served: Served, client: Client) -> None:
     info = await client.info()
     assert info["runtime"] == served.runtime.id
     assert info["pid"] == os.getpid()
@@ -51,7 +52,7 @@ async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:
 
 
 async def settled(client: Client, served: Served) -> Any:
-    """What it holds once all that ends has ended."""
+    """What it holds once all that ends has ended. Polls: processes are reaped and tasks end without an event."""
     async with asyncio.timeout(20):
         while served.started_children() or (info := await client.info())["tasks"] > 4:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
@@ -168,7 +169,7 @@ async def test_it_serves_a_socket_that_only_its_user_may_open_until_term(folder:
 
 
 async def test_the_processes_of_a_killed_runtime_are_ended_by_the_next(folder: Path) -> None:
-    """S3: they ran on for ever, in no list."""
+    """A regression (S3): such processes ran for ever and were in no list."""
     arguments = ("--socket", str(folder / "s"), "--workspace", str(folder / "w"))
     with Program(*arguments) as first:
         async with await Client().connect(folder / "s") as client:
@@ -185,7 +186,7 @@ async def test_the_processes_of_a_killed_runtime_are_ended_by_the_next(folder: P
             assert not alive(left)
         second.process.terminate()
         assert await second.ends() == 0
-    assert not (folder / "s.id").exists()
+    assert not (folder / ID_FILE).exists()
 
 
 async def test_without_free_descriptors_calls_are_refused_with_limit_exceeded(folder: Path) -> None:
@@ -237,7 +238,7 @@ async def test_its_token_is_nowhere_to_be_found(folder: Path) -> None:
             run = client.execute(f"env; cat /proc/{program.process.pid}/status")
             await run.result()
             assert token.encode() not in run.output
-            # Root reads everything; for everybody else the owner of a process that must not be dumped is root.
+            # Root reads everything; for other users the owner of a process that must not be dumped is root.
             assert owner(f"/proc/{program.process.pid}/environ") == 0
         program.process.terminate()
         assert await program.ends() == 0
@@ -250,7 +251,7 @@ async def test_tcp_needs_a_token(folder: Path) -> None:
         assert await program.ends() == 2
 
 
-async def test_tcp_is_served_to_who_has_the_token(folder: Path) -> None:
+async def test_tcp_clients_are_served_only_with_the_token(folder: Path) -> None:
     port = free_port()
     arguments = ("--listen", f"127.0.0.1:{port}", "--workspace", str(folder))
     with Program(*arguments, HAWSE_RUNTIME_TOKEN="s3cret"):
@@ -263,7 +264,7 @@ async def test_tcp_is_served_to_who_has_the_token(folder: Path) -> None:
                     await loop.create_connection(lambda: client.link, "127.0.0.1", port)
                     await client.until(lambda: client.welcome)
                 except ConnectionRefusedError:
-                    await asyncio.sleep(0.02)
+                    await asyncio.sleep(0.02)  # another process reports by no event that it listens
         async with client:
             assert (await client.info())["terminals"] == 0
 

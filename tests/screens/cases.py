@@ -1,6 +1,6 @@
-"""Cuts recordings at random offsets, and has xterm.js say what a snapshot lacks.
+"""Cuts recordings at random offsets, and compares xterm.js after a snapshot with xterm.js after all output.
 
-At length, as a table for docs/screens.md: `python -m tests.screens.cases [OFFSETS [NAME…]]`.
+To print the table of docs/screens.md: `python -m tests.screens.cases [OFFSETS [NAME…]]`.
 """
 
 import json
@@ -20,10 +20,10 @@ from runtime.screen.screen import Screen
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.raw"))
 SEED = "hawse"
-# Nobody sees these: the number of the same colour, the style of a blank, an empty cell instead of a space.
+# Invisible differences: the number of the same colour, the style of a blank, an empty cell instead of a space.
 UNSEEN = ("16 as 256", "blank's style", "hole")
 
-# What is left different, by program: docs/screens.md says why.
+# The differences that remain, by program: docs/screens.md has the reasons.
 JOINED = ("text", "width", "scrollback text", "scrollback width", "scrollback background")
 KNOWN = {
     "table": JOINED,
@@ -34,7 +34,7 @@ KNOWN = {
 
 
 def write_case(recording: Path, offsets: int, into: Path) -> dict[str, Any]:
-    """Snapshots at so many offsets of one recording, one behind the other in a file; what `replay.ts` needs to know."""
+    """Write snapshots at `offsets` offsets of one recording into one file; return the description for `replay.ts`."""
     cols, rows = size_of(recording)
     data = recording.read_bytes()
     journal, screen = Journal(), Screen(cols, rows)
@@ -68,9 +68,9 @@ def outcomes(recordings: Iterable[Path], offsets: int) -> list[dict[str, Any]]:
         cases = [write_case(recording, offsets, Path(directory)) for recording in recordings]
         (Path(directory) / "cases.json").write_text(json.dumps(cases))
         node = ["node", "test/screens/main.mjs", directory]
-        said = subprocess.run(node, cwd=ROOT / "web", capture_output=True, check=False)
-        if said.returncode:
-            raise RuntimeError(said.stderr.decode())
+        ran = subprocess.run(node, cwd=ROOT / "web", capture_output=True, check=False)
+        if ran.returncode:
+            raise RuntimeError(ran.stderr.decode())
         found: list[dict[str, Any]] = json.loads((Path(directory) / "outcomes.json").read_text())
     return found
 

@@ -1,7 +1,7 @@
 """Records the raw output of real programs: `python -m tests.screens.record [NAME…]`, on a machine that has them.
 
-What is recorded is committed (recordings/*.raw), so that nobody needs the programs to run the tests. Nothing of the
-machine may be in it: all runs in a directory of its own, and the name of the host is replaced by one as long.
+The recordings are committed (recordings/*.raw), so that the tests run without the programs. They contain no data of the
+machine: the programs run in a directory of their own, and the host name is replaced by another of the same length.
 """
 
 import os
@@ -25,7 +25,7 @@ HOME = Path("/tmp/hawse-rec")
 RECORDINGS = Path(__file__).parent / "recordings"
 SIZES = ((80, 24), (110, 36))
 QUIET = 0.25  # seconds without output: the program waits for the next key
-PATIENCE = 4.0
+TIMEOUT = 4.0
 LIMIT = 300_000
 
 ENV = {
@@ -49,7 +49,7 @@ F3, F9, F10 = "\x1b[13~", "\x1b[20~", "\x1b[21~"
 
 @dataclass(frozen=True)
 class Program:
-    """What to run, and the keys to press, each when the program has become quiet."""
+    """A command, and the keys to press, each when the program has become quiet."""
 
     command: str
     keys: tuple[str, ...] = ()
@@ -182,9 +182,9 @@ PROGRAMS = {
 
 
 def record(program: Program, cols: int, rows: int) -> bytes:
-    """All that the program prints. Its questions are answered as our own screen would."""
+    """Return all output of a program. Its queries are answered by an emulator, as in the runtime."""
     child = pexpect.spawn(
-        "/bin/sh", ["-c", program.command], env=ENV, cwd=HOME, dimensions=(rows, cols), timeout=PATIENCE
+        "/bin/sh", ["-c", program.command], env=ENV, cwd=HOME, dimensions=(rows, cols), timeout=TIMEOUT
     )
     child.delaybeforesend = None
 
@@ -197,7 +197,7 @@ def record(program: Program, cols: int, rows: int) -> bytes:
         for keys in (None, *program.keys):
             if keys is not None and child.isalive():
                 child.send(keys)
-            for data in until_quiet(child, QUIET if program.keys else PATIENCE):
+            for data in until_quiet(child, QUIET if program.keys else TIMEOUT):
                 output += data
                 waiting += data
                 whole = len(waiting) - unfinished(waiting)
@@ -210,7 +210,7 @@ def record(program: Program, cols: int, rows: int) -> bytes:
 
 
 def until_quiet(child: "pexpect.spawn[bytes]", quiet: float) -> Iterator[bytes]:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         try:
             yield child.read_nonblocking(65536, timeout=quiet)

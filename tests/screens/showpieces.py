@@ -1,6 +1,6 @@
-"""Prints what few programs do, but terminals can: images, wide characters in tables, a card of all there is to set.
+"""Prints what terminals can show and few programs use: images, wide characters in tables, a card of all attributes.
 
-Stands alone: the recorder copies it to where it runs (`python3 showpieces.py NAME`).
+It imports nothing of the project: the recorder copies it to where it runs (`python3 showpieces.py NAME`).
 """
 
 import base64
@@ -27,7 +27,7 @@ def bars() -> None:
 
 
 def images() -> None:
-    """The three ways to show a picture."""
+    """The three protocols for images."""
     side = 24
     rows = b"".join(b"\0" + bytes(v for x in range(side) for v in (x * 10, y * 10, 128)) for y in range(side))
     png = b"\x89PNG\r\n\x1a\n" + b"".join(

@@ -1,4 +1,4 @@
-"""What a server says, whole, for those who play one: change what matters with `|`."""
+"""Complete values of a server's messages, for fake servers. A test changes the fields that matter with `|`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A small server at the seam: real sockets, the real protocol, made-up sandboxes.
+"""A small fake server: real sockets, the real protocol, sandboxes in memory.
 
 What must survive a reconnect lives in `World` (journals, applied offsets, outcomes of keys); a `Session` is one
 connection. Terminals echo; programs are `cat`, `print`, `fail`, `flood`, `hang`; files are a dict.
@@ -37,7 +37,7 @@ Params = dict[str, Any]
 
 @dataclass(eq=False)
 class Journal:
-    """The last bytes of one stream; `start` is the offset of the first that is kept."""
+    """The last bytes of one stream; `start` is the offset of the first byte that is kept."""
 
     start: int = 0
     data: bytearray = field(default_factory=bytearray)
@@ -69,7 +69,7 @@ class Journal:
 
 
 class Thing:
-    """A terminal or a process: journals, inputs, and an end."""
+    """A terminal or a process: its journals, its input and its exit."""
 
     def __init__(self, id: str, *names: str) -> None:
         self.id = id
@@ -108,7 +108,7 @@ class Thing:
 
 
 class World:
-    """Everything that outlives a connection."""
+    """All state that survives a connection."""
 
     def __init__(self) -> None:
         self.terminals: dict[str, Thing] = {}
@@ -124,7 +124,7 @@ class World:
         self.limits = Limits()
 
     def program(self, params: Params) -> Thing:
-        """Run what `exec` and `process.start` name."""
+        """Run the program that `exec` or `process.start` names."""
         thing = Thing(params.get("id") or secrets.token_hex(4), "stdout", "stderr")
         out, err = thing.journals["stdout"], thing.journals["stderr"]
         argv = params.get("argv") or ["sh", params["command"]]
@@ -155,7 +155,7 @@ class World:
 
 
 class Attachment:
-    """A channel with journals on it: `hawse.wire.Source`."""
+    """A channel that sends journals: a `hawse.wire.Source`."""
 
     def __init__(self, thing: Thing, kinds: dict[Kind, str], offsets: dict[Kind, int], input: str | None) -> None:
         self.thing = thing
@@ -164,7 +164,7 @@ class Attachment:
         self.input = input
         self.events: list[tuple[str, Any]] = []
         self.screen = b""
-        self.painted = 0  # bytes of the screen that are gone
+        self.painted = 0  # bytes of the screen that are dropped
         self.result: Callable[[], Any] = dict
         self.live = False
 
@@ -237,7 +237,7 @@ class Session:
                 self._forget(ch)
 
     async def go_away(self, retry_after: float) -> None:
-        """As a server does that restarts."""
+        """Send `goaway` and close, as a server that restarts does."""
         self.connection.goaway("restart", retry_after)
         for message in self.connection.data_to_send():
             await self.websocket.send(message)

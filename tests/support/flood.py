@@ -1,9 +1,9 @@
-"""Runs in a terminal: floods it with numbered lines and notes every byte that is typed, until a `!` is.
+"""Runs in a terminal: prints numbered lines and logs every byte that is typed, until a `!` is typed.
 
     python flood.py LOG BURST PAUSE
 
-prints `ready`, numbered lines (BURST at a time with PAUSE seconds between), and after the `!` how many there were.
-What it reads is appended to LOG.
+prints `ready`, numbered lines (BURST at a time with PAUSE seconds between), and after the `!` the number of lines.
+Its input is appended to LOG.
 """
 
 import os
@@ -21,7 +21,7 @@ END = b"!"
 
 
 def check(output: bytes) -> int:
-    """How many lines a finished flood printed; raises AssertionError unless `output` is exactly that flood."""
+    """Return the number of lines of a finished flood. Raises AssertionError unless `output` is exactly that flood."""
     end = re.search(rb"done (\d+)\r\n\Z", output)
     assert end is not None, output[-100:]
     count = int(end[1])

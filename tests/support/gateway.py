@@ -5,20 +5,23 @@ import base64
 import json
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_app
-from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.principals import VIEWER
-from gateway.providers.base import Capabilities, Endpoint, SandboxSpec
+from gateway.auth.credentials import Credentials
+from gateway.providers.base import Capabilities, Endpoint, Report
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.progress import ProgressTable
 from gateway.server import GatewayServer
 from gateway.settings import Settings
+from gateway.store.base import Listener, Row
 from gateway.transport.listener import listen
-from hawse.api.gateway import SandboxInfo
+from hawse.api.sandboxes import SandboxInfo
 from hawse.link import StreamLink
 from hawse.wire import (
     Call,
@@ -37,6 +40,11 @@ from hawse.wire import (
 )
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS, from_raw
+from tests.support.exposed_link import ExposedLink
+from tests.support.observed import ObservedConnections, ObservedWebSocket
+from tests.support.principals import VIEWER
+from tests.support.stores import MemoryStore, add_token
+from tests.support.waiting import TIMEOUT, Changes
 
 TOKEN = "the owner token of the tests"
 VIEWER_TOKEN = "the viewer token of the tests"
@@ -49,40 +57,21 @@ def pattern(offset: int, size: int) -> bytes:
     return PATTERN[start : start + size]
 
 
-async def eventually(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110  # any state may be waited for
+async def eventually(condition: Callable[[], object]) -> None:
+    """Poll until `condition()`: for state without an event, such as descriptors, sockets and other processes."""
+    async with asyncio.timeout(TIMEOUT):
+        while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0)
 
 
-class Changes:
-    """Lets tests wait for a state of a fake without polling. The fake calls `notify` after each change."""
-
-    def __init__(self) -> None:
-        self._changed = asyncio.Event()
-
-    def notify(self) -> None:
-        self._changed.set()
-
-    async def until(self, condition: Callable[[], object], seconds: float = 5.0) -> None:
-        """Return when `condition` is true, which is checked now and after each change.
-
-        Raises:
-            TimeoutError: It is not true within `seconds`.
-        """
-        async with asyncio.timeout(seconds):
-            while not condition():
-                self._changed.clear()
-                await self._changed.wait()
-
-
 class Flood:
-    """A source of `total` pattern bytes, then a result."""
+    """A source of `total` pattern bytes, then a result. It calls `stalled` when the window is used up."""
 
-    def __init__(self, total: int, slice_: int = 65_536) -> None:
+    def __init__(self, total: int, slice_: int = 65_536, stalled: Callable[[], None] = lambda: None) -> None:
         self.total = total
         self.slice = slice_
         self.offset = 0
+        self.stalled = stalled
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         size = min(connection.window(ch), size, self.slice, self.total - self.offset)
@@ -92,6 +81,8 @@ class Flood:
         if self.offset == self.total:
             connection.send_result(ch, {"bytes": self.total})
             return False
+        if connection.window(ch) <= 0:
+            self.stalled()
         return connection.window(ch) > 0
 
 
@@ -119,7 +110,7 @@ class FakeRuntime(Changes):
         self.path = path
         self.limits = Limits(channels=LINK_CHANNELS, **limits)
         self.abilities = [ABILITY_PRINCIPALS]
-        self.links: list[StreamLink] = []
+        self.links: list[ExposedLink] = []
         self.calls: dict[int, Call] = {}  # those that are open
         self.seen: list[Call] = []
         self.cancelled: list[int] = []
@@ -146,13 +137,13 @@ class FakeRuntime(Changes):
         await self.until(lambda: not self.links)
         self.path.unlink(missing_ok=True)
 
-    def _accept(self) -> StreamLink:
-        link = StreamLink(Connection(Role.SERVER, self.limits), Notifying(self))
+    def _accept(self) -> ExposedLink:
+        link = ExposedLink(Connection(Role.SERVER, self.limits), Notifying(self))
         self.links.append(link)
         return link
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        self.links.remove(link)
+        self.links = [one for one in self.links if one is not link]
         self.calls.clear()
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
@@ -190,7 +181,7 @@ class FakeRuntime(Changes):
                     call.ch, HawseError("conflict", "taken", admitted="yes", details={"path": "/x"})
                 )
             case "flood":
-                link.writer.attach(call.ch, Flood(params["bytes"], params.get("slice", 65_536)))
+                link.writer.attach(call.ch, Flood(params["bytes"], params.get("slice", 65_536), self.notify))
             case "events":
                 link.writer.attach(call.ch, Events(params["count"], params["size"]))
             case "die":
@@ -227,7 +218,7 @@ class Recorded(FakeRuntime):
         params = from_raw(call.params)
         if call.method == "recording.get" and params["id"] == "r-1":
             link.connection.send_result(call.ch, {"id": "r-1", "size": self.size})
-        elif call.method == "recording.read" and call.principal == VIEWER:
+        elif call.method == "recording.read" and call.principal is not None and call.principal.id == VIEWER.id:
             link.connection.send_error(call.ch, HawseError("forbidden", "only an owner may read it"))
         elif call.method == "recording.read":
             flood = Flood(params["offset"] + params["length"])
@@ -237,7 +228,17 @@ class Recorded(FakeRuntime):
             link.connection.send_error(call.ch, HawseError("not_found", "no such recording"))
 
 
-class FakeProvider(Changes):
+class SilentStore:
+    """A store without changes."""
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        return lambda: None
+
+    async def rows(self, table: str) -> Mapping[str, Row]:
+        return {}
+
+
+class FakeSandboxes(Changes):
     """One sandbox, `local`, whose runtime is on `path`. `starts` counts the calls of `ensure`."""
 
     def __init__(self, path: Path) -> None:
@@ -247,32 +248,31 @@ class FakeProvider(Changes):
         self.hold: asyncio.Event | None = None  # `ensure` waits for it
         self.error: HawseError | None = None  # `ensure` raises it
         self.closed = False
+        self.calls: object = None  # set by the application
+        self.store = SilentStore()
+        self.progress = ProgressTable()
 
-    async def capabilities(self) -> Capabilities:
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        yield
+        self.closed = True
+
+    def capabilities(self) -> Capabilities:
         return Capabilities(provider="fake", isolation="none")
 
-    async def create(self, spec: SandboxSpec) -> SandboxInfo:
-        raise HawseError("limit_exceeded", "this provider has one sandbox")
+    async def configuration(self, sandbox: str) -> None:
+        """The fake runtime is not configured."""
 
-    async def stop(self, sandbox: str) -> None:
-        raise HawseError("unavailable", "this sandbox does not stop")
-
-    async def delete(self, sandbox: str) -> None:
-        raise HawseError("unavailable", "this sandbox does not stop")
-
-    async def observe(self, sandbox: str) -> SandboxInfo:
+    async def get(self, sandbox: str) -> SandboxInfo:
         if sandbox != "local":
             raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
         return SandboxInfo(id="local", state="running", isolation="none")
 
-    async def discover(self) -> list[SandboxInfo]:
-        return [await self.observe("local")]
+    async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
+        return [await self.get("local")]
 
-    async def close(self) -> None:
-        self.closed = True
-
-    async def ensure(self, sandbox: str) -> Endpoint:
-        await self.observe(sandbox)
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint:
+        await self.get(sandbox)
         self.starts += 1
         self.notify()
         if self.hold is not None:
@@ -286,20 +286,30 @@ class Gateway:
     """A real uvicorn on loopback, in this loop."""
 
     def __init__(self, runtime: FakeRuntime, **options: Any) -> None:
-        self.provider = FakeProvider(runtime.path)
+        self.sandboxes = FakeSandboxes(runtime.path)
         origins = options.pop("origins", ())
         limits = options.pop("limits", Limits())
         web = options.pop("web", None)
+        websocket = options.pop("websocket", ObservedWebSocket)
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
+        self.store = MemoryStore()
+        add_token(self.store, VIEWER_TOKEN, VIEWER)
+        self.credentials = Credentials(TOKEN, self.store)
         self.app = create_app(
-            AccessPolicy(TOKEN, viewer_token=VIEWER_TOKEN, hosts=["gateway.test"], origins=origins),
-            self.provider,
+            self.credentials,
+            cast(Sandboxes, self.sandboxes),
+            hosts=["gateway.test"],
+            origins=origins,
             limits=limits,
             max_connections=self.settings.max_connections,
             web=web,
         )
         self.connect = self.app.state.connect
-        self.server = GatewayServer(self.app, self.settings)
+        self.tickets = self.app.state.tickets
+        self.server = GatewayServer(self.app, self.settings, self._announce)
+        self.server.config.ws = websocket
+        self.connections = self.server.server_state.connections = ObservedConnections()
+        self._started = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -307,12 +317,20 @@ class Gateway:
         self.port = self.listener.getsockname()[1]
         await self._tasks.__aenter__()
         self.task = self._tasks.create_task(self.server.serve(sockets=[self.listener]))
-        await eventually(lambda: self.server.started)
+        async with asyncio.timeout(TIMEOUT):
+            await self._started.wait()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self.server.begin_shutdown()
         await self._tasks.__aexit__(None, None, None)
+
+    async def _announce(self) -> None:
+        self._started.set()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until `condition`, which depends on the connections, returns something true."""
+        await self.connections.changes.until(condition)
 
     async def until_clients_closed(self, remaining: int = 0, seconds: float = 5.0) -> None:
         async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""A Git server on loopback: `git http-backend` behind a little HTTP, with a password if one is wanted.
+"""A Git server on loopback: `git http-backend` behind a small HTTP server, optionally with a password.
 
 with GitServer(folder) as server:
     server.create("project", {"README": "hello"})
@@ -26,7 +26,7 @@ IDENTITY = {
 
 
 def git(folder: Path, *words: str, input: bytes | None = None) -> str:
-    """Run git directly, as the model of what ours should do."""
+    """Run git directly: the expected behaviour of the runtime's git methods."""
     env = {**os.environ, **IDENTITY}
     ran = subprocess.run(["git", *words], cwd=folder, env=env, input=input, capture_output=True, check=True)
     return ran.stdout.decode(errors="surrogateescape")
@@ -50,14 +50,14 @@ def repository(folder: Path, files: dict[str, str]) -> Path:
 
 
 class GitServer:
-    """`credentials`: (name, password) that each request needs. `stall`: answers stop after so many bytes, for good."""
+    """`credentials`: (name, password) that each request needs. `stall`: bytes after which an answer stops for ever."""
 
     def __init__(self, folder: Path, *, credentials: tuple[str, str] | None = None, stall: int | None = None) -> None:
         self.folder = folder
         self.credentials = credentials
         self.stall = stall
-        self.stalled = threading.Event()  # an answer has come so far
-        self.redirect: str | None = None  # an origin to send everybody to
+        self.stalled = threading.Event()  # set when an answer has reached `stall`
+        self.redirect: str | None = None  # an origin to which all requests are redirected
         self.seen: list[tuple[str, str | None]] = []  # path and Authorization of each request
         self._release = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
@@ -87,7 +87,7 @@ class GitServer:
         return f"{self.origin}/{name}.git"
 
     def create(self, name: str, files: dict[str, str]) -> Path:
-        """A bare repository with these files in its first commit; returns the folder of one that pushes into it."""
+        """Create a bare repository with these files in its first commit; return a clone that pushes to it."""
         work = repository(self.folder / f"{name}-work", files)
         git(self.folder, "clone", "--quiet", "--bare", str(work), f"{name}.git")
         bare = self.folder / f"{name}.git"
@@ -97,7 +97,7 @@ class GitServer:
         return work
 
     def release(self) -> None:
-        """Let go of what is stalled: its connection ends there."""
+        """End the stalled answers: their connections are closed."""
         self._release.set()
 
     def wait(self) -> None:
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        with suppress(ConnectionError):  # git was killed before it had the answer
+        with suppress(ConnectionError):  # git was killed before it received the answer
             self._serve()
 
     do_POST = do_GET

@@ -3,7 +3,8 @@
 A pytest plugin, loaded by conftest.py. It makes a folder with one link for each program of the list and sets PATH to
 that folder, so that a test, a shell in a terminal or a script finds nothing else. A program that is started by its path
 is not found through PATH: an audit hook (PEP 578) sees it, and the test fails. Each process of pytest-xdist has its own
-HOME and TMPDIR, so that tests see no files of tests that run beside them.
+HOME and TMPDIR, so that tests see no files of tests that run beside them. The option `--packages FILE` names another
+list, whose programs are allowed as well.
 """
 
 import os
@@ -63,7 +64,7 @@ def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
 
 
 class Watch:
-    """Notes programs that are started by their path and are not on the list."""
+    """Records programs that are started by their path and are not on the list."""
 
     def __init__(self, programs: Path, temporary: Iterable[str | Path]) -> None:
         self.found: list[str] = []
@@ -95,6 +96,10 @@ _watch = pytest.StashKey[Watch]()
 _folder = pytest.StashKey[Path]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--packages", type=Path, metavar="FILE", help=f"a list of Debian packages beside {LIST.name}")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Set HOME, PATH and the rest of the environment, before the first test module is imported."""
     # Below /tmp itself also in a process of pytest-xdist: the path of a Unix socket has at most 107 bytes.
@@ -108,7 +113,10 @@ def pytest_configure(config: pytest.Config) -> None:
             del os.environ[name]
     # Playwright's own browsers are below the developer's HOME.
     os.environ.setdefault("PLAYWRIGHT_BROWSERS_PATH", str(Path.home() / ".cache" / "ms-playwright"))
-    names = [program for package in read_list(LIST.read_text("utf-8")) for program in package.programs]
+    lists = [LIST, *filter(None, [config.option.packages])]
+    names = [
+        program for file in lists for package in read_list(file.read_text("utf-8")) for program in package.programs
+    ]
     link_programs(programs, names, os.environ["PATH"])
     os.environ |= {"HOME": str(home), "PATH": str(programs), "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
     os.environ["PYTEST_DEBUG_TEMPROOT"] = machine  # tmp_path stays there, to be looked at after a failure

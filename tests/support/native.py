@@ -1,4 +1,4 @@
-"""The oracle for "as in a native terminal": a program on a plain PTY (pexpect) whose output one emulator reads."""
+"""The expected behaviour of a native terminal: a program on a plain PTY (pexpect) whose output one emulator reads."""
 
 import os
 from types import TracebackType
@@ -8,7 +8,7 @@ from pyghostty import Terminal
 
 
 class Native:
-    """A program in a native terminal. `screen` is what a person in front of it sees."""
+    """A program in a native terminal. `screen` is what its user sees."""
 
     def __init__(self, command: str, *, cols: int, rows: int, cwd: str, env: dict[str, str] | None = None) -> None:
         self.cols, self.rows = cols, rows

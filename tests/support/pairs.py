@@ -9,12 +9,12 @@ from hawse.wire import Connection, FairWriter, Limits, Role
 
 
 def carry(source: Connection, target: Connection) -> list[Any]:
-    """Give `target` all that `source` has to send; the events it reports."""
+    """Deliver all messages of `source` to `target`; return the events of `target`."""
     return deliver(source.data_to_send(), target)
 
 
 def deliver(messages: list[str | bytes], target: Connection) -> list[Any]:
-    """Give `messages` to `target`; the events it reports."""
+    """Deliver `messages` to `target`; return its events."""
     for message in messages:
         if isinstance(message, str):
             target.receive_text(message)

@@ -1,12 +1,12 @@
 """Programs that listen, for tests to run inside a sandbox: `python peers.py KIND` prints its port, then serves.
 
-echo    sends back what it gets, and its end
-late    reads to the end, then says how many bytes there were and what their SHA-256 is
-flood   sends N bytes (the second argument) and closes, whatever it gets
+echo    sends back its input, and closes its half when the input ends
+late    reads to the end, then sends the number of bytes and their SHA-256
+flood   sends N bytes (the second argument) and closes; it ignores its input
 deaf    accepts and never reads
 reset   sends a line, then breaks the connection
 quiet   listens and never accepts
-Options: --host (127.0.0.1 by default), --port (0), --orphan: leave whoever started it, and its session.
+Options: --host (127.0.0.1 by default), --port (0), --orphan: leave its parent and its session.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def leave() -> None:
-    """As a daemon does: twice forked, in a session of its own."""
+    """Become a daemon: fork twice, in a new session."""
     for step in (os.setsid, lambda: None):
         if os.fork():
             os._exit(0)

@@ -9,7 +9,7 @@ from tests.support.runtime import Channel, Client
 
 
 async def listening(client: Client, *words: str) -> int:
-    """Start a program of tests/support/peers.py in the sandbox; its port."""
+    """Start a program of tests/support/peers.py in the sandbox; return its port."""
     argv = shlex.join([sys.executable, peers.__file__, *words])
     program = client.execute(f"exec {argv}")
     await program.seen(b"\n")
@@ -17,7 +17,7 @@ async def listening(client: Client, *words: str) -> int:
 
 
 async def connected(client: Client, port: int, **options: Any) -> Channel:
-    """A channel to a port, once the runtime has connected it."""
+    """Open a channel to a port; return it when the runtime has connected."""
     channel = client.call("port.connect", {"port": port}, **options)
     await channel.event("opened")
     return channel

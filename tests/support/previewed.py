@@ -1,4 +1,4 @@
-"""A preview to look at: a real gateway, a real runtime, and tests/support/site.py in the sandbox."""
+"""A preview: a real gateway, a real runtime, and tests/support/site.py in the sandbox."""
 
 import asyncio
 import json
@@ -17,11 +17,11 @@ from hawse.client import Sandbox
 from tests.support import site
 from tests.support.stack import Stack
 
-PATIENCE = 20.0  # s after which a test that waits has failed
+TIMEOUT = 20.0  # seconds after which a test that waits has failed
 
 
 class Previewed:
-    """`path` and `name` are the two ways to the site; `http` is a client that comes by the first."""
+    """The site: `path` and `name` are its two addresses, and `http` is a client that uses the first."""
 
     def __init__(self, stack: Stack, sandbox: Sandbox, exposed: dict[str, Any]) -> None:
         self.stack = stack
@@ -30,26 +30,26 @@ class Previewed:
         self.token: str = exposed["token"]
         self.path = f"/p/local/{self.token}"
         self.name = f"{self.port}-local-{self.token}.localhost:{stack.port}"
-        self.http = httpx.AsyncClient(base_url=stack.base + self.path, trust_env=False, timeout=PATIENCE)
+        self.http = httpx.AsyncClient(base_url=stack.base + self.path, trust_env=False, timeout=TIMEOUT)
 
     def socket(self, target: str = "/socket", **options: Any) -> connect:
         url = f"ws://127.0.0.1:{self.stack.port}{self.path}{target}"
         return connect(url, **{"proxy": None, "max_size": None, "compression": None, **options})
 
     async def until_left(self, what: str) -> None:
-        """Until the site says that `what` was left before its end."""
-        async with asyncio.timeout(PATIENCE):
+        """Wait until the site reports that the client left `what` before its end. Polls: it is another process."""
+        async with asyncio.timeout(TIMEOUT):
             while what not in (await self.http.get("/left")).json():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
     async def held(self) -> tuple[int, int, int]:
-        """Descriptors of the gateway, descriptors and tasks of the runtime."""
+        """Return the number of descriptors of the gateway, and of descriptors and tasks of the runtime."""
         info = await self.sandbox.call("runtime.info")
         return psutil.Process(self.stack.pid).num_fds(), info["open_fds"], info["tasks"]
 
     async def until_held(self, before: tuple[int, int, int]) -> None:
-        """Until no more is held than before."""
-        async with asyncio.timeout(PATIENCE):
+        """Wait until `held` is at most `before`. Polls: other processes release descriptors without an event."""
+        async with asyncio.timeout(TIMEOUT):
             while any(now > then for now, then in zip(await self.held(), before, strict=True)):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
@@ -67,13 +67,13 @@ async def previewed(folder: Path) -> AsyncIterator[Previewed]:
 
 
 async def opened(sandbox: Sandbox) -> int:
-    """The first port that is open."""
-    async with asyncio.timeout(PATIENCE):
+    """Wait for an open port and return the first. Polls: the kernel reports new listeners by no event."""
+    async with asyncio.timeout(TIMEOUT):
         while not (ports := (await sandbox.call("port.list"))["ports"]):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return int(ports[0]["port"])
 
 
 def fields(answer: httpx.Response) -> dict[str, str]:
-    """The headers that the site saw."""
+    """Return the headers that the site received."""
     return dict(json.loads(answer.text)["headers"])

@@ -3,4 +3,5 @@
 from hawse.wire import Principal
 
 VIEWER = Principal(id="viewer", name="viewer", kind="guest", rights=("view",))
+AT_MAIN = Principal(id="link", name="", kind="guest", rights=("write@main",))
 PREVIEW = Principal(id="preview", name="preview", kind="guest", rights=("preview",))

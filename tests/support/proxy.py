@@ -1,9 +1,9 @@
-"""`CuttingProxy`: a TCP proxy that breaks lines the way networks do, at places that a seed decides.
+"""`CuttingProxy`: a TCP proxy that breaks connections as networks do, at offsets that a seed determines.
 
     async with CuttingProxy(port, seed=7, cut_after=(1, 4096)) as proxy:
         async with hawse.connect(proxy.url) as hw: ...
 
-Bytes are forwarded as they come, so a cut may fall into the midst of a frame's header.
+Bytes are forwarded as they come, so a cut can be inside a frame's header.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ class CuttingProxy:
 
     @property
     def open(self) -> int:
-        """How many connections go through now."""
+        """The number of open connections."""
         return len(self._pairs)
 
     async def __aenter__(self) -> "CuttingProxy":
@@ -89,7 +89,7 @@ class CuttingProxy:
         return len(pairs)
 
     def refuse(self) -> None:
-        """Reset whoever connects from now on, and `cut`."""
+        """Reset every new connection from now on, and `cut`."""
         self._refusing = True
         self.cut()
 
@@ -98,12 +98,21 @@ class CuttingProxy:
         self._refusing = False
 
     def stall(self) -> None:
-        """Forward nothing more, without closing: the line that is dead and does not say so."""
+        """Forward nothing more without closing: a dead connection that neither end notices."""
         self._stalled.clear()
 
     def resume_reading(self) -> None:
         """Undo `stall`."""
         self._stalled.set()
+
+    def lose(self) -> int:
+        """Drop everything on the open connections from now on, without closing them; return how many there are.
+
+        New connections work: the network has changed, and neither end was notified.
+        """
+        for pair in self._pairs:
+            pair.lost = True
+        return len(self._pairs)
 
     async def until_refused(self, count: int) -> None:
         """Wait until it has refused `count` connections."""
@@ -149,6 +158,8 @@ class CuttingProxy:
         with suppress(OSError, asyncio.IncompleteReadError):
             while data := await reader.read(CHUNK):
                 await self._stalled.wait()
+                if pair.lost:
+                    continue
                 last = budget is not None and budget <= len(data) and self._may_cut()
                 data = data[:budget] if last else data
                 budget = None if budget is None else max(budget - len(data), 0)
@@ -158,6 +169,8 @@ class CuttingProxy:
                     self._cut(pair, None)
                     return
                 await writer.drain()
+        if pair.lost and not up:
+            return  # the client is not notified that the server has closed; its own close ends the pair
         pair.close(reset=False)
         self._pairs.discard(pair)
         self._changes.notify()
@@ -188,6 +201,7 @@ class _Pair:
     """The two ends of one connection through the proxy."""
 
     def __init__(self, *writers: asyncio.StreamWriter) -> None:
+        self.lost = False  # whether everything on it is dropped
         self._writers = writers
 
     def close(self, *, reset: bool) -> None:

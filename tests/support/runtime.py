@@ -26,7 +26,7 @@ from tests.support.typed import mistake
 from tests.support.waiting import TIMEOUT, Changes
 
 WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
-OURS = ("/", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify")  # what a descriptor of the runtime points to
+OURS = ("/", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify")  # kinds of targets of descriptors
 CUT = HawseError("interrupted", "the connection was lost")
 
 
@@ -49,7 +49,7 @@ class Channel:
         self.output = bytearray()
         self.stderr = bytearray()
         self.screen = bytearray()  # the latest snapshot
-        self.lost: list[tuple[int, int]] = []  # what of the output a reseed left out: [from, to)
+        self.lost: list[tuple[int, int]] = []  # ranges of the output that reseeds left out: [from, to)
         self.frames: list[tuple[Kind, int, int]] = []  # kind, offset, size
         self.started: dict[Kind, int] = {}  # the offset of the first frame of each kind
         self.granted = 0  # bytes of input that were given back
@@ -101,7 +101,7 @@ class Channel:
         await self._changes.until(done)
 
     async def event(self, name: str, count: int = 1) -> Any:
-        """The value of the `count`th event of that name."""
+        """Wait for the `count`th event of that name; return its value."""
 
         def values() -> list[Any]:
             return [event.value for event in self.events if event.name == name]
@@ -116,14 +116,14 @@ class Channel:
         assert text in self.output, (self.error, bytes(self.output[-2000:]))
 
     async def result(self) -> Any:
-        """The call's result; raises its error."""
+        """Wait for the call's result; raise its error."""
         await self.until(lambda: self.closed)
         if self.error is not None:
             raise self.error
         return self.value
 
     async def refusal(self) -> HawseError:
-        """The call's error."""
+        """Wait for the call's error."""
         await self.until(lambda: self.closed)
         assert self.error is not None, f"it gave {self.value!r}"
         return self.error
@@ -207,7 +207,7 @@ class Client:
         self.connection.send_hello("test", token, shares=self._shares)
         async with asyncio.timeout(TIMEOUT):
             while not await self._dial(path):  # noqa: ASYNC110
-                await asyncio.sleep(0.002)
+                await asyncio.sleep(0.002)  # another process reports by no event that it listens
         await self.until(lambda: self.welcome is not None or self.lost)
         return self
 
@@ -298,8 +298,28 @@ class Client:
         self._changes.notify()
 
 
+class _ObservedLink(asyncio.Protocol):
+    """Passes everything to a link of the runtime; `changed` is called when it has received bytes or was lost."""
+
+    def __init__(self, link: StreamLink, changed: Callable[[], None]) -> None:
+        self._link = link
+        self._changed = changed
+        self.connection_made = link.connection_made  # type: ignore[method-assign]
+        self.eof_received = link.eof_received  # type: ignore[method-assign]
+        self.pause_writing = link.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = link.resume_writing  # type: ignore[method-assign]
+
+    def data_received(self, data: bytes) -> None:
+        self._link.data_received(data)
+        self._changed()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._link.connection_lost(exc)
+        self._changed()
+
+
 class Served:
-    """A runtime on a Unix socket, in a task of its own. At its end nothing it started may be left."""
+    """A runtime on a Unix socket, in a task of its own. At its end no process that it started may exist."""
 
     def __init__(
         self,
@@ -317,6 +337,7 @@ class Served:
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None]
+        self._changes = Changes()
 
     async def __aenter__(self) -> Self:
         self._children = children()
@@ -341,13 +362,20 @@ class Served:
         """Return the pids of all descendants of this process that started after this runtime, including zombies."""
         return children() - self._children
 
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until `condition`, which depends on messages to the runtime or on lost links, returns something true."""
+        await self._changes.until(condition)
+
     def client(self, *, window: int = WINDOW, token: str | None = None) -> "_Connecting":
         return _Connecting(self, window, token)
+
+    def _accept(self) -> asyncio.Protocol:
+        return _ObservedLink(self.runtime.server.accept(), self._changes.notify)
 
     async def _run(self) -> None:
         async with running(self._settings) as self.runtime:
             loop = asyncio.get_running_loop()
-            server = await loop.create_unix_server(self.runtime.server.accept, str(self.socket))
+            server = await loop.create_unix_server(self._accept, str(self.socket))
             self._ready.set()
             await self._stop.wait()
             server.close()
@@ -372,7 +400,7 @@ class _Connecting:
 
 
 def children() -> set[int]:
-    """The pids of all that descends from this process, zombies as well."""
+    """Return the pids of all descendants of this process, zombies included."""
     return {process.pid for process in psutil.Process().children(recursive=True)}
 
 
@@ -396,7 +424,7 @@ def open_fds() -> set[str]:
 
 @contextmanager
 def no_fd_leaked() -> Iterator[None]:
-    """No pipe, terminal, process or file: the event loop opens sockets of its own when it likes."""
+    """Check that no pipe, terminal, process or file is left open. Sockets are ignored: the event loop has its own."""
     before = {fd: _target(fd) for fd in open_fds()}
     yield
     after = {fd: _target(fd) for fd in open_fds()}

@@ -1,9 +1,9 @@
-"""A web site for tests to run inside a sandbox and look at in a preview: `python site.py [PORT]` prints its port.
+"""A web site that tests run inside a sandbox and open in a preview: `python site.py [PORT]` prints its port.
 
-/seen           the request as it was seen, as JSON          /redirect?to=…   302 to there
-/events?n=N     N server-sent events; each waits for a POST   /cookie          sets `sid` and tells what it was sent
+/seen           the request as received, as JSON             /redirect?to=…   302 to there
+/events?n=N     N server-sent events; each waits for a POST   /cookie          sets `sid`, returns the cookies it got
   to /next                                                    /broken          ends in the middle of its answer
-/bytes?n=N      N bytes                                       /size, POST      how many bytes came, and their SHA-256
+/bytes?n=N      N bytes                                       /size, POST      number of bytes received, their SHA-256
 /duplex, POST   every chunk back as it comes                  /socket          echoes; `close CODE REASON` closes
 /silent         a stream without bytes after its headers     /same-origin     echoes to pages of its own origin only
 /page           a page that shows the echo of /same-origin as its title
@@ -110,7 +110,7 @@ async def size(request: Request) -> Response:
 
 
 class Duplex:
-    """By hand: Starlette listens for the client's end while it answers, and would take the body for that."""
+    """Without Starlette's response, which reads from the client while it sends, and would consume the body."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         length = [(name, value) for name, value in scope["headers"] if name == b"content-length"]

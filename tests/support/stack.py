@@ -1,4 +1,4 @@
-"""A real gateway, started as a user starts it, with real runtimes; and an end to all of it."""
+"""A real gateway, started as a user starts it, with real runtimes, all of which end with the test."""
 
 import asyncio
 import os
@@ -7,10 +7,15 @@ import re
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import psutil
+
+from gateway.providers.isolation import cgroups
+from gateway.providers.runtime_process import RuntimeProcess
 
 START_SECONDS = 30
 
@@ -21,7 +26,7 @@ PORTS = range(10_240, 32_768)
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nothing listens on. Random, so that tests in other processes choose others."""
+    """Return a random TCP port of 127.0.0.1 without a listener. Tests in other processes choose others."""
     chance = random.SystemRandom()  # hypothesis seeds the module's own generator alike in each process
     while True:
         port = chance.choice(PORTS)
@@ -33,8 +38,17 @@ def free_port() -> int:
 class Stack:
     """`hawse serve` on a port and state directory of its own. A killed gateway can be started again."""
 
-    def __init__(self, state: Path, *arguments: str, isolation: str = "none") -> None:
+    def __init__(self, state: Path, *arguments: str, isolation: str = "none", under: Sequence[str] = ()) -> None:
+        """Prepare a gateway; `start` starts it.
+
+        Args:
+            state: Its state directory.
+            arguments: Further arguments of `hawse serve`.
+            isolation: The isolation of its sandboxes.
+            under: A command that runs the gateway, such as `prlimit --nofile=256`; it must replace itself by it.
+        """
         self.state = state
+        self._under = under
         self._arguments = arguments
         self.port = free_port()
         self.isolation = isolation
@@ -42,6 +56,7 @@ class Stack:
         self._process: asyncio.subprocess.Process | None = None
         self._output: asyncio.Task[None] | None = None
         self.printed: list[str] = []
+        self.viewer_token = ""  # of a token with the role `viewer`, which the first start creates
 
     async def __aenter__(self) -> "Stack":
         await self.start()
@@ -59,13 +74,6 @@ class Stack:
         return self.url.partition("#token=")[2]
 
     @property
-    def viewer_token(self) -> str:
-        """Of those who may only look."""
-        found = re.search(r"read-only: \S+#token=(\S+)", "\n".join(self.printed))
-        assert found is not None, self.printed
-        return found[1]
-
-    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
@@ -73,6 +81,7 @@ class Stack:
     async def start(self) -> None:
         argv = ["-m", "hawse.cli", "serve", "--port", str(self.port), "--state", str(self.state)]
         self._process = await asyncio.create_subprocess_exec(
+            *self._under,
             sys.executable,
             *argv,
             "--isolation",
@@ -87,9 +96,19 @@ class Stack:
         self._output = asyncio.create_task(self._follow(self._process, ready))
         async with asyncio.timeout(START_SECONDS):
             self.url = await ready
+        if not self.viewer_token:
+            self.viewer_token = await self._create_token("viewer")
+
+    async def _create_token(self, role: str) -> str:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        async with httpx.AsyncClient(base_url=self.base, headers=headers, trust_env=False) as http:
+            answer = await http.post("/v1/token.create", json={"role": role, "user": role})
+        answer.raise_for_status()
+        token: str = answer.json()["token"]
+        return token
 
     async def kill(self) -> None:
-        """kill -9 of the gateway; its runtimes live on."""
+        """Kill the gateway with SIGKILL; its runtimes continue."""
         assert self._process is not None
         assert self._output is not None
         with suppress(ProcessLookupError):
@@ -118,10 +137,19 @@ class Stack:
         for process in alive:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+        for file in self.state.glob("sandboxes/*/cgroups"):
+            with suppress(OSError):  # the kernel has not removed the last process yet
+                cgroups.remove(file)
 
     def runtimes(self) -> list[psutil.Process]:
         """The runtimes of this state directory, whether bubblewrap is around them or not."""
         ours = []
+        for file in self.state.glob("sandboxes/*/process"):
+            recorded = RuntimeProcess.load(file)
+            with suppress(psutil.Error):
+                if recorded is not None and recorded.alive:
+                    process = psutil.Process(recorded.pid)
+                    ours += [process, *process.children(recursive=True)]
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 words = process.cmdline()
@@ -134,8 +162,8 @@ class Stack:
         async for line in process.stdout:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
-            if "read-only: " in text and not ready.done():  # the last line that it prints
-                ready.set_result(re.findall(r"http://\S+#token=\S+", "\n".join(self.printed))[0])
+            if not ready.done() and (found := re.search(r"http://\S+#token=\S+", text)):  # the last line that it prints
+                ready.set_result(found[0])
         if not ready.done():
             ready.set_exception(RuntimeError("the gateway did not start:\n" + "\n".join(self.printed)))
 

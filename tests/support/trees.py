@@ -1,4 +1,4 @@
-"""Random trees with odd names, and what a plain walk says of one: what listings and copies are held against."""
+"""Random trees with odd names, and the result of a plain walk, with which listings and copies are compared."""
 
 import os
 import stat
@@ -41,7 +41,7 @@ def _plant(folder: bytes, tree: dict[bytes, Any]) -> None:
 
 
 def seen(folder: Path) -> dict[bytes, tuple[Any, ...]]:
-    """By path: type and mode, and content or target."""
+    """Walk `folder`; return the type and mode, and the content or the target, by path."""
     top = os.fsencode(folder)
     found: dict[bytes, tuple[Any, ...]] = {}
     for base, folders, files in os.walk(top):
@@ -59,7 +59,7 @@ def seen(folder: Path) -> dict[bytes, tuple[Any, ...]]:
 
 
 def finished(work: Generator[Any, None, Any]) -> Any:
-    """What a generator returns, when all its steps are done."""
+    """Run all steps of a generator; return its result."""
     while True:
         try:
             next(work)

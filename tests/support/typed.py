@@ -1,4 +1,4 @@
-"""Whether what a server really says is what `hawse.api` declares: nothing mistyped, nothing missing, nothing more."""
+"""Compare the values that a server sends with the types that `hawse.api` declares."""
 
 from typing import Any
 
@@ -8,7 +8,13 @@ from hawse.api import GATEWAY, METHODS
 
 
 def mistake(method: str, event: str | None, value: Any) -> str | None:
-    """What is wrong with the value of an event, or of the result if that is None. A method that is not known may be."""
+    """Return how a value differs from its declared type, or None. A method that is not declared is not checked.
+
+    Args:
+        method: The method of the call.
+        event: The name of the event with the value; None: the value is the result.
+        value: The value as it was sent.
+    """
     spec = (METHODS | GATEWAY).get(method)
     if spec is None:
         return None
@@ -23,15 +29,15 @@ def mistake(method: str, event: str | None, value: Any) -> str | None:
     return _difference(where, value, msgspec.to_builtins(typed))
 
 
-def _difference(where: str, said: Any, declared: Any) -> str | None:
-    """What was said has to be all there; what may be left out is there as its default."""
-    match said, declared:
+def _difference(where: str, sent: Any, declared: Any) -> str | None:
+    """Compare the value that was sent with the decoded value. Fields that were left out have their defaults there."""
+    match sent, declared:
         case dict(), dict():
-            if extra := set(said) - set(declared):
+            if extra := set(sent) - set(declared):
                 return f"{where}: not declared: {sorted(extra)}"
-            pairs = [(f"{where}.{name}", said[name], declared[name]) for name in said]
+            pairs = [(f"{where}.{name}", sent[name], declared[name]) for name in sent]
         case list(), list() | tuple():
-            pairs = [(f"{where}[{n}]", one, other) for n, (one, other) in enumerate(zip(said, declared, strict=True))]
+            pairs = [(f"{where}[{n}]", one, other) for n, (one, other) in enumerate(zip(sent, declared, strict=True))]
         case _:
-            return None if said == declared else f"{where}: {said!r} became {declared!r}"
+            return None if sent == declared else f"{where}: {sent!r} became {declared!r}"
     return next((found for pair in pairs if (found := _difference(*pair))), None)

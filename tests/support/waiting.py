@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from runtime.watch import inotify
 from runtime.watch.inotify import Inotify
@@ -47,21 +48,38 @@ class Changes:
                     self._waiting.discard(future)
 
 
+async def tasks_ended(before: set[asyncio.Task[Any]]) -> None:
+    """Wait until all tasks have ended that are not in `before`, which must contain the task that calls this."""
+    async with asyncio.timeout(TIMEOUT):
+        while new := asyncio.all_tasks() - before:
+            await asyncio.wait(new)
+
+
 async def readable(fd: int) -> None:
     """Wait until `fd` can be read, or is at its end. No other reader of `fd` may be registered."""
     loop = asyncio.get_running_loop()
-    ready = loop.create_future()
+    await _ready(fd, loop.add_reader, loop.remove_reader)
+
+
+async def writable(fd: int) -> None:
+    """Wait until `fd` can be written to, or has no reader. No other writer of `fd` may be registered."""
+    loop = asyncio.get_running_loop()
+    await _ready(fd, loop.add_writer, loop.remove_writer)
+
+
+async def _ready(fd: int, add: Callable[..., None], remove: Callable[[int], object]) -> None:
+    ready = asyncio.get_running_loop().create_future()
 
     def wake() -> None:
         if not ready.done():
             ready.set_result(None)
 
-    loop.add_reader(fd, wake)
+    add(fd, wake)
     try:
         async with asyncio.timeout(TIMEOUT):
             await ready
     finally:
-        loop.remove_reader(fd)
+        remove(fd)
 
 
 async def gone(*pids: int) -> None:

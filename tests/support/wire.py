@@ -23,12 +23,12 @@ def vectors(file: str, part: str) -> list[Entry]:
 
 
 def called(entry: Entry) -> str:
-    """The id of a parametrized test."""
+    """Return the id of a parametrized test."""
     return f"{entry['from']}: {entry['name']}" if "from" in entry else str(entry["name"])
 
 
 def wire_form(entry: Entry) -> bytes:
-    """The bytes of a control message of messages.json."""
+    """Return the bytes of a control message of messages.json."""
     if "hex" in entry:
         return bytes.fromhex(entry["hex"])
     if "length" not in entry:
@@ -54,7 +54,7 @@ def table(heading: str, first: str) -> list[list[str]]:
 
 
 def close_codes() -> set[int]:
-    """Every close code that section 7 names."""
+    """Return the close codes of section 7."""
     return {int(code) for row in table("7. Limits", "close code") for code in re.findall(r"\d{4}", row[0])}
 
 

@@ -82,7 +82,7 @@ def test_a_call_beyond_the_limit_of_channels_is_refused_here() -> None:
 
 def test_a_client_that_has_used_all_channel_numbers_must_reconnect() -> None:
     client, _ = kit.pair()
-    client._last = (1 << 32) - 2
+    client.last_channel = (1 << 32) - 2
     assert client.call("m") == (1 << 32) - 1
     with pytest.raises(LocalProtocolError, match="reconnect"):
         client.call("m")

@@ -73,16 +73,16 @@ class Dialogue:
             case Hello() as hello:
                 if hello.protocol != 1:
                     raise LocalProtocolError("we speak another version")
-                sender._window = hello.window
+                sender.channel_window = hello.window
                 sender.send_hello(hello.client)
             case Welcome() as welcome:
                 if welcome.protocol != 1:
                     raise LocalProtocolError("we speak another version")
                 sender.send_welcome(welcome.server, identity=welcome.identity, role=welcome.role)
             case Call() as call:
-                if call.ch <= sender._last:
+                if call.ch <= sender.last_channel:
                     raise LocalProtocolError("`call` does not use a number again")
-                sender._last = call.ch - 1
+                sender.last_channel = call.ch - 1
                 sender.call(call.method, call.params)
             case Event() as event:
                 sender.send_event(event.ch, event.name, event.value, seq=event.seq)
@@ -91,10 +91,10 @@ class Dialogue:
             case Error(ch=int(ch)) as error:
                 sender.send_error(ch, error.to_exception())
             case Error() as error:
-                sender.say(error.to_exception())
+                sender.send_connection_error(error.to_exception())
             case Cancel(ch=ch):
                 if sender.channels[ch].state is ChannelState.CANCELLING:
-                    raise LocalProtocolError("`cancel` says it once")
+                    raise LocalProtocolError("`cancel` is sent once")
                 sender.cancel(ch)
             case End(ch=ch):
                 sender.end(ch)
@@ -150,8 +150,8 @@ def test_a_dialogue_has_the_results_of_its_vector(session: kit.Entry) -> None:
 def check_final_error(connection: Connection, error: RemoteProtocolError) -> None:
     """Assert that a server has queued one `error` without `ch`, a client none, and that neither receives any more."""
     out = [from_server.decode(message) for message in connection.data_to_send() if isinstance(message, str)]
-    said = [message for message in out if isinstance(message, Error) and message.ch is None]
-    assert [message.code for message in said] == ([error.code] if connection.role is Role.SERVER else [])
+    errors = [message for message in out if isinstance(message, Error) and message.ch is None]
+    assert [message.code for message in errors] == ([error.code] if connection.role is Role.SERVER else [])
     for again in (lambda: connection.receive_text('{"type":"pong","t":1}'), lambda: connection.receive_data(b"")):
         with pytest.raises(RemoteProtocolError) as caught:
             again()

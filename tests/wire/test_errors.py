@@ -1,4 +1,4 @@
-"""The errors: one table, and exceptions that tell local mistakes from remote violations."""
+"""The errors: one table, and exceptions that distinguish local mistakes from violations by the other end."""
 
 import re
 

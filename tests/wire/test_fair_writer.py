@@ -178,7 +178,7 @@ def test_a_source_that_returns_true_and_sends_nothing_does_not_hang_the_writer()
     writer.attach(1, Script(lambda *_: True, lambda *_: False))
     writer.attach(2, Stock(5))
     assert frames(writer.take(1000)) == [(2, 5)]
-    assert writer.idle  # though the first has said that it has more
+    assert writer.idle  # although the first returned that it has more
     writer.wake(1)
     assert writer.take(1000) == []
 

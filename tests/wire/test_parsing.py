@@ -84,7 +84,7 @@ def test_the_channel_of_a_malformed_call_is_found_if_it_is_usable(text: str, ch:
 
 @given(st.text(alphabet='\\ud8D0cfF"', max_size=40))
 def test_a_channel_is_found_in_any_text_that_is_valid_apart_from_lone_surrogates(body: str) -> None:
-    """Python's own decoder accepts lone surrogates, so it says whether the text is valid otherwise."""
+    """Python's own decoder accepts lone surrogates, so it shows whether the text is valid otherwise."""
     text = f'{{"type":"call","ch":7,"params":"{body}"}}'
     try:
         valid = set(json.loads(text)) == {"type", "ch", "params"}

@@ -9,9 +9,9 @@ from tests.support import wire as kit
 
 def test_a_server_sends_the_error_that_ends_the_connection_once_and_a_client_sends_none() -> None:
     client, server = kit.pair()
-    server.say(HawseError("backlog"))
-    server.say(HawseError("internal"))
-    client.say(HawseError("internal"))
+    server.send_connection_error(HawseError("backlog"))
+    server.send_connection_error(HawseError("internal"))
+    client.send_connection_error(HawseError("internal"))
     assert client.data_to_send() == []
     (error,) = kit.deliver(server, client)
     assert (error.ch, error.code, error.retryable) == (None, "backlog", True)
@@ -20,10 +20,13 @@ def test_a_server_sends_the_error_that_ends_the_connection_once_and_a_client_sen
 def test_pending_counts_bytes_until_they_are_taken() -> None:
     client, server = kit.pair()
     client.call("é")
-    (text,) = [message for message in client._out if isinstance(message, str)]
-    assert client.pending == len(text.encode()) == len(text) + 1
-    kit.deliver(client, server)
+    pending = client.pending
+    (text,) = client.data_to_send()
+    assert isinstance(text, str)
+    assert pending == len(text.encode()) == len(text) + 1
     assert client.pending == 0
+    server.receive_text(text)
+    assert len(list(server.events())) == 1
     server.send_data(1, Kind.OUTPUT, 0, b"abc")
     assert server.pending == 13 + 3
 

@@ -126,7 +126,7 @@ def test_hostile_input_raises_only_typed_errors_in_every_state(
 
 
 @pytest.mark.parametrize("entry", kit.vectors("messages.json", "malformed_calls"), ids=kit.called)
-def test_a_malformed_call_ends_on_its_channel_and_the_connection_goes_on(entry: kit.Entry) -> None:
+def test_a_malformed_call_ends_only_its_channel(entry: kit.Entry) -> None:
     _, server = kit.pair()
     server.receive_text(entry["text"])
     assert list(server.events()) == []

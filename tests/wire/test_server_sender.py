@@ -80,7 +80,7 @@ def test_an_error_whose_details_are_not_json_leaves_the_channel_open() -> None:
     server.send_error(1, HawseError("internal"))
 
 
-def test_goaway_says_when_to_reconnect() -> None:
+def test_goaway_has_the_delay_of_the_reconnect() -> None:
     client, server = kit.pair()
     server.goaway("restart", 2.5)
     assert kit.deliver(server, client) == [Goaway(reason="restart", retry_after=2.5)]

@@ -28,13 +28,9 @@ def decode(decoder: StreamDecoder, chunks: list[bytes]) -> list[str | bytes]:
     for chunk in chunks:
         for is_control, message in decoder.feed(chunk):
             found.append(bytes(message).decode() if is_control else bytes(message))
-            assert held(decoder) == 0  # one that straddled is not kept beside the one it became
-        assert held(decoder) <= LENGTH_SIZE + LIMIT
+            assert decoder.held == 0  # one that straddled is not kept beside the one it became
+        assert decoder.held <= LENGTH_SIZE + LIMIT
     return found
-
-
-def held(decoder: StreamDecoder) -> int:
-    return len(decoder._partial)
 
 
 @given(MESSAGES, st.lists(st.integers(0, 500), max_size=20))
@@ -71,7 +67,7 @@ def test_an_invalid_length_is_refused_before_anything_is_buffered(size: int, bef
     with pytest.raises(RemoteProtocolError) as caught:
         decode(decoder, [first, second])
     assert (caught.value.code, caught.value.close_code) == ("protocol_error", 1009)
-    assert held(decoder) <= LENGTH_SIZE
+    assert decoder.held <= LENGTH_SIZE
 
 
 @given(st.lists(st.binary(max_size=60), max_size=20))

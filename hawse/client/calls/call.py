@@ -70,7 +70,7 @@ class ClientCall:
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
         self.channel: ClientChannel | None = None  # set by `CallTable` while it is open
-        self.sent_at: float | None = None  # wall clock, when it was first sent
+        self.sent_at: float | None = None  # `boot_time` when it was first sent
         self.input_stream: InputStream | None = None  # what it sends
         self.receive_buffer: ReceiveBuffer | None = None  # what it receives, if that is to be read
         self._window = window

@@ -8,13 +8,13 @@ Everything here is synchronous but `perform`, `request`, `outcome` and `begin`.
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from hawse.api import Params
+from hawse.client.base.boot_time import boot_time
 from hawse.client.base.channel import ClientChannel, ConnectionProtocol
 from hawse.client.base.errors import ClientClosedError, GaveUpError, fresh
 from hawse.client.base.options import Options
@@ -251,7 +251,7 @@ class CallTable:
     def _open_on(self, connection: ConnectionProtocol, call: ClientCall) -> None:
         if not call.sent:
             self._retry_policy.forget(call)
-        now = time.time()  # the wall clock, which also runs while the machine sleeps
+        now = boot_time()
         ch = connection.protocol.call(
             call.method,
             call.params(),

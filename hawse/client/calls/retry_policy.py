@@ -51,7 +51,7 @@ class RetryPolicy:
             state.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
     def succeeded(self, call: ClientCall) -> None:
-        """The present attempt of `call` got an event. If it fails soon after, the pauses go on growing."""
+        """The present attempt of `call` got an event. If it fails soon after, the pauses continue to grow."""
         state = self._states.get(call)
         if state is not None and state.succeeded is None:
             state.succeeded = self._options.clock()

@@ -1,15 +1,13 @@
 """A call whose every event is a complete state, so that an unread state is replaced by a later one."""
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from hawse.api import Params
-from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.calls.stream_handle import StreamHandle
 from hawse.wire import Event
 
 LANE = "state"
@@ -36,7 +34,7 @@ class StateStreamCall(ClientCall):
         self.mark_opened()
 
 
-class StateStream(Generic[T]):
+class StateStream(StreamHandle[StateStreamCall, T]):
     """`async with … as states: async for state in states: …`
 
     Yields the state at once, and again after each change. A state that was not read before the next one is left out.
@@ -44,21 +42,8 @@ class StateStream(Generic[T]):
 
     def __init__(self, calls: CallTable, call: StateStreamCall, value: Callable[[Any], T]) -> None:
         """Create a handle; `value` turns an event's value into what is yielded."""
-        self._calls = calls
-        self._call = call
+        super().__init__(calls, call)
         self._value = value
-
-    async def __aenter__(self) -> "StateStream[T]":
-        await self._calls.begin(self._call)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
-
-    def __aiter__(self) -> OutputIterator[T]:
-        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def _next(self) -> T:
         _, state = await self._call.receive_buffer.get(LANE)

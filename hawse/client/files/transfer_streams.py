@@ -6,13 +6,12 @@ import msgspec
 
 from hawse.api.files import FileCancel, FileOpened, FileRead, FileTransferResult, FileWrite, FileWriteOpened
 from hawse.api.recordings import RecordingRead
-from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike, InputStream
-from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
+from hawse.client.calls.stream_handle import StreamHandle
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "file"
@@ -96,22 +95,12 @@ class WriteCall(ClientCall):
         return done
 
 
-class FileReader:
-    """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`."""
+class FileReader(StreamHandle[ReadCall, bytes]):
+    """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`.
 
-    def __init__(self, calls: CallTable, call: ReadCall) -> None:
-        self._calls = calls
-        self._call = call
-
-    async def __aenter__(self) -> "FileReader":
-        """Open the file. Raises `not_found`, `is_directory`, `permission_denied`, `conflict` for another version."""
-        await self._calls.begin(self._call)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
+    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` for another version. Iterating
+    raises `conflict` if the file has changed when a lost connection is resumed.
+    """
 
     @property
     def info(self) -> FileOpened:
@@ -119,10 +108,6 @@ class FileReader:
         if self._call.info is None:
             raise RemoteProtocolError("the server sent no `opened` event for the file")
         return self._call.info
-
-    def __aiter__(self) -> OutputIterator[bytes]:
-        """Iterate over the bytes. Raises `conflict` if the file has changed when a lost connection is resumed."""
-        return OutputIterator(self._call.receive_buffer, self._next)
 
     async def _next(self) -> bytes:
         _, item = await self._call.receive_buffer.get(LANE)

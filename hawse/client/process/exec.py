@@ -4,13 +4,12 @@ The call has a key, so a repeat on a new connection joins the running command, f
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
 from hawse.api import Params
-from hawse.api.paths import to_text
 from hawse.api.processes import (
     Exec,
     ExecResult,
@@ -33,47 +32,6 @@ from hawse.wire import Data, Event, HawseError, Kind, Limits
 
 STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
 OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use a process and its iterators
-
-Command = str | Sequence[str]
-Env = Mapping[str, str | None]
-
-
-class ProgramFields(TypedDict):
-    """The fields of `hawse.api.processes.Program` but `stdin`; exactly one of `argv` and `command` is set."""
-
-    argv: list[str] | None
-    command: str | None
-    cwd: str | None
-    env: dict[str, str | None] | None
-    timeout: float | None
-
-
-def program(command: Command, *, cwd: str | None, env: Env | None, timeout: float | None) -> ProgramFields:
-    """Return the fields of a program: a string is a shell's command, a sequence is an argv.
-
-    Args:
-        command: What to run.
-        cwd: The working directory.
-        env: Is added to the environment; None unsets a variable.
-        timeout: Seconds after which it is killed.
-    """
-    return {
-        "argv": None if isinstance(command, str) else [*command],
-        "command": command if isinstance(command, str) else None,
-        "cwd": directory(cwd),
-        "env": environment(env),
-        "timeout": timeout,
-    }
-
-
-def directory(cwd: str | None) -> str | None:
-    """Return a working directory as it is sent."""
-    return None if cwd is None else to_text(cwd)
-
-
-def environment(env: Env | None) -> dict[str, str | None] | None:
-    """Return variables as they are sent."""
-    return None if env is None else dict(env)
 
 
 def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
@@ -177,7 +135,14 @@ class ExecCall(ClientCall):
         return self._result_type(**{**msgspec.structs.asdict(end), **output, "truncated": due != ends})
 
 
-async def run_to_end(calls: CallTable, call: ExecCall, stdin: BytesLike | None, *, check: bool, kill: bool) -> Any:
+async def run_to_end(
+    calls: CallTable,
+    call: ExecCall,
+    stdin: BytesLike | None,
+    *,
+    check: bool,
+    give_up: Callable[[ExecCall], None],
+) -> Any:
     """Make the call, send `stdin`, and return its result, a `CommandResult`.
 
     Args:
@@ -185,7 +150,8 @@ async def run_to_end(calls: CallTable, call: ExecCall, stdin: BytesLike | None, 
         call: The call, with an input stream if there is `stdin`.
         stdin: All of the input.
         check: Whether to raise for a command that failed, or printed more than is kept.
-        kill: Whether to end the command when the caller is cancelled, or the call's timeout has passed.
+        give_up: Is called in the end, to abandon a call that has not settled because the caller was cancelled or the
+            call's timeout has passed.
 
     Raises:
         CommandError: If `check`.
@@ -198,22 +164,19 @@ async def run_to_end(calls: CallTable, call: ExecCall, stdin: BytesLike | None, 
                 await _write_stdin(call, stdin)
             result: CommandResult = await calls.outcome(call)
     finally:
-        if kill:
-            _kill(calls, call)
-        else:
-            calls.abandon(call)
+        give_up(call)
     if check and (not result.ok or result.truncated):
         raise CommandError(result)
     return result
 
 
-def _kill(calls: CallTable, call: ExecCall) -> None:
+def kill(calls: CallTable, call: ExecCall) -> None:
     """Abandon `call`, and end its command if that may be running, as soon as it is known which process it is."""
 
     def opened(_: asyncio.Future[None]) -> None:
         if call.run is not None and not call.settled:
-            kill = ProcessKill(id=call.run.id, instance=call.run.instance)
-            calls.post(ClientCall(kill, sandbox=call.sandbox))
+            params = ProcessKill(id=call.run.id, instance=call.run.instance)
+            calls.post(ClientCall(params, sandbox=call.sandbox))
         calls.abandon(call)
 
     if call.settled or not call.sent:

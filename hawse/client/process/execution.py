@@ -3,7 +3,8 @@
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 from hawse.api import Params
 from hawse.api.processes import Exec, ProcessAttach, ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
@@ -14,8 +15,9 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.attach import ProcessAttachCall
-from hawse.client.process.exec import OUTPUT_LIMIT, Command, Env, ExecCall, program, run_to_end
+from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, kill, run_to_end
 from hawse.client.process.process import Process
+from hawse.client.process.program import Command, Env, StartOptions, program, start_fields
 
 
 class Execution:
@@ -78,38 +80,27 @@ class Execution:
             limit=max_output,
             timeout=None if timeout is None else self._options.time_limit(params),
         )
-        result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, kill=key is None)
+        give_up = partial(kill, self._calls) if key is None else self._calls.abandon
+        result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)
         return result
 
     # ---- processes
 
-    async def start(
-        self,
-        command: Command,
-        *,
-        id: str | None = None,
-        cwd: str | None = None,
-        env: Env | None = None,
-        stdin: bool = False,
-        timeout: float | None = None,
-    ) -> Process:
+    async def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
         """Start exactly one process and attach to it. It outlives the client.
 
         Args:
             command: A sequence is an argv; a string is for the shell.
-            id: The id of the process; None: a random one.
-            cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
-            stdin: Whether the process gets input; without, it reads from /dev/null.
-            timeout: Seconds after which the whole process tree is killed.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
             HawseError: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and what closed
                 the client.
         """
-        fields = program(command, cwd=cwd, env=env, timeout=timeout)
-        info = await self._request(ProcessStart(**fields, id=id, stdin=stdin or None))
-        return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0}, stdin=stdin)
+        fields = start_fields(command, **options)
+        info = await self._request(ProcessStart(**fields))
+        since: Mapping[StreamName, int] = {"stdout": 0, "stderr": 0}
+        return await self._attach(info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]))
 
     async def attach_process(
         self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
@@ -144,26 +135,18 @@ class Execution:
         return await self._request(ProcessGet(id=id))
 
     @asynccontextmanager
-    async def process(
-        self,
-        command: Command,
-        *,
-        id: str | None = None,
-        cwd: str | None = None,
-        env: Env | None = None,
-        stdin: bool = False,
-        timeout: float | None = None,
-    ) -> AsyncIterator[Process]:
+    async def process(self, command: Command, **options: Unpack[StartOptions]) -> AsyncIterator[Process]:
         """`start` as a context manager, which kills the process at its end unless `detach` was called.
 
         For the arguments and errors see `start`.
         """
-        name = id or f"p-{secrets.token_hex(6)}"
+        own = options.get("id") is None
+        id = options["id"] = options.get("id") or f"p-{secrets.token_hex(6)}"
         try:
-            process = await self.start(command, id=name, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
+            process = await self.start(command, **options)
         except BaseException:
-            if id is None:  # it may have been started, and its id is known to no other client
-                self._calls.post(ClientCall(ProcessKill(id=name), sandbox=self.id))
+            if own:  # it may have been started, and its id is known to no other client
+                self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self.id))
             raise
         try:
             yield process

@@ -176,8 +176,8 @@ class Process:
             timeout: Seconds.
 
         Raises:
-            HawseError: `exited` if the process ends without a match (`details["exit"]` says how), `deadline_exceeded`,
-                `invalid_params`, and as `wait_for_exit`.
+            HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
+                `deadline_exceeded`, `invalid_params`, and as `wait_for_exit`.
         """
         given = None if since is None else Since(stdout=since.get("stdout"), stderr=since.get("stderr"))
         log = LogCondition(text=text, pattern=pattern, stream=stream, since=given)
@@ -221,7 +221,7 @@ class Process:
         return (await self._request(params)).exit
 
     def detach(self) -> None:
-        """Let the process go on when the `async with` is left."""
+        """Let the process continue when the `async with` is left."""
         self._detached = True
 
     def close(self) -> None:

@@ -3,12 +3,13 @@
 import secrets
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Protocol, TypedDict
+from typing import Protocol, TypedDict, Unpack
 
 import msgspec
 
 from hawse.api import Params
 from hawse.api.sessions import (
+    SessionCancel,
     SessionCreate,
     SessionDelete,
     SessionExec,
@@ -23,8 +24,9 @@ from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import OUTPUT_LIMIT, Command, Env, ExecCall, directory, environment, program, run_to_end
+from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, run_to_end
 from hawse.client.process.process import Process
+from hawse.client.process.program import Command, Env, StartOptions, directory, environment, start_fields
 from hawse.wire import HawseError
 
 GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to delete
@@ -139,16 +141,17 @@ class Session:
     ) -> SessionResult:
         """Run a command in the session's shell after those before it, and return its exit and its output.
 
-        Its effects on the shell persist. If the caller is cancelled, the command leaves the queue; a command that runs
-        already keeps running.
+        Its effects on the shell persist. If the caller is cancelled, the command leaves the queue or, if it runs
+        already, is ended, unless the call has a `key`. The session lives.
 
         Args:
             command: A shell command.
             cwd: The working directory of this command alone; a relative one begins at the session's.
             env: Is added to the environment of this command alone; None unsets a variable.
             stdin: The whole input; None: the command reads from /dev/null.
-            timeout: Seconds from the beginning of the command. After it, what the command started is killed and the
-                shell drops the rest of the command: the code is 124 and the result `timed_out`; the session lives.
+            timeout: Seconds from the beginning of the command; None: the session's `command_timeout`. After it, what
+                the command started is killed and the shell drops the rest of the command: the code is 124 and the
+                result `timed_out`; the session lives.
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
@@ -156,9 +159,9 @@ class Session:
         Raises:
             CommandError: If `check`.
             TruncatedError: Output was lost.
-            HawseError: `exited` if the shell had ended before (`details["exit"]` says how) or the session was deleted;
-                `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist; what
-                closed the client.
+            HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
+                deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
+                what closed the client.
         """
         params = SessionExec(
             **self._handle(), command=command, cwd=directory(cwd), env=environment(env), timeout=timeout
@@ -172,19 +175,33 @@ class Session:
             limit=max_output,
             result=SessionResult,
         )
-        result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, kill=False)
+        give_up = self._cancel if key is None else self._calls.abandon
+        result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)
         return result
 
-    async def start(
-        self,
-        command: Command,
-        *,
-        id: str | None = None,
-        cwd: str | None = None,
-        env: Env | None = None,
-        stdin: bool = False,
-        timeout: float | None = None,
-    ) -> Process:
+    async def cancel(self, key: str | None = None, *, grace: float | None = None) -> None:
+        """End a command, but not the session: TERM, then KILL after `grace` seconds (5).
+
+        A waiting command leaves the queue and its `exec` raises `cancelled`; the result of a running one has the signal
+        `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
+
+        Args:
+            key: The key of its `exec`; None: the command that runs now, of any client.
+            grace: Seconds from TERM to KILL.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle`; what closed the client.
+        """
+        await self._request(SessionCancel(**self._handle(), key=key, grace=grace))
+
+    def _cancel(self, call: ExecCall) -> None:
+        """Abandon `call`, and end its command if that waits or runs."""
+        if call.sent and not call.settled:
+            params = SessionCancel(**self._handle(), key=call.key)
+            self._calls.post(ClientCall(params, sandbox=self._sandbox))
+        self._calls.abandon(call)
+
+    async def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
         """Start a process from the session's state when its turn comes, and attach to it: see `Sandbox.start`.
 
         It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
@@ -192,20 +209,13 @@ class Session:
 
         Args:
             command: A sequence is an argv; a string is for the shell.
-            id: The id of the process; None: a random one.
-            cwd: The working directory; a relative one begins at the session's.
-            env: Is added to the environment; None unsets a variable.
-            stdin: Whether the process gets input; without, it reads from /dev/null.
-            timeout: Seconds after which the whole process tree is killed.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
             HawseError: `exited` as for `exec`, and as for `Sandbox.start`.
         """
-        fields = program(command, cwd=cwd, env=env, timeout=timeout)
-        instance = self.instance or None
-        info = await self._request(
-            SessionProcess(**fields, session=self.id, instance=instance, id=id, stdin=stdin or None)
-        )
+        fields = start_fields(command, **options)
+        info = await self._request(SessionProcess(**fields, session=self.id, instance=self.instance or None))
         return await self._attach(info.id, instance=info.instance, since={"stdout": 0, "stderr": 0})
 
     # ---- life
@@ -224,7 +234,7 @@ class Session:
     async def delete(self, *, grace: float | None = None) -> None:
         """End the shell with everything that it started: TERM, then KILL after `grace` seconds (5).
 
-        A session that does not exist any more is no error.
+        A session that does not exist any more is not an error.
         """
         try:
             await self._request(SessionDelete(**self._handle(), grace=grace))

@@ -18,7 +18,7 @@ class ProcessWaitCall(ClientCall):
     """After a lost connection it searches from where it began, for the time that is left."""
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits `timeout` seconds at most, whatever `params` says."""
+        """Prepare a call that waits `timeout` seconds at most; the `timeout` of `params` is replaced."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._timeout = timeout

@@ -8,7 +8,6 @@ import msgspec
 from hawse.api import Params
 from hawse.api.automation import (
     CommandInfo,
-    OutputMatch,
     TerminalHistory,
     TerminalHistoryResult,
     TerminalScreen,
@@ -19,6 +18,7 @@ from hawse.api.automation import (
     TerminalWaitResult,
 )
 from hawse.api.terminals import TerminalGet, TerminalInfo
+from hawse.api.types import OutputMatch
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.output_range import OutputRange
@@ -175,7 +175,7 @@ class Automation:
         """
         if "\n" in command or "\r" in command:
             raise HawseError("invalid_params", "command: has more than one line")
-        if not (await self.history(limit=1)).tells:
+        if not (await self.history(limit=1)).reports_commands:
             raise HawseError("conflict", "the shell of this terminal does not report its commands (OSC 133)")
         begin = (await self._get()).offset
         key = self._call.viewer_key

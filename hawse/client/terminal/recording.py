@@ -30,7 +30,7 @@ class Recording:
         return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
-        """End it; return when all of it is on the disk. A recording that has ended is no error."""
+        """End it; return when all of it is on the disk. A recording that has ended is not an error."""
         return await self._request(RecordingStop(id=self.id))
 
     async def mark(self, label: str = "") -> None:

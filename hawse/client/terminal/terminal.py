@@ -122,7 +122,7 @@ class Terminal(Automation):
     async def set_presence(
         self, *, name: str | None = None, focus: bool | None = None, at: tuple[int, int] | None = None
     ) -> None:
-        """Tell the other viewers about this one; None leaves a value as it is.
+        """Change what the other viewers see of this one; None leaves a value as it is.
 
         Args:
             name: The name to show.

@@ -15,7 +15,7 @@ class TerminalWaitCall(ClientCall):
     """After a lost connection it waits on from where it began, for the time that is left."""
 
     def __init__(self, params: TerminalWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits `timeout` seconds at most, whatever `params` says."""
+        """Prepare a call that waits `timeout` seconds at most; the `timeout` of `params` is replaced."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._until = time.monotonic() + timeout

@@ -1,4 +1,4 @@
-# hawse's shell integration for bash (>= 4.4): tells the terminal the directory (OSC 7) and the commands (OSC 133, 633;E).
+# hawse's shell integration for bash (>= 4.4): reports the directory (OSC 7) and the commands (OSC 133, 633;E).
 # Given as --rcfile: bash has read its system-wide file by itself, the user's own is read first, and nothing is written.
 
 if [[ -r ~/.bashrc ]]; then

@@ -29,9 +29,9 @@ async def test_cancelling_sends_cancel_once() -> None:
 async def test_after_the_final_message_nothing_has_an_effect() -> None:
     connection, channel = await make()
     connection.error(HawseError("not_found"))
-    heard = len(connection.received)
+    received = len(connection.received)
     channel.grant(50)
     channel.wake()
     channel.cancel()
     connection.pump()
-    assert len(connection.received) == heard
+    assert len(connection.received) == received

@@ -261,7 +261,7 @@ async def test_credit_for_bytes_never_sent_is_the_servers_error() -> None:
 
 async def test_a_repeat_with_a_key_has_the_age_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("hawse.client.calls.call_table.time.time", lambda: now)
+    monkeypatch.setattr("hawse.client.calls.call_table.boot_time", lambda: now)
     calls = CallTable(OPTIONS)
     connection = MemoryConnection(calls)
     call = ClientCall("a", key="1")

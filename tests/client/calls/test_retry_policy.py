@@ -16,7 +16,7 @@ class Clock:
 
 
 def make() -> tuple[RetryPolicy, Clock, list[float]]:
-    """Patience whose pauses are recorded, and last no time: each roll of the dice is the bound's share of nothing."""
+    """Return a policy, its clock, and the times of its pauses. A pause takes no time, because the dice return 0."""
     clock, rolls = Clock(), []
 
     def dice() -> float:

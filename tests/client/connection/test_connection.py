@@ -60,12 +60,12 @@ async def until(play: Play, received: list[Any] | None = None, **options: Any) -
 
 
 async def test_a_connection_begins_with_hello_and_a_ping() -> None:
-    heard: list[Any] = []
+    received: list[Any] = []
 
     async def play(script: Script) -> None:
         await script.welcome()
-        heard.append(await script.receive())
-        await script.send(Pong(t=heard[0].t))
+        received.append(await script.receive())
+        await script.send(Pong(t=received[0].t))
         await script.websocket.close(1000)
 
     async with connect_to(play) as connection:
@@ -73,7 +73,7 @@ async def test_a_connection_begins_with_hello_and_a_ping() -> None:
         assert connection.welcome == WELCOME
         assert connection.rtt is None
         await connection.run(ping_interval=60, sleep=asyncio.sleep)
-        assert isinstance(heard[0], Ping)
+        assert isinstance(received[0], Ping)
         assert connection.rtt is not None
         assert 0 <= connection.rtt < 5
 
@@ -202,13 +202,13 @@ async def test_a_server_that_begins_with_an_invalid_message_is_final() -> None:
 
 
 async def test_a_ping_of_the_server_is_answered() -> None:
-    heard: list[Any] = []
+    received: list[Any] = []
 
     async def play(script: Script) -> None:
         await script.welcome()
         await script.send(Ping(t=77))
-        heard.extend([await script.receive(), await script.receive()])
+        received.extend([await script.receive(), await script.receive()])
         await script.websocket.close(1000)
 
     await until(play)
-    assert Pong(t=77) in heard
+    assert Pong(t=77) in received

@@ -7,7 +7,7 @@ from hawse.client.base.errors import TruncatedError
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call_table import CallTable
-from hawse.client.process.exec import ExecCall, program
+from hawse.client.process.exec import ExecCall
 from hawse.wire import Credit, HawseError, Kind
 from tests.support.client import MemoryConnection
 
@@ -30,17 +30,6 @@ def opened(stdout: int = 0, stderr: int = 0, input_offset: int = 0) -> dict[str,
         "pid": 7,
         "from": {"stdout": stdout, "stderr": stderr},
         "input_offset": input_offset,
-    }
-
-
-def test_a_string_is_for_the_shell_and_a_sequence_an_argv() -> None:
-    assert program("ls | wc", cwd=None, env=None, timeout=None)["command"] == "ls | wc"
-    assert program(("ls", "-l"), cwd="/", env={"A": None}, timeout=2) == {
-        "argv": ["ls", "-l"],
-        "command": None,
-        "cwd": "/",
-        "env": {"A": None},
-        "timeout": 2,
     }
 
 

@@ -99,7 +99,7 @@ async def test_a_screen_and_a_history_are_parsed() -> None:
         },
     )
     assert (shown.content, shown.cursor.y, shown.modes.insert, shown.title) == ("x", 2, True, None)
-    history = await play.answer(play.term.history(), {"commands": [COMMAND], "more": True, "tells": True})
+    history = await play.answer(play.term.history(), {"commands": [COMMAND], "more": True, "reports_commands": True})
     assert (history.commands[0].code, history.more) == (3, True)
 
 
@@ -108,7 +108,7 @@ async def test_run_requires_one_line_and_a_shell_that_reports_commands() -> None
     with pytest.raises(HawseError, match="one line"):
         await play.term.run("a\nb")
     with pytest.raises(ExceptionGroup) as caught:
-        await play.answer(play.term.run("x"), {"commands": [], "more": False, "tells": False})
+        await play.answer(play.term.run("x"), {"commands": [], "more": False, "reports_commands": False})
     assert caught.group_contains(HawseError, match="conflict")
 
 
@@ -121,7 +121,7 @@ async def test_run_passes_over_a_command_that_was_there_before() -> None:
             await play.connection.until(lambda: [c.method for c in play.connection.calls].count(method) == count)
 
         await asked("terminal.history", 1)
-        play.connection.result({"commands": [], "more": False, "tells": True})
+        play.connection.result({"commands": [], "more": False, "reports_commands": True})
         await asked("terminal.get", 1)
         play.connection.result(TERMINAL | {"offset": 90})
         await asked("terminal.attach", 2)

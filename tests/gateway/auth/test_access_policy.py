@@ -1,10 +1,18 @@
+from collections.abc import Iterable
+
 import pytest
 
 from gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
-from gateway.auth.principals import OWNER, VIEWER
+from gateway.auth.principals import OWNER
+from gateway.auth.tickets import Tickets
 from hawse.wire import HawseError
+from tests.support.stores import credentials
 
 TOKEN = "correct horse battery staple"
+
+
+def policy(*, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> AccessPolicy:
+    return AccessPolicy(credentials(TOKEN), Tickets(lambda: 0.0), hosts=hosts, origins=origins)
 
 
 def headers(**values: str) -> list[tuple[bytes, bytes]]:
@@ -16,12 +24,12 @@ def headers(**values: str) -> list[tuple[bytes, bytes]]:
     ["localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1:8080", "[::1]:8080", "box.example", "Box.Example:443"],
 )
 def test_the_gateways_own_host_names_are_allowed(host: str) -> None:
-    assert AccessPolicy(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
+    assert policy(hosts=["box.example"]).host_allowed(headers(host=host))
 
 
 @pytest.mark.parametrize("host", ["192.168.1.5", "10.0.0.1:8080", "[fe80::1]:80"])
 def test_an_ip_address_is_allowed_since_dns_cannot_rebind_it(host: str) -> None:
-    assert AccessPolicy(TOKEN).host_allowed(headers(host=host))
+    assert policy().host_allowed(headers(host=host))
 
 
 @pytest.mark.parametrize(
@@ -39,17 +47,17 @@ def test_an_ip_address_is_allowed_since_dns_cannot_rebind_it(host: str) -> None:
     ],
 )
 def test_a_foreign_or_malformed_host_is_refused(host: str) -> None:
-    assert not AccessPolicy(TOKEN, hosts=["box.example"]).host_allowed(headers(host=host))
+    assert not policy(hosts=["box.example"]).host_allowed(headers(host=host))
 
 
 def test_a_request_without_host_or_with_two_is_refused() -> None:
-    access_policy = AccessPolicy(TOKEN)
+    access_policy = policy()
     assert not access_policy.host_allowed([])
     assert not access_policy.host_allowed([(b"host", b"localhost"), (b"host", b"localhost")])
 
 
 def test_a_client_without_an_origin_is_allowed() -> None:
-    assert AccessPolicy(TOKEN).origin_allowed(headers(host="localhost:8080"), "ws")
+    assert policy().origin_allowed(headers(host="localhost:8080"), "ws")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +73,7 @@ def test_a_client_without_an_origin_is_allowed() -> None:
     ],
 )
 def test_the_gateways_own_origin_and_allowed_origins_are_accepted(origin: str, host: str, scheme: str) -> None:
-    access_policy = AccessPolicy(TOKEN, origins=["https://app.example"])
+    access_policy = policy(origins=["https://app.example"])
     assert access_policy.origin_allowed(headers(host=host, origin=origin), scheme)
 
 
@@ -88,40 +96,38 @@ def test_the_gateways_own_origin_and_allowed_origins_are_accepted(origin: str, h
     ],
 )
 def test_a_foreign_origin_is_refused(origin: str) -> None:
-    access_policy = AccessPolicy(TOKEN, origins=["https://app.example"])
+    access_policy = policy(origins=["https://app.example"])
     assert not access_policy.origin_allowed(headers(host="localhost:8080", origin=origin), "ws")
 
 
 def test_two_origin_headers_are_refused() -> None:
     given = [(b"host", b"localhost"), (b"origin", b"http://localhost"), (b"origin", b"http://localhost")]
-    assert not AccessPolicy(TOKEN).origin_allowed(given, "ws")
+    assert not policy().origin_allowed(given, "ws")
 
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"bearer {TOKEN}", f"Bearer   {TOKEN} "])
 def test_the_token_is_accepted(value: str) -> None:
-    assert AccessPolicy(TOKEN).principal(headers(authorization=value))
+    assert policy().bearer(headers(authorization=value))
 
 
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ÿ"]
 )
 def test_any_other_authorization_is_refused(value: str) -> None:
-    assert not AccessPolicy(TOKEN).principal(headers(authorization=value))
+    assert not policy().bearer(headers(authorization=value))
 
 
-def test_each_token_has_its_principal_and_without_a_second_token_there_is_no_viewer() -> None:
-    access_policy = AccessPolicy(TOKEN, viewer_token="only to look")
-    assert access_policy.principal(headers(authorization=f"Bearer {TOKEN}")) == OWNER
-    assert access_policy.principal(headers(authorization="Bearer only to look")) == VIEWER
-    for value in ("Bearer only to look", "Bearer ", "Bearer None"):
-        assert AccessPolicy(TOKEN).principal(headers(authorization=value)) is None
+def test_the_owners_token_identifies_the_owner() -> None:
+    identity = policy().bearer(headers(authorization=f"Bearer {TOKEN}"))
+    assert identity is not None
+    assert identity.principal == OWNER
 
 
 def test_a_missing_or_repeated_authorization_is_refused() -> None:
-    access_policy = AccessPolicy(TOKEN)
+    access_policy = policy()
     value = (b"authorization", f"Bearer {TOKEN}".encode())
-    assert not access_policy.principal([])
-    assert not access_policy.principal([value, value])
+    assert not access_policy.bearer([])
+    assert not access_policy.bearer([value, value])
 
 
 def test_a_host_is_split_with_the_port_of_its_scheme() -> None:
@@ -136,13 +142,13 @@ def test_an_ip_address_is_distinguished_from_a_host_name() -> None:
 
 
 def test_a_host_is_allowed_with_and_without_its_port() -> None:
-    access_policy = AccessPolicy(TOKEN, hosts=["Box.example:8400"])
+    access_policy = policy(hosts=["Box.example:8400"])
     for host in ("box.example", "box.example:8400", "BOX.EXAMPLE:80"):
         assert access_policy.host_allowed(headers(host=host))
 
 
 def test_a_refusal_names_the_host_or_origin_and_the_option_that_allows_it() -> None:
-    access_policy = AccessPolicy(TOKEN)
+    access_policy = policy()
     with pytest.raises(HawseError, match=r"'evil\.example:8400' is not a name of this gateway: .* --allow-host"):
         access_policy.check_host(headers(host="evil.example:8400"))
     with pytest.raises(HawseError, match=r"origin 'http://evil\.example' may not call .* --allow-origin"):

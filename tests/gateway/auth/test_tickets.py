@@ -1,8 +1,10 @@
-import pytest
-
-from gateway.auth.principals import OWNER, VIEWER
+from gateway.auth import principals
+from gateway.auth.identity import Identity
 from gateway.auth.tickets import LIFETIME, OUTSTANDING, Tickets
-from hawse.wire import HawseError
+from tests.support import principals as tested
+
+OWNER = Identity(principals.OWNER, "owner-1")
+VIEWER = Identity(tested.VIEWER, "token-1")
 
 
 class Clock:
@@ -50,13 +52,22 @@ def test_tickets_are_long_and_all_different() -> None:
     assert min(map(len, made)) >= 43
 
 
-def test_outstanding_tickets_are_bounded_and_expired_ones_make_room() -> None:
+def test_at_the_limit_the_oldest_ticket_of_the_principal_that_has_most_becomes_invalid() -> None:
+    tickets = Tickets(Clock())
+    owners = [tickets.issue(OWNER) for _ in range(3)]
+    viewers = [tickets.issue(VIEWER) for _ in range(OUTSTANDING)]
+    owners.append(tickets.issue(OWNER))
+    assert [tickets.take(ticket) for ticket in owners] == [OWNER] * 4
+    assert [tickets.take(ticket) for ticket in viewers] == [None] * 4 + [VIEWER] * (OUTSTANDING - 4)
+
+
+def test_expired_tickets_make_room() -> None:
     clock = Clock()
     tickets = Tickets(clock)
-    for _ in range(OUTSTANDING):
-        tickets.issue(OWNER)
-    with pytest.raises(HawseError) as caught:
-        tickets.issue(OWNER)
-    assert caught.value.code == "limit_exceeded"
-    clock.now += LIFETIME
-    assert tickets.take(tickets.issue(OWNER))
+    early = [tickets.issue(OWNER) for _ in range(OUTSTANDING - 1)]
+    clock.now += LIFETIME / 2
+    late = tickets.issue(OWNER)
+    clock.now += LIFETIME / 2
+    new = tickets.issue(OWNER)
+    assert not tickets.take(early[-1])
+    assert [tickets.take(late), tickets.take(new)] == [OWNER, OWNER]

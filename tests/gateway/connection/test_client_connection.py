@@ -15,6 +15,7 @@ from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
+from tests.support.waiting import Changes, tasks_ended
 
 HELLO = {"type": "hello", "protocol": 1, "client": "test", "window": 524_288}
 ECHO = {"type": "call", "ch": 5, "method": "echo", "sandbox": "local"}
@@ -128,7 +129,7 @@ async def test_many_clients_share_one_link(gateway: Gateway, runtime: FakeRuntim
     async with asyncio.TaskGroup() as tasks:
         for number in range(20):
             tasks.create_task(one(number))
-    assert gateway.provider.starts == 1
+    assert gateway.sandboxes.starts == 1
     assert len(runtime.links) == 1
 
 
@@ -284,12 +285,12 @@ async def test_connections_that_break_the_protocol_are_cleaned_up(gateway: Gatew
         await peer.ask("answer")
         await misbehave(["{"])
         await gateway.until_clients_closed(1)
-        files, tasks = open_files(), len(asyncio.all_tasks())
+        files, tasks = open_files(), asyncio.all_tasks()
         for messages, _, _ in HOSTILE.values():
             await misbehave(messages)
         await gateway.until_clients_closed(1)
-        await eventually(lambda: open_files() <= files)
-        await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
+        await eventually(lambda: open_files() <= files)  # sockets are closed in a later turn, without an event
+        await tasks_ended(tasks)
 
 
 async def test_late_messages_on_a_closed_channel_are_ignored(gateway: Gateway) -> None:
@@ -387,7 +388,7 @@ async def test_memory_is_bounded_when_many_clients_stop_reading(gateway: Gateway
 async def ask_without_reading(raw: RawSocket, gateway: Gateway) -> None:
     """Ask for large answers until the gateway has had enough."""
     await raw.hello()
-    await eventually(lambda: gateway.connect.open)
+    await gateway.until(lambda: gateway.connect.open)
     (client,) = gateway.connect.open
 
     async def ask() -> None:
@@ -398,7 +399,7 @@ async def ask_without_reading(raw: RawSocket, gateway: Gateway) -> None:
 
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(ask())
-        await eventually(lambda: client.closing)
+        await gateway.until(lambda: client.closing)
         asking.cancel()
 
 
@@ -432,7 +433,7 @@ async def test_a_client_that_reads_too_late_receives_the_backlog_error(runtime: 
 async def test_reading_from_a_client_pauses_while_its_input_waits_for_a_runtime(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
-    gateway.provider.hold = asyncio.Event()  # the sandbox is being started: all input waits
+    gateway.sandboxes.hold = asyncio.Event()  # the sandbox is being started: all input waits
     async with gateway.peer() as peer:
         channels = [await peer.call("eat") for _ in range(20)]
         (client,) = gateway.connect.open
@@ -447,17 +448,17 @@ async def test_reading_from_a_client_pauses_while_its_input_waits_for_a_runtime(
 
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(send_all())
-            await eventually(lambda: client.input_waiting > INPUT_HIGH)
+            await gateway.until(lambda: client.input_waiting > INPUT_HIGH)
             for _ in range(200):
                 await asyncio.sleep(0)
             assert client.input_waiting < INPUT_HIGH + 2 * ((1 << 16) + 1024)
-            gateway.provider.hold.set()
+            gateway.sandboxes.hold.set()
         await runtime.until(lambda: sum(map(len, runtime.input.values())) == 20 * (4 << 16))
         assert client.input_waiting == 0
 
 
 async def test_empty_input_frames_are_not_buffered(gateway: Gateway, runtime: FakeRuntime) -> None:
-    gateway.provider.hold = asyncio.Event()
+    gateway.sandboxes.hold = asyncio.Event()
     async with gateway.peer() as peer:
         ch = await peer.call("eat")
         for _ in range(1000):
@@ -467,7 +468,7 @@ async def test_empty_input_frames_are_not_buffered(gateway: Gateway, runtime: Fa
         await peer.receive()
         (client,) = gateway.connect.open
         assert client.input_waiting == 0
-        gateway.provider.hold.set()
+        gateway.sandboxes.hold.set()
 
 
 # ---- clients that disconnect
@@ -505,13 +506,13 @@ async def test_resources_of_disconnected_clients_are_released(gateway: Gateway, 
 
     await visit()
     await gateway.until_clients_closed()
-    files, tasks = open_files(), len(asyncio.all_tasks())
+    files, tasks = open_files(), asyncio.all_tasks()
     for _ in range(20):
         await visit()
     await gateway.until_clients_closed()
-    await eventually(lambda: open_files() <= files, 10)
-    await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
-    await eventually(lambda: not runtime.links[0].connection.channels)
+    await eventually(lambda: open_files() <= files)  # sockets are closed in a later turn, without an event
+    await tasks_ended(tasks)
+    await runtime.until(lambda: not runtime.links[0].connection.channels)
 
 
 class Narrow:
@@ -542,10 +543,22 @@ class Narrow:
     async def close(self, code: int, reason: str) -> None: ...
 
 
+class ObservedClient(ClientConnection):
+    """Notifies when a channel ends."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.changes = Changes()
+
+    def release(self, ch: int) -> None:
+        super().release(ch)
+        self.changes.notify()
+
+
 async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gateway: Gateway) -> None:
     transport = Narrow(room=1)
     assert gateway.connect.links is not None
-    client = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER)
+    client = ObservedClient(transport, gateway.connect.links, Limits(), "test", OWNER)
     running = asyncio.ensure_future(client.run())
 
     def ask(ch: int) -> None:
@@ -554,11 +567,11 @@ async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gat
     client.receive(json.dumps(HELLO))
     ask(1)
     ask(2)
-    await eventually(lambda: not client.connection.channels)
+    await client.changes.until(lambda: not client.connection.channels)
     transport.room = 1
     client.resume_writing()  # takes both, and has room for one
     ask(3)
-    await eventually(lambda: not client.connection.channels)
+    await client.changes.until(lambda: not client.connection.channels)
     client.go_away("test", 0.1)
     await running
     sent = [(message["type"], message.get("ch")) for message in transport.written]

@@ -35,7 +35,7 @@ def test_held_back_credit_is_granted_when_there_is_room() -> None:
     assert budget.more(2, 100 * KIB) == 48 * KIB
 
 
-def test_a_channel_that_closes_leaves_its_share_to_the_others() -> None:
+def test_the_share_of_a_closed_channel_is_given_to_the_others() -> None:
     budget = CreditBudget(total=100 * KIB, floor=16 * KIB)
     budget.more(1, 100 * KIB)
     budget.more(2, 100 * KIB)

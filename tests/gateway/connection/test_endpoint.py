@@ -1,12 +1,13 @@
 import json
 import logging
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 
 
 async def ticket(gateway: Gateway) -> str:
@@ -115,6 +116,15 @@ async def test_connections_are_limited(runtime: FakeRuntime) -> None:
             pass
 
 
+async def test_viewers_leave_connections_to_the_owner(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, max_connections=4) as gateway, AsyncExitStack() as viewers:
+        for _ in range(3):
+            await viewers.enter_async_context(gateway.peer(token=VIEWER_TOKEN))
+        assert await closing(gateway, token=VIEWER_TOKEN) == ("limit_exceeded", 4429)
+        async with gateway.peer() as owner:
+            await owner.ask("answer")
+
+
 async def test_every_client_receives_goaway_before_the_gateway_ends(gateway: Gateway) -> None:
     async with gateway.peer() as first, gateway.peer() as second:
         gateway.connect.go_away("the gateway restarts", 2.5)
@@ -125,6 +135,18 @@ async def test_every_client_receives_goaway_before_the_gateway_ends(gateway: Gat
                 await peer.receive()
             assert peer.ws.close_code == 1012
         await gateway.until_clients_closed()
+
+
+async def test_calls_are_not_cancelled_when_the_gateway_ends(gateway: Gateway, runtime: FakeRuntime) -> None:
+    """The runtime sees the loss of the link, after which it keeps the writer lease for longer."""
+    async with gateway.peer() as peer:
+        await peer.call("hang")
+        await runtime.until(lambda: runtime.calls)
+        gateway.connect.go_away("the gateway restarts", 2.5)
+        await gateway.until_clients_closed()
+        async with gateway.peer() as other:
+            await other.ask("answer")  # what was sent on the link before has arrived
+        assert runtime.cancelled == []
 
 
 async def test_no_token_and_no_ticket_is_logged(gateway: Gateway, caplog: pytest.LogCaptureFixture) -> None:

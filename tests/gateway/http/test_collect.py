@@ -24,7 +24,7 @@ def event(name: str, value: Any) -> Event:
     return Event(ch=1, name=name, value=msgspec.Raw(msgspec.json.encode(value)))
 
 
-def test_the_output_of_a_command_is_beside_its_exit_code() -> None:
+def test_the_result_of_a_command_has_its_output_and_exit_code() -> None:
     answer = collected(
         "exec",
         event("opened", {}),

@@ -10,18 +10,24 @@ from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from gateway.auth.access_policy import AccessPolicy
-from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, parts, unless_disconnected
+from gateway.auth.tickets import Tickets
+from gateway.auth.uses import OpenUses
+from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, RequestAdmission, parts, unless_disconnected
+from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
+from tests.support.stores import credentials
 
 TOKEN = "a token that only tests know"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
-async def ask(handler: Any, **headers: str) -> httpx.Response:
-    app = Starlette(routes=[Route("/", HttpEndpoint(AccessPolicy(TOKEN), handler))])
+async def ask(handler: Any, requests: Shares | None = None, **headers: str) -> httpx.Response:
+    access_policy = AccessPolicy(credentials(TOKEN), Tickets(lambda: 0.0))
+    endpoint = HttpEndpoint(RequestAdmission(access_policy, requests or Shares(8, "requests"), OpenUses()), handler)
+    app = Starlette(routes=[Route("/", endpoint)])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
         return await http.get("/", headers=BEARER | headers)
 
@@ -57,12 +63,30 @@ async def test_an_error_has_its_status_and_its_details() -> None:
         ({"Origin": "http://evil.example"}, 403, "origin_denied"),
     ],
 )
-async def test_unauthorized_requests_do_not_reach_the_handler(headers: dict[str, str], status: int, code: str) -> None:
+async def test_unauthorized_requests_do_not_reach_the_handler(headers: dict[str, Any], status: int, code: str) -> None:
     async def reached(http: HttpRequest, principal: Principal, send: Send) -> Response:
         raise AssertionError
 
     answer = await ask(reached, **headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+async def test_requests_are_limited_until_their_responses_have_been_sent() -> None:
+    requests = Shares(1, "requests")
+    held = []
+
+    class Observed(Response):
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            held.append(requests.held)
+            held.append((await ask(handle, requests)).status_code)
+            await super().__call__(scope, receive, send)
+
+    async def handle(http: HttpRequest, principal: Principal, send: Send) -> Response:
+        return Observed("done")
+
+    assert (await ask(handle, requests)).text == "done"
+    assert held == [1, 429]
+    assert requests.held == 0
 
 
 def receiving(*messages: dict[str, Any]) -> HttpRequest:

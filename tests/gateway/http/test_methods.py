@@ -1,6 +1,5 @@
 """Methods over HTTP with a fake runtime: authorization, validation of requests, and event streams."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,14 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.auth.principals import OWNER, VIEWER
 from gateway.http import methods as rest
 from gateway.http.openapi import document
 from gateway.http.upstream_call import WINDOW
 from hawse.link import StreamLink
 from hawse.wire import Call, HawseError, Kind
 from hawse.wire.messages import from_raw
-from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket, eventually
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 EVENTS = {"Accept": "text/event-stream"}
@@ -40,7 +38,7 @@ class Played(FakeRuntime):
             case "terminal.get", _:
                 link.connection.send_result(call.ch, params)
             case "process.attach", "flood":
-                self.flood = Flood(50_000_000)
+                self.flood = Flood(50_000_000, stalled=self.notify)
                 link.writer.attach(call.ch, self.flood)
             case "process.attach", "late":
                 link.writer.attach(call.ch, Late())
@@ -99,9 +97,9 @@ async def test_the_runtime_receives_the_principal(http: httpx.AsyncClient, runti
     viewer = {"Authorization": f"Bearer {VIEWER_TOKEN}"}
     await http.post(HERE + "terminal.get", headers=viewer)
     await http.post(HERE + "terminal.get", headers=BEARER)
-    assert [call.principal for call in runtime.seen] == [VIEWER, OWNER]
-    assert (await http.post("/v1/share.token", headers=viewer)).status_code == 403
-    assert (await http.post("/v1/share.token", headers=BEARER)).json() == {"token": VIEWER_TOKEN, "role": "viewer"}
+    assert [call.principal.id for call in runtime.seen if call.principal is not None] == ["viewer", "owner"]
+    assert (await http.post("/v1/share.list", headers=viewer)).status_code == 403
+    assert (await http.post("/v1/share.list", headers=BEARER)).json() == {"links": []}
 
 
 # ---- validation of requests
@@ -198,14 +196,17 @@ async def test_the_call_of_a_client_that_disconnects_is_cancelled(gateway: Gatew
     await runtime.until(lambda: runtime.cancelled)
 
 
-async def test_a_reader_that_stalls_costs_at_most_a_window(gateway: Gateway, runtime: Played) -> None:
+async def test_a_reader_that_stalls_costs_at_most_a_window(
+    gateway: Gateway, runtime: Played, http: httpx.AsyncClient
+) -> None:
     async with RawSocket(gateway) as raw:
         body = b'{"id": "flood"}'
         head = f"POST {HERE}process.attach HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
         head += "Accept: text/event-stream\r\nContent-Type: application/json\r\n"
         await raw.send(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        await eventually(lambda: runtime.flood and runtime.flood.offset >= WINDOW)
-        await asyncio.sleep(0.3)
+        await runtime.until(lambda: runtime.flood and runtime.flood.offset >= WINDOW)
+        for _ in range(200):  # the runtime would send 64 KiB with each answer
+            await http.post(HERE + "terminal.get", headers=BEARER, json={"id": "t"})
         assert runtime.flood is not None
         assert runtime.flood.offset < 8 * WINDOW  # what kernel and uvicorn hold, and a window
     await runtime.until(lambda: runtime.cancelled)

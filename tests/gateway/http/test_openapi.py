@@ -37,6 +37,28 @@ def test_an_operation_has_the_parameters_results_and_rights_of_its_method(method
     assert ("application/octet-stream" in operation["requestBody"]["content"]) is spec.input
 
 
+def test_every_body_has_a_schema_that_generators_of_clients_read() -> None:
+    contents = [
+        content
+        for path in DOCUMENT["paths"].values()
+        for operation in path.values()
+        if "operationId" in operation
+        for described in (operation.get("requestBody", {}), *operation["responses"].values())
+        for content in described.get("content", {}).items()
+    ]
+    assert [kind for kind, content in contents if not content.get("schema")] == []
+    binary = [content["schema"] for kind, content in contents if kind == "application/octet-stream"]
+    assert {(schema["type"], schema["format"]) for schema in binary} == {("string", "binary")}
+
+
+def test_a_collected_result_has_the_fields_of_the_method_and_its_output_as_text() -> None:
+    content = DOCUMENT["paths"][CALL + "exec"]["post"]["responses"]["200"]["content"]["application/json"]
+    result, collected = (part["properties"] for part in content["schema"]["allOf"])
+    assert {"code", "signal", "timed_out"} <= result.keys()
+    assert collected["stdout"] == {"type": "string"}
+    assert not result.keys() & collected.keys(), "the fields have two types"
+
+
 def test_every_error_is_listed_under_its_status() -> None:
     codes = {
         code: int(name.removeprefix("E"))
@@ -48,7 +70,7 @@ def test_every_error_is_listed_under_its_status() -> None:
 
 def test_an_operation_lists_the_errors_of_its_method_and_those_of_every_call() -> None:
     responses = DOCUMENT["paths"][CALL + "terminal.lease"]["post"]["responses"]
-    assert responses["409"]["description"] == "`conflict`, `key_conflict`, `outcome_unknown`"
+    assert responses["409"]["description"] == "`conflict`, `key_conflict`, `outcome_unknown`, `stopped`"
     assert responses["409"]["$ref"] == "#/components/responses/E409"
     assert "507" not in responses
 

@@ -55,7 +55,7 @@ def test_every_byte_is_sent_once_in_order_and_with_its_offset(pieces: list[tuple
 
 
 @given(st.text(max_size=60), st.integers(1, 7))
-def test_text_stays_text_wherever_it_is_cut(text: str, size: int) -> None:
+def test_text_is_kept_for_any_division_into_pieces(text: str, size: int) -> None:
     encoder, data, sent = SseEncoder(EXEC), text.encode(), b""
     for at in range(0, len(data), size):
         sent += encoder.piece(UpstreamItem(Kind.OUTPUT, at, data[at : at + size]))
@@ -99,13 +99,13 @@ def test_an_invalid_id_is_refused(last: str) -> None:
         since(EXEC, last)
 
 
-def test_what_cannot_be_resumed_has_no_ids() -> None:
+def test_streams_that_cannot_be_resumed_have_no_event_ids() -> None:
     assert marks(METHODS["recording.watch"]) == marks(METHODS["runtime.info"]) == ()
     with pytest.raises(HawseError, match="invalid_params"):
         since(METHODS["recording.watch"], "3")
 
 
-def test_an_event_is_one_block_whatever_it_contains() -> None:
+def test_an_event_with_any_content_is_one_block() -> None:
     text = msgspec.json.encode({"text": "a\nb\r\n\ndata: x\u2028"})
     assert parsed(message("stdout", text)) == [{"event": "stdout", "data": json.loads(text)}]
 
@@ -126,3 +126,18 @@ def test_an_error_event_has_all_fields() -> None:
         "admitted": "yes",
         "details": {"path": "/x"},
     }
+
+
+def test_events_with_offsets_are_part_of_the_place() -> None:
+    spec = METHODS["code.run"]
+    encoder = SseEncoder(spec)
+    start = {"stdout": 4, "stderr": 0, "bundles": 0, "events": 9}
+    sent = encoder.event(event("opened", {"run": "r", "from": start}))
+    sent += encoder.piece(UpstreamItem(Kind.OUTPUT, 4, b"ab"))
+    sent += encoder.event(event("display", {"offset": 30, "data": {}}))
+    sent += encoder.piece(UpstreamItem(Kind.SCREEN, 0, b"\xff"))
+    found = parsed(sent)
+    assert [one.get("id") for one in found] == [None, "6-0-0-9", "6-0-0-30", "6-0-1-30"]
+    assert [one["event"] for one in found] == ["opened", "stdout", "display", "bundles"]
+    assert since(spec, found[-1]["id"]) == {"stdout": 6, "stderr": 0, "bundles": 1, "events": 30}
+    assert marks(METHODS["exec"]) == ("stdout", "stderr")

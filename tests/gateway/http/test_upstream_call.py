@@ -1,12 +1,14 @@
 import asyncio
+from typing import Any
 
 import pytest
 
 from gateway.auth.principals import OWNER
 from gateway.http.upstream_call import WINDOW, UpstreamCall, UpstreamItem
-from gateway.upstream.links import SandboxLink
-from hawse.wire import HawseError
-from tests.support.gateway import FakeRuntime, Gateway, eventually, pattern
+from gateway.upstream.sandbox_link import SandboxLink
+from hawse.wire import Data, HawseError
+from tests.support.gateway import FakeRuntime, Gateway, pattern
+from tests.support.waiting import Changes
 
 
 @pytest.fixture
@@ -20,10 +22,22 @@ async def test_a_result_is_returned(link: SandboxLink, runtime: FakeRuntime) -> 
     assert runtime.seen[-1].principal == OWNER
 
 
+class ObservedCall(UpstreamCall):
+    """Notifies of the bytes that it receives."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.changes = Changes()
+
+    def receive_data(self, data: Data) -> None:
+        super().receive_data(data)
+        self.changes.notify()
+
+
 async def test_bytes_arrive_in_order_and_at_most_a_window_is_in_flight(link: SandboxLink, runtime: FakeRuntime) -> None:
     total = 4 * WINDOW
-    async with UpstreamCall(link, "flood", {"bytes": total}, principal=OWNER) as request:
-        await eventually(lambda: request.buffered == WINDOW)
+    async with ObservedCall(link, "flood", {"bytes": total}, principal=OWNER) as request:
+        await request.changes.until(lambda: request.buffered == WINDOW)
         at = 0
         async for data in request.data():
             assert data == pattern(at, len(data))

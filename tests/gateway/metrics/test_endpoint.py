@@ -143,7 +143,7 @@ async def test_a_stalled_viewer_lags_and_is_reseeded(stack: Stack) -> None:
 
 async def test_a_scrape_starts_no_sandbox(stack: Stack) -> None:
     metrics = await scrape(stack.base, stack.token)
-    assert metrics['hawse_sandboxes{state="stopped"}'] == 1
+    assert metrics['hawse_sandboxes{state="sleeping"}'] == 1
     assert metrics.local("hawse_sandbox_up") is None
     assert stack.runtimes() == []
 
@@ -204,7 +204,7 @@ async def test_the_reply_of_a_runtime_is_validated(tmp_path: Path, value: Any, u
         assert metrics.local("hawse_sandbox_up") == up
         assert metrics.local("hawse_terminals") == (3 if up else None)
         assert not runtime.cancelled
-        assert gateway.provider.starts == 1
+        assert gateway.sandboxes.starts == 1
 
 
 def test_every_counter_of_a_runtime_is_exported() -> None:
@@ -227,4 +227,4 @@ async def test_metrics_require_the_owners_token(
     async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
         answer = await http.get("/metrics", headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert gateway.provider.starts == 0
+    assert gateway.sandboxes.starts == 0

@@ -32,7 +32,7 @@ def test_a_family_without_samples_is_omitted() -> None:
     assert out.text() == ""
 
 
-def test_a_histogram_counts_what_is_below_each_bound() -> None:
+def test_a_histogram_counts_the_values_below_each_bound() -> None:
     out = Exposition()
     out.add(Family("h", "histogram", "H."), [({"s": "1"}, Histogram((0.1, 1.0), (2, 0, 3), 9.5))])
     label = ("s", "1")

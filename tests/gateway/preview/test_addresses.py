@@ -32,7 +32,7 @@ def test_by_name() -> None:
     assert find(name, "/a", "b") == PreviewTarget("my-box", TOKEN, b"/a?b", "", 5173, name)
     assert find(name.upper(), f"/p/local/{TOKEN}/x") == PreviewTarget(
         "my-box", TOKEN, f"/p/local/{TOKEN}/x".encode(), "", 5173, name.upper()
-    ), "whatever its path"
+    ), "for any path"
     assert find(f"1-b-{TOKEN}.previews.example.org", "/", below="Previews.Example.org") is not None
 
 

@@ -60,7 +60,7 @@ async def test_a_reader_that_stops_blocks_the_program_and_costs_no_memory(previe
         async for chunk in answer.aiter_raw():
             received += len(chunk)
             if received % (8 * MIB) < len(chunk):
-                await preview.sandbox.call("runtime.info")  # time passes, and whatever would pile up does
+                await preview.sandbox.call("runtime.info")  # takes time, in which tasks would accumulate
                 most = max(most, gateway.memory_info().rss)
     assert received == size
     assert most - before < 16 * MIB

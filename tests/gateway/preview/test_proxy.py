@@ -9,12 +9,14 @@ import pytest
 
 import hawse
 from gateway.app import create_app
-from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.credentials import Credentials
 from gateway.preview.proxy import AT_ONCE_EACH
 from gateway.providers.local import LocalProvider
 from gateway.providers.state_directory import StateDirectory
-from runtime.ports.methods import new_token
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.store.sqlite import SqliteStore
 from tests.support.previewed import Previewed
+from tests.support.waiting import Changes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 HTML = {"Accept": "text/html,*/*"}
@@ -43,18 +45,34 @@ async def test_the_gateways_own_headers_are_not_on_a_preview(preview: Previewed)
     assert "content-security-policy" in (await get(preview, "/")).headers
 
 
+async def test_a_page_by_path_may_send_requests_that_need_a_preflight(preview: Previewed) -> None:
+    asked = {"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "content-type"}
+    answer = await preview.http.options("/seen", headers={"Origin": "null"} | asked)
+    assert answer.status_code == 204
+    allowed = [answer.headers[f"access-control-allow-{what}"] for what in ("origin", "methods", "headers")]
+    assert allowed == ["null", "PUT", "content-type"]
+
+
+@pytest.mark.parametrize("origin", ["https://other.example", None])
+async def test_other_preflights_and_options_are_for_the_program(preview: Previewed, origin: str | None) -> None:
+    asked = {"Access-Control-Request-Method": "PUT"} | ({"Origin": origin} if origin else {})
+    answer = await preview.http.options("/seen", headers=asked)
+    assert "access-control-allow-methods" not in answer.headers
+    by_name = await preview.http.options(
+        f"{preview.stack.base}/seen", headers=asked | {"Host": preview.name, "Origin": "null"}
+    )
+    assert "access-control-allow-methods" not in by_name.headers
+
+
 async def test_other_requests_are_for_the_gateway(preview: Previewed) -> None:
     assert (await get(preview, "/healthz")).json()["status"] == "ok"
     assert (await get(preview, "/", Host="no-preview.localhost")).status_code == 403
     assert (await get(preview, f"{preview.path}/seen", Host="evil.example")).status_code == 403
 
 
-async def test_unknown_tokens_are_404_and_stale_ones_410(preview: Previewed) -> None:
-    tail = preview.token[26:]
-    unknown = await get(preview, f"/p/local/{'a' * 26}{tail}/")
+async def test_unknown_tokens_are_404(preview: Previewed) -> None:
+    unknown = await get(preview, f"/p/local/{'a' * 26}/")
     assert (unknown.status_code, unknown.json()["code"]) == (404, "not_found")
-    stale = await get(preview, f"/p/local/{new_token('an earlier runtime')}/")
-    assert (stale.status_code, stale.json()["code"]) == (410, "stale_handle")
     other = await get(preview, f"/p/other/{preview.token}/")
     assert (other.status_code, other.json()["code"]) == (404, "not_found")
     port = await get(preview, "/", Host=preview.name.replace(str(preview.port), "81", 1))
@@ -67,7 +85,7 @@ async def test_a_port_without_a_listener_is_502(preview: Previewed) -> None:
     assert (answer.status_code, answer.json()["code"]) == (502, "unavailable")
     page = await get(preview, f"/p/local/{token}/", **HTML)
     assert page.headers["content-type"].startswith("text/html")
-    assert "nothing listens on port 1" in page.text
+    assert "no program listens on port 1" in page.text
     assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
 
 
@@ -108,6 +126,7 @@ async def test_the_number_of_requests_of_one_preview_is_limited(preview: Preview
     url = f"{preview.stack.base}{preview.path}"
     async with httpx.AsyncClient(trust_env=False, limits=limits, timeout=30) as http, asyncio.TaskGroup() as tasks:
         left = asyncio.Event()
+        changes = Changes()
         open_ = 0
 
         async def hold() -> None:
@@ -115,12 +134,12 @@ async def test_the_number_of_requests_of_one_preview_is_limited(preview: Preview
             async with http.stream("GET", f"{url}/silent") as answer:
                 assert answer.status_code == 200
                 open_ += 1
+                changes.notify()
                 await left.wait()
 
         for _ in range(AT_ONCE_EACH):
             tasks.create_task(hold())
-        while open_ < AT_ONCE_EACH:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await changes.until(lambda: open_ == AT_ONCE_EACH)
         answer = await http.get(f"{url}/seen")
         assert (answer.status_code, answer.json()["code"]) == (429, "limit_exceeded")
         left.set()
@@ -128,10 +147,11 @@ async def test_the_number_of_requests_of_one_preview_is_limited(preview: Preview
 
 async def test_a_preview_does_not_start_its_sandbox(preview: Previewed, tmp_path: Path) -> None:
     provider = LocalProvider(StateDirectory(tmp_path), "none")
-    app = create_app(AccessPolicy("a token"), provider)
+    store = SqliteStore(tmp_path / "store.db")
+    app = create_app(Credentials("a token", store), Sandboxes(store, {"local": provider}))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             answer = await http.get(f"/p/local/{preview.token}/")
     assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
-    assert [s.state for s in await provider.discover()] == ["stopped"]
+    assert await provider.discover() == []  # it was not even created

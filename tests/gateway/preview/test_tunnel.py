@@ -10,9 +10,11 @@ import pytest
 from gateway.auth.principals import PREVIEW
 from gateway.preview.tunnel import WINDOW, PortTunnel
 from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
-from tests.support.gateway import FakeProvider, FakeRuntime, Flood, eventually, pattern
+from tests.support.gateway import FakeRuntime, FakeSandboxes, Flood, pattern
+from tests.support.waiting import Changes
 
 
 class Ported(FakeRuntime):
@@ -56,14 +58,27 @@ class Opening(Flood):
         return self.opened
 
 
+class ObservedTunnel(PortTunnel):
+    """Notifies of the bytes that it receives."""
+
+    def __init__(self, link: SandboxLink, token: str) -> None:
+        super().__init__(link, token)
+        self.changes = Changes()
+
+    def receive_data(self, data: Data) -> None:
+        super().receive_data(data)
+        self.changes.notify()
+
+
 @asynccontextmanager
-async def tunnel(runtime: FakeRuntime, token: str) -> AsyncIterator[PortTunnel]:
+async def tunnel(runtime: FakeRuntime, token: str) -> AsyncIterator[ObservedTunnel]:
     tasks = asyncio.TaskGroup()  # by hand, so that what is raised comes out as it is
     await tasks.__aenter__()
-    links = Links(FakeProvider(runtime.path), tasks)
+    links = Links(FakeSandboxes(runtime.path), tasks)
     try:
-        async with PortTunnel(links.get("local"), token) as open_:
-            yield open_
+        there = ObservedTunnel(links.get("local"), token)
+        async with there:
+            yield there
     finally:
         links.stop()
         await tasks.__aexit__(None, None, None)
@@ -92,7 +107,7 @@ async def test_written_bytes_reach_the_program_and_come_back(ported: Ported) -> 
 async def test_more_than_a_window_arrives_as_it_is_read(ported: Ported) -> None:
     async with tunnel(ported, "flood") as there:
         (ch,) = ported.calls
-        await eventually(lambda: there.buffered > WINDOW - 65_536)
+        await there.changes.until(lambda: there.buffered > WINDOW - 65_536)
         assert ported.link.connection.window(ch) < 65_536, "nothing is granted that was not taken"
         at = 0
         while data := await there.read():
@@ -139,7 +154,7 @@ async def test_leaving_the_context_cancels_the_call(ported: Ported) -> None:
 
 async def test_cancelling_while_entering_cancels_the_call(ported: Ported) -> None:
     async with asyncio.TaskGroup() as tasks:
-        links = Links(FakeProvider(ported.path), tasks)
+        links = Links(FakeSandboxes(ported.path), tasks)
 
         async def enter() -> None:
             async with PortTunnel(links.get("local"), "mute"):

@@ -1,24 +1,16 @@
 import inspect
 from pathlib import Path
 
-import msgspec
-
-from gateway.providers.base import Endpoint, Provider, TcpAddress
+from gateway.providers.base import Capabilities, Endpoint, Provider, SandboxSpec, TcpAddress
 from gateway.providers.local import LocalProvider
-from hawse.api.gateway import SandboxInfo
-from tests.support.gateway import FakeProvider
-
-
-def test_sandbox_info_has_the_fields_of_the_specification() -> None:
-    shown = msgspec.json.encode(SandboxInfo(id="local", state="running", isolation="bubblewrap"))
-    assert shown == b'{"id":"local","state":"running","isolation":"bubblewrap"}'
-    assert msgspec.json.encode(SandboxInfo(id="x", state="stopped")) == b'{"id":"x","state":"stopped"}'
+from hawse.api.sandboxes import Enforcement, SandboxLimits
+from tests.support.providers import ModelProvider
 
 
 def test_the_fake_and_the_local_provider_implement_the_interface_with_coroutines() -> None:
-    kinds: list[type[Provider]] = [FakeProvider, LocalProvider]
+    kinds: list[type[Provider]] = [ModelProvider, LocalProvider]
     names = [name for name, member in vars(Provider).items() if callable(member) and not name.startswith("_")]
-    assert len(names) == 8
+    assert len(names) == 10
     assert all(inspect.iscoroutinefunction(getattr(kind, name)) for kind in kinds for name in names)
 
 
@@ -29,3 +21,20 @@ def test_a_token_is_not_in_the_repr() -> None:
 def test_a_tcp_address_is_formatted_as_the_runtime_parses_it() -> None:
     assert str(TcpAddress("127.0.0.1", 80)) == "127.0.0.1:80"
     assert str(TcpAddress("::1", 80)) == "[::1]:80"
+
+
+def test_what_is_enforced_follows_what_a_sandbox_asks_for() -> None:
+    default = Enforcement(network="private", user=True, limits=SandboxLimits(processes=4096))
+    capabilities = Capabilities(
+        provider="p", isolation="bubblewrap", limits=("processes", "memory"), enforcement=default
+    )
+    assert capabilities.enforced(SandboxSpec()) == default
+    asked = SandboxSpec(network="host", limits=SandboxLimits(memory=1 << 20, processes=5, disk=1))
+    assert capabilities.enforced(asked) == Enforcement(
+        network="host", user=True, limits=SandboxLimits(memory=1 << 20, processes=5)
+    )
+
+
+def test_without_isolation_nothing_is_enforced() -> None:
+    asked = SandboxSpec(limits=SandboxLimits(memory=1 << 20))
+    assert Capabilities(provider="p", isolation="none").enforced(asked) == Enforcement(network="host")

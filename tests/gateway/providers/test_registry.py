@@ -21,8 +21,8 @@ async def test_the_local_provider_is_selected_by_its_name(options: ProviderOptio
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(options: ProviderOptions) -> None:
-    with pytest.raises(ProviderError, match="--provider docker: unknown provider; available: local"):
-        create_provider("docker", options)
+    with pytest.raises(ProviderError, match="--provider moon: unknown provider; available: local, docker"):
+        create_provider("moon", options)
 
 
 def test_a_state_directory_whose_sockets_have_too_long_paths_is_refused(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_each_sandbox_has_its_own_paths(tmp_path: Path) -> None:
     assert paths.workspace == tmp_path / "sandboxes" / "local" / "workspace"
     for place in (paths.home, paths.workspace, paths.run):
         assert mode(place) == 0o700
-    assert paths.socket.parent == paths.run
+    assert paths.socket.parent == paths.home  # outside of what a sandbox sees
     assert list(paths.run.iterdir()) == []
 
 

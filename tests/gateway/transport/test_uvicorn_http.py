@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PIPELINE, UNLIMITED_DURATION, HttpProtocol
-from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded, eventually
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded
 
 CAST = b"GET /v1/sandboxes/local/recordings/r-1.cast HTTP/1.1\r\nHost: localhost\r\n"
 DOWNLOAD = CAST + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
@@ -48,7 +48,7 @@ async def test_sending_headers_slowly_does_not_extend_the_deadline(raw: RawSocke
         await raw.send(GET)
         while True:
             await raw.send(b"X-A: b\r\n")
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # the client is slow: time itself is tested
 
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
         async with asyncio.timeout(5):
@@ -72,7 +72,7 @@ async def test_an_endless_body_is_disconnected(raw: RawSocket, path: bytes) -> N
         async with asyncio.timeout(5):
             while True:
                 await raw.send(b"x")
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # the client is slow: time itself is tested
 
 
 @pytest.mark.usefixtures("hasty")
@@ -92,7 +92,7 @@ async def test_a_download_whose_client_stops_reading_is_aborted(
     async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway, RawSocket(gateway) as reader:
         await reader.send(DOWNLOAD)
         assert (await reader.receive(15)) == b"HTTP/1.1 200 OK"
-        await eventually(lambda: not gateway.server.server_state.connections)
+        await gateway.until(lambda: not gateway.connections)
         await runtime.until(lambda: len(runtime.cancelled) == 1)  # nothing is read for it any more
         received = 15
         while data := await reader.receive(1 << 20):
@@ -114,7 +114,7 @@ async def test_a_download_may_exceed_the_response_timeout_while_it_is_read(
             received = b""
             while loop.time() < end:
                 received += await reader.receive(1 << 14)
-                await asyncio.sleep(0.01)  # a slow reader
+                await asyncio.sleep(0.01)  # a slow reader: time itself is tested
             assert len(received) < size // 2
             body = received.partition(b"\r\n\r\n")[2]
             left = size - len(body)
@@ -131,7 +131,9 @@ async def test_a_slow_reader_receives_the_rest_of_a_response(gateway: Gateway) -
         await reader.send(b"GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n")
         await reader.send(f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
         received = await reader.receive(64)
-        await asyncio.sleep(3 * HttpProtocol.headers_timeout)  # as long as the next request could take
+        await asyncio.sleep(
+            3 * HttpProtocol.headers_timeout
+        )  # time itself is tested: as long as the next request could take
         while data := await reader.receive():
             received += data
         json.loads(received.partition(b"\r\n\r\n")[2])
@@ -174,11 +176,11 @@ async def test_at_the_limit_the_longest_idle_connection_is_closed(runtime: FakeR
         silent = [RawSocket(gateway) for _ in range(3)]
         for raw in silent:
             await raw.__aenter__()
-            await eventually(lambda: len(gateway.server.server_state.connections) == 1 + silent.index(raw))  # noqa: B023
+            await gateway.until(lambda: len(gateway.connections) == 1 + silent.index(raw))  # noqa: B023
         async with gateway.peer() as peer:
             assert await silent[0].receive() == b""
             assert await peer.ask("answer", {"a": 1}) == {"a": 1}
-        assert len(gateway.server.server_state.connections) >= 2
+        assert len(gateway.connections) >= 2
         for raw in silent:
             await raw.__aexit__()
 
@@ -265,3 +267,40 @@ async def test_a_response_without_time_limit_that_is_not_read_is_aborted(
             await raw.send(b"GET /unlimited HTTP/1.1\r\nHost: localhost\r\n\r\n")
             async with asyncio.timeout(10):
                 await application.ended.wait()
+
+
+UPGRADE = b"Upgrade: websocket\r\nConnection: Upgrade\r\n"
+
+
+@pytest.mark.parametrize("verb", [b"GET", b"POST"])
+@pytest.mark.parametrize("body", [b"Content-Length: 2\r\n\r\n{}", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])
+async def test_a_request_for_an_upgrade_that_has_a_body_is_refused(raw: RawSocket, verb: bytes, body: bytes) -> None:
+    """Nothing would answer it: it is neither a WebSocket nor a request."""
+    await raw.send(verb + b" /v1/connect HTTP/1.1\r\nHost: localhost\r\n" + UPGRADE + body)
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("sent", [GET + b"\r\n", (GET + b"\r\n") * 2 + b"\0"])
+async def test_responses_end_silently_when_the_connection_is_closed(
+    gateway: Gateway, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    """uvloop raises on each write to a closed transport: a log entry for each, without a token."""
+    released, ended = asyncio.Event(), asyncio.Event()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await released.wait()
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"x"})
+        finally:
+            ended.set()
+
+    gateway.server.config.loaded_app = answer
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
+    writer.write(sent)
+    writer.write_eof()
+    await reader.read()
+    released.set()
+    await ended.wait()
+    writer.close()
+    assert [record for record in caplog.records if record.exc_info] == []

@@ -9,10 +9,10 @@ import pytest
 from uvicorn.protocols.utils import ClientDisconnected
 from websockets.exceptions import ConnectionClosed
 
-from gateway.transport import uvicorn_websocket as websocket
 from gateway.transport.uvicorn_websocket import FRAGMENTS, WRITE_BUFFER, WebSocketProtocol
 from hawse.wire import Limits
-from tests.support.gateway import FakeRuntime, Gateway, RawSocket, eventually, frame
+from tests.support.gateway import FakeRuntime, Gateway, RawSocket, frame
+from tests.support.observed import ObservedWebSocket
 
 CLOSE = 0x88
 
@@ -22,7 +22,13 @@ def close_frame(code: int) -> bytes:
 
 
 def protocols(gateway: Gateway) -> list[WebSocketProtocol]:
-    return [c for c in gateway.server.server_state.connections if isinstance(c, WebSocketProtocol)]
+    return [c for c in gateway.connections if isinstance(c, WebSocketProtocol)]
+
+
+class Impatient(ObservedWebSocket):
+    """Waits for peers that do not read or do not close for a short time only."""
+
+    linger = 0.05
 
 
 async def read_to_end(raw: RawSocket) -> bytes:
@@ -128,39 +134,32 @@ async def test_the_transport_buffers_little_for_a_client_that_does_not_read(gate
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
         (protocol,) = protocols(gateway)
         assert protocol.transport.get_write_buffer_limits()[1] == WRITE_BUFFER
-        await eventually(lambda: not protocol.writable.is_set())
+        await gateway.until(lambda: not protocol.writable.is_set())
         assert protocol.transport.get_write_buffer_size() <= WRITE_BUFFER + 65_536 + 1024
 
 
 async def test_waiting_for_a_close_that_is_not_read_is_bounded(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(websocket, "LINGER", 0.05)
     monkeypatch.setattr("gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
-    async with Gateway(runtime) as gateway, RawSocket(gateway) as raw:
+    async with Gateway(runtime, websocket=Impatient) as gateway, RawSocket(gateway) as raw:
         await raw.hello(window=4 << 20)
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
         (protocol,) = protocols(gateway)
-        await eventually(lambda: not protocol.writable.is_set())
+        await gateway.until(lambda: not protocol.writable.is_set())
         gateway.connect.go_away("restart", 1.0)
-        await eventually(lambda: not protocols(gateway))
+        await gateway.until(lambda: not protocols(gateway))
 
 
-async def test_waiting_for_a_peer_that_never_closes_is_bounded(
-    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(websocket, "LINGER", 0.05)
-    async with Gateway(runtime) as gateway, RawSocket(gateway) as raw:
+async def test_waiting_for_a_peer_that_never_closes_is_bounded(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, websocket=Impatient) as gateway, RawSocket(gateway) as raw:
         await raw.upgrade()
         await raw.frame(3, b"")
-        await eventually(lambda: not protocols(gateway))
+        await gateway.until(lambda: not protocols(gateway))
 
 
-async def test_a_client_that_answers_no_ping_is_disconnected(
-    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(websocket, "LINGER", 0.05)
-    async with Gateway(runtime) as gateway:
+async def test_a_client_that_answers_no_ping_is_disconnected(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, websocket=Impatient) as gateway:
         gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.05
         async with RawSocket(gateway) as raw:
             await raw.hello()
@@ -168,19 +167,16 @@ async def test_a_client_that_answers_no_ping_is_disconnected(
             await gateway.until_clients_closed()
 
 
-async def test_a_client_that_neither_reads_nor_answers_is_disconnected(
-    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(websocket, "LINGER", 0.05)
-    async with Gateway(runtime) as gateway:
+async def test_a_client_that_neither_reads_nor_answers_is_disconnected(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, websocket=Impatient) as gateway:
         gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.2
         async with RawSocket(gateway) as raw:
             await raw.hello(window=4 << 20)
             params = {"bytes": 1 << 30}
             await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
             (protocol,) = protocols(gateway)
-            await eventually(lambda: not protocol.writable.is_set())
-            await eventually(lambda: not protocols(gateway))
+            await gateway.until(lambda: not protocol.writable.is_set())
+            await gateway.until(lambda: not protocols(gateway))
             await gateway.until_clients_closed()
 
 
@@ -188,7 +184,7 @@ async def test_a_close_is_answered_with_the_same_code(gateway: Gateway) -> None:
     async with gateway.dial() as ws:
         await ws.close(1000, "done")
         assert ws.close_code == 1000
-    await eventually(lambda: not protocols(gateway))
+    await gateway.until(lambda: not protocols(gateway))
 
 
 async def test_an_upgrade_without_a_key_is_a_bad_request(gateway: Gateway) -> None:
@@ -223,7 +219,7 @@ def quick_pings(gateway: Gateway) -> float:
 async def test_a_peer_that_neither_answers_nor_reads_nor_sends_is_closed(gateway: Gateway, quick_pings: float) -> None:
     async with RawSocket(gateway) as raw:
         await raw.hello()
-        await eventually(lambda: not protocols(gateway))
+        await gateway.until(lambda: not protocols(gateway))
 
 
 async def test_a_peer_that_sends_is_alive_although_it_answers_no_ping(gateway: Gateway, quick_pings: float) -> None:
@@ -232,7 +228,7 @@ async def test_a_peer_that_sends_is_alive_although_it_answers_no_ping(gateway: G
         end = asyncio.get_running_loop().time() + 6 * quick_pings
         while asyncio.get_running_loop().time() < end:
             await raw.text({"type": "ping", "t": 1})
-            await asyncio.sleep(quick_pings / 4)
+            await asyncio.sleep(quick_pings / 4)  # time itself is tested
         assert len(protocols(gateway)) == 1
 
 
@@ -247,5 +243,5 @@ async def test_a_peer_that_reads_slowly_is_alive_although_its_pong_waits_behind_
         end = asyncio.get_running_loop().time() + 6 * quick_pings
         while asyncio.get_running_loop().time() < end:
             assert await raw.receive(4096)
-            await asyncio.sleep(quick_pings / 20)
+            await asyncio.sleep(quick_pings / 20)  # time itself is tested
         assert len(protocols(gateway)) == 1

@@ -12,8 +12,9 @@ from hawse.link import StreamLink
 from hawse.wire import Data, HawseError, Message, Result
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import from_raw
-from tests.support.gateway import Changes, FakeRuntime
+from tests.support.gateway import FakeRuntime
 from tests.support.stack import free_port
+from tests.support.waiting import Changes
 
 
 class Owner(Changes):
@@ -92,7 +93,7 @@ async def test_a_watched_link_is_pinged_and_stays_open_while_the_runtime_answers
 async def test_a_link_that_receives_nothing_is_closed(runtime: FakeRuntime) -> None:
     owner = Owner()
     link = await dial(Endpoint(runtime.path), owner)
-    runtime.links[0]._transport.pause_reading()  # type: ignore[union-attr]  # as a stopped process would
+    runtime.links[0].transport.pause_reading()  # as a stopped process would
     await watch(link, interval=0.01, silence=0.03)
     assert isinstance(owner.lost[0], TimeoutError)
 
@@ -100,8 +101,7 @@ async def test_a_link_that_receives_nothing_is_closed(runtime: FakeRuntime) -> N
 async def test_the_owner_is_notified_when_the_link_has_drained(runtime: FakeRuntime) -> None:
     owner = Owner()
     link = await dial(Endpoint(runtime.path), owner)
-    transport = runtime.links[0]._transport
-    assert transport is not None
+    transport = runtime.links[0].transport
     transport.pause_reading()
     for _ in range(8):
         link.connection.call("answer", {"x": "y" * 500_000})

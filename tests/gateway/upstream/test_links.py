@@ -1,272 +1,75 @@
+"""The table of links: which calls start a sandbox, and which wait until another does."""
+
 import asyncio
-import gc
-import weakref
 
-import pytest
-
-from gateway.connection.channel_bridge import ChannelBridge
-from gateway.connection.client_connection import ClientConnection
-from gateway.connection.credit_budget import CreditBudget
-from gateway.upstream import links
-from hawse.wire import HawseError
-from hawse.wire.messages import CHANNEL_MAX
-from tests.support.gateway import FakeProvider, FakeRuntime, Gateway, RawSocket, eventually
-from tests.support.pairs import FakeHost, Pair
+from gateway.providers.base import Endpoint, Progress, Report
+from gateway.upstream.gateway_call import GatewayCall
+from gateway.upstream.links import Links
+from hawse.api.ports import PortWatch
+from hawse.api.runtime import RuntimeInfo
+from hawse.wire import Event
+from hawse.wire.messages import from_raw
+from tests.support.gateway import FakeRuntime, FakeSandboxes
 
 
-async def code_of(asked: object) -> tuple[str, str, bool]:
-    with pytest.raises(HawseError) as caught:
-        await asked  # type: ignore[misc]
-    return caught.value.code, caught.value.admitted, caught.value.retryable
+class Sleeping(FakeSandboxes):
+    """Runs when a call has started it."""
+
+    asleep = True
+
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:  # type: ignore[override]
+        if self.asleep and not start:
+            self.starts += 1
+            self.notify()
+            return None
+        if self.asleep and report is not None:
+            report(Progress(phase="pulling", message="a layer", done=0.5))
+        self.asleep = False
+        return await super().ensure(sandbox)
 
 
-async def test_a_link_is_opened_by_the_first_call(gateway: Gateway, runtime: FakeRuntime) -> None:
-    async with gateway.peer() as peer:
-        await peer.ask("sandbox.list", sandbox=None)
-        assert not runtime.links
-        await peer.ask("answer")
-        assert len(runtime.links) == 1
+class Watching(GatewayCall):
+    """Keeps the events of its start."""
+
+    def __init__(self) -> None:
+        super().__init__(PortWatch())
+        self.progress: list[Event] = []
+
+    def receive_progress(self, event: Event) -> None:
+        self.progress.append(event)
 
 
-async def test_calls_on_a_lost_link_are_interrupted_and_the_next_call_opens_a_new_link(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
-    async with gateway.peer() as peer, gateway.peer() as other:
-        hanging = [await peer.call("hang"), await peer.call("hang"), await other.call("hang")]
-        await runtime.until(lambda: len(runtime.seen) == 3)
-        runtime.links[0].abort()
-        for client, ch in ((peer, hanging[0]), (peer, hanging[1]), (other, hanging[2])):
-            assert await code_of(client.result(ch)) == ("interrupted", "unknown", True)
-        assert await peer.ask("answer", {"a": 1}) == {"a": 1}
-        assert gateway.provider.starts == 2
-
-
-async def test_data_received_before_the_link_is_lost_is_delivered_before_the_error(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
-    async with gateway.peer(window=1 << 20) as peer:
-        ch = await peer.call("flood", {"bytes": 2 << 20})  # half of it is granted
-        await runtime.until(lambda: runtime.granted.get(1) == 1 << 20)
-        received = 0
-        while received < 1 << 20:
-            received += len((await peer.receive()).payload)
-        runtime.links[0].abort()
-        assert await code_of(peer.result(ch)) == ("interrupted", "unknown", True)
-
-
-async def test_calls_that_wait_for_a_sandbox_are_sent_with_their_input_when_it_is_ready(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
-    gateway.provider.hold = asyncio.Event()
-    async with gateway.peer() as peer:
-        ch = await peer.call("echo")
-        await peer.send(ch, 0, b"early")
-        peer.connection.end(ch)
-        peer.connection.ping(1.0)
-        await peer.flush()
-        await peer.receive()  # the pong: all of it has arrived
-        assert not runtime.seen
-        gateway.provider.hold.set()
-        assert await peer.result(ch) == {"bytes": 5}
-
-
-async def test_a_call_cancelled_while_it_waits_is_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
-    gateway.provider.hold = asyncio.Event()
-    async with gateway.peer() as peer:
-        ch = await peer.call("echo")
-        peer.connection.cancel(ch)
-        await peer.flush()
-        assert await code_of(peer.result(ch)) == ("cancelled", "no", False)
-        gateway.provider.hold.set()
-        await peer.ask("answer")
-    assert [call.method for call in runtime.seen] == ["answer"]
-
-
-async def test_a_call_whose_timeout_passes_while_it_waits_is_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
-    gateway.provider.hold = asyncio.Event()
-    async with gateway.peer() as peer:
-        assert await code_of(peer.ask("echo", timeout=0.05)) == ("deadline_exceeded", "no", False)
-        gateway.provider.hold.set()
-        await peer.ask("answer")
-    assert [call.method for call in runtime.seen] == ["answer"]
-
-
-async def test_a_call_ends_at_its_deadline_if_the_runtime_hangs(
-    gateway: Gateway, runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(links, "OVERDUE", 0.01)
-    async with gateway.peer() as peer:
-        assert await code_of(peer.ask("deaf", timeout=0.01)) == ("deadline_exceeded", "unknown", False)
-        await runtime.until(lambda: runtime.cancelled == [1])
-        assert await peer.ask("answer", {"a": 1}, timeout=5) == {"a": 1}
-
-
-async def test_waiting_calls_of_a_disconnected_client_are_not_sent(gateway: Gateway, runtime: FakeRuntime) -> None:
-    gateway.provider.hold = asyncio.Event()
-    async with gateway.peer() as peer:
-        await peer.call("echo")
-        await gateway.provider.until(lambda: gateway.provider.starts)
-    await gateway.until_clients_closed()
-    gateway.provider.hold.set()
-    async with gateway.peer() as peer:
-        await peer.ask("answer")
-    assert [call.method for call in runtime.seen] == ["answer"]
-
-
-async def test_a_sandbox_that_cannot_be_started_is_unavailable_and_the_next_call_retries(gateway: Gateway) -> None:
-    gateway.provider.error = HawseError("unavailable", "no disk")
-    async with gateway.peer() as peer:
-        assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
-        gateway.provider.error = None
-        await peer.ask("answer")
-
-
-async def test_a_call_waits_for_a_runtime_that_is_briefly_unreachable(gateway: Gateway, runtime: FakeRuntime) -> None:
-    await runtime.stop()
-    async with gateway.peer() as peer:
-        ch = await peer.call("answer", {"a": 1})
-        await gateway.provider.until(lambda: gateway.provider.starts == 2)
-        await runtime.start()
-        assert await peer.result(ch) == {"a": 1}
-
-
-async def test_a_runtime_that_stays_unreachable_is_unavailable_after_all_retries(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
-    await runtime.stop()
-    async with gateway.peer() as peer:
-        assert await code_of(peer.ask("answer")) == ("unavailable", "no", True)
-    assert gateway.provider.starts == 1 + len(links.RETRY_DELAYS)
-    await runtime.start()
-
-
-async def test_an_unexpected_exception_of_a_provider_fails_the_calls_but_not_the_gateway(gateway: Gateway) -> None:
-    gateway.provider.error = KeyError("a bug")  # type: ignore[assignment]
-    async with gateway.peer() as peer:
-        assert await code_of(peer.ask("answer")) == ("internal", "no", False)
-        gateway.provider.error = None
-        await peer.ask("answer")
-
-
-async def test_a_runtime_that_breaks_the_protocol_loses_its_link(gateway: Gateway, runtime: FakeRuntime) -> None:
-    async with gateway.peer() as peer:
-        ch = await peer.call("hang")
-        await runtime.until(lambda: runtime.links and runtime.links[0].connection.channels)
-        runtime.links[0]._transport.write(b"\0\0\0\x01\xff")  # type: ignore[union-attr]
-        assert await code_of(peer.result(ch)) == ("interrupted", "unknown", True)
-        await peer.ask("answer")
-
-
-async def test_a_goaway_of_the_runtime_ends_the_link(gateway: Gateway, runtime: FakeRuntime) -> None:
-    async with gateway.peer() as peer:
-        ch = await peer.call("hang")
-        await runtime.until(lambda: runtime.seen)
-        runtime.links[0].connection.goaway("restart", 0)
-        runtime.links[0].flush()
-        assert await code_of(peer.result(ch)) == ("interrupted", "unknown", True)
-
-
-async def test_when_the_channel_numbers_are_used_up_there_is_a_new_link(gateway: Gateway, runtime: FakeRuntime) -> None:
-    async with gateway.peer() as peer:
-        await peer.ask("answer")
-        assert gateway.connect.links is not None
-        link = gateway.connect.links.get("local")._link
-        assert link is not None
-        link.connection._last = CHANNEL_MAX - 1
-        assert await code_of(peer.ask("hang")) == ("interrupted", "unknown", True)
-        await peer.ask("answer")
-        assert runtime.seen[-1].ch == 1
-
-
-async def test_a_call_opened_while_the_link_is_being_lost_uses_the_next_link(runtime: FakeRuntime) -> None:
+async def test_a_call_that_only_watches_waits_until_another_starts_the_sandbox(runtime: FakeRuntime) -> None:
     async with asyncio.TaskGroup() as tasks:
-        link = links.Links(FakeProvider(runtime.path), tasks).get("local")
-
-        class Again(FakeHost):
-            def release(self, ch: int) -> None:
-                super().release(ch)
-                if len(self.released) == 1:
-                    link.open(bridges[1])
-
-        pair = Pair(window=1000)
-        host = Again(pair, CreditBudget())
-        pair.client.call("hang")
-        pair.client.call("answer")
-        bridges = [ChannelBridge(host, call) for call in pair.to_server()]
-        link.open(bridges[0])
-        await runtime.until(lambda: runtime.seen)
-        runtime.links[0].abort()
-        await eventually(lambda: host.released == [1, 2])
-        assert [type(message).__name__ for message in host.read()] == ["Error", "Result"]
-        link.stop()
+        sandboxes = Sleeping(runtime.path)
+        links = Links(sandboxes, tasks)
+        link = links.get("local")
+        watch = Watching()
+        link.open(watch)
+        await sandboxes.until(lambda: sandboxes.starts)
+        link.open(GatewayCall(PortWatch()))
+        await sandboxes.until(lambda: sandboxes.starts == 2)
+        assert not runtime.links
+        assert not watch.done.done()
+        link.open(GatewayCall(RuntimeInfo()))
+        await runtime.until(lambda: len(runtime.seen) == 3)
+        assert [call.method for call in runtime.seen] == ["port.watch", "port.watch", "runtime.info"]
+        assert [(event.name, from_raw(event.value)) for event in watch.progress] == [
+            ("starting", {"phase": "pulling", "message": "a layer", "progress": 0.5})
+        ]
+        links.stop()
 
 
-def has_waiting(client: ClientConnection) -> bool:
-    """Whether more waits there for the client than all buffers on the way to it could take."""
-    return any(len(bridge._output_queue) > 16 for bridge, _ in client._bridges.values())
-
-
-async def test_a_stalled_client_that_disconnects_closes_no_channel_of_the_next_link(
-    gateway: Gateway, runtime: FakeRuntime
-) -> None:
-    async with gateway.peer() as peer:
-        async with RawSocket(gateway) as raw:
-            await raw.hello()
-            params = {"bytes": 1 << 30}
-            await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
-            assert gateway.connect.links is not None
-            link = gateway.connect.links.get("local")
-            await eventually(lambda: any(map(has_waiting, gateway.connect.open)))
-            runtime.links[0].abort()  # the stalled client cannot receive the error yet
-            await eventually(lambda: not link.ready)
-            ch = await peer.call("echo")
-            await runtime.until(lambda: [call.ch for call in runtime.seen if call.method == "echo"] == [1])
-        await gateway.until_clients_closed(1)
-        await peer.send(ch, 0, b"still mine")
-        while (message := await peer.receive()).type != "data":
-            pass
-        assert message.payload == b"still mine"
-
-
-async def test_reading_from_clients_pauses_while_a_link_is_congested(gateway: Gateway, runtime: FakeRuntime) -> None:
-    async with gateway.peer() as peer:
-        await peer.ask("answer")
-        assert gateway.connect.links is not None
-        link = gateway.connect.links.get("local")._link
-        transport = runtime.links[0]._transport
-        assert link is not None
-        assert transport is not None
-        transport.pause_reading()
-
-        async def ask() -> None:
-            for _ in range(30):
-                await peer.call("answer", {"x": "y" * 900_000})
-
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(ask())
-            await eventually(lambda: link.connection.pending > links.CONGESTED)
-            for _ in range(500):
-                await asyncio.sleep(0)
-            assert link.connection.pending < links.CONGESTED + 1_000_000
-            transport.resume_reading()
-            for _ in range(30):
-                assert (await peer.receive()).type == "result"
-
-
-async def test_a_call_to_an_unknown_sandbox_is_not_found(gateway: Gateway) -> None:
-    async with gateway.peer() as peer:
-        assert await code_of(peer.ask("answer", sandbox="other")) == ("not_found", "no", False)
-        assert await peer.ask("answer", {"a": 1}) == {"a": 1}
-
-
-async def test_links_of_unknown_sandboxes_are_not_kept(gateway: Gateway) -> None:
-    table = gateway.connect.links
-    assert table is not None
-    async with gateway.peer() as peer:
-        ch = await peer.call("answer", sandbox="unknown")
-        first = weakref.ref(table.get("unknown"))
-        await code_of(peer.result(ch))
-        await peer.ask("answer")
-        gc.collect()
-        assert first() is None
-        assert table.get("local") is table.get("local")
+async def test_a_link_is_dropped_and_the_next_call_connects_again(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        links = Links(FakeSandboxes(runtime.path), tasks)
+        link = links.get("local")
+        link.drop()  # there is none
+        link.open(GatewayCall(RuntimeInfo()))
+        await runtime.until(lambda: len(runtime.seen) == 1)
+        assert links.ready() == [link]
+        link.drop()
+        await runtime.until(lambda: not runtime.links)
+        link.open(GatewayCall(RuntimeInfo()))
+        await runtime.until(lambda: len(runtime.seen) == 2)
+        links.stop()

@@ -51,7 +51,7 @@ from runtime.core.globs import Filter, Glob
         ("a.b", "axb", False),
     ],
 )
-def test_a_glob_matches_what_it_says(pattern: str, path: str, matches: bool) -> None:
+def test_globs_match_paths(pattern: str, path: str, matches: bool) -> None:
     assert Glob(pattern).matches(path.split("/")) is matches
 
 
@@ -94,7 +94,7 @@ def test_a_pattern_that_can_match_nothing_is_refused(pattern: str) -> None:
         Glob(pattern)
 
 
-def test_a_filter_wants_what_is_included_and_not_excluded_nor_below_what_is() -> None:
+def test_a_filter_selects_included_paths_that_are_not_at_or_below_an_excluded_one() -> None:
     filter = Filter(["*.py", "docs/**"], ["build", "docs/old/**"])
     wanted = ["a.py", "x/a.py", "docs/new/page", "docs/old"]
     unwanted = ["a.js", "build/a.py", "x/build/y/a.py", "docs/old/page", "docs"]

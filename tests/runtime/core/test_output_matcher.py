@@ -53,11 +53,11 @@ def test_escape_sequences_and_controls_are_no_text() -> None:
     assert strip(output) == b"red link!\n\tend\n"
 
 
-def test_a_carriage_return_alone_stays() -> None:
+def test_a_single_carriage_return_is_kept() -> None:
     assert strip(b"10%\r20%\r\r\r30%\r\n") == b"10%\r20%\r30%\n"
 
 
-def test_what_cancels_a_string_lets_text_go_on() -> None:
+def test_text_continues_after_a_cancelled_string() -> None:
     assert strip(b"\x1b]0;t\x18a\x1b]0;t\x1b[mb\x1bPx\x1ac") == b"abc"
 
 
@@ -84,11 +84,11 @@ def test_a_string_without_end_is_not_kept() -> None:
     stripper.feed(0, b"\x1b]52;")
     for n in range(100):
         assert stripper.feed(5 + n * 10_000, b"x" * 10_000) == []
-        assert len(stripper._carry) <= CARRY
+        assert stripper.held <= CARRY
     assert stripper.feed(1_000_005, b"\x07text") == [(b"text", 1_000_006)]
 
 
-def test_a_match_says_where_in_the_output_it_stands() -> None:
+def test_a_match_has_its_offsets_in_the_output() -> None:
     output = b"a \x1b[1mwarn\x1b[0ming: 4\x1b[m2\r\nrest"
     found = find(r"(?P<kind>\w+): (\d+)$", output)
     assert found is not None
@@ -98,7 +98,7 @@ def test_a_match_says_where_in_the_output_it_stands() -> None:
     assert not found.truncated
 
 
-def test_a_match_may_come_in_pieces_and_a_group_may_have_none() -> None:
+def test_a_match_can_span_pieces_and_a_group_can_have_no_match() -> None:
     found = find("(x)?hello wörld", b"hel", b"lo w\xc3", b"\xb6r\x1b[1mld")
     assert found is not None
     assert (found.text, found.groups) == ("hello wörld", [None])
@@ -109,13 +109,13 @@ def test_a_literal_is_no_pattern() -> None:
     assert find("a.b(", b"axb(", literal=True) is None
 
 
-def test_the_beginning_of_what_is_kept_is_no_beginning_of_a_line() -> None:
+def test_the_beginning_of_the_kept_text_is_not_the_beginning_of_a_line() -> None:
     assert find("^x", b"a" * 10, *[b"x" * 5000] * 100) is None
     assert find("^y", *[b"x" * 5000] * 100, b"\r\ny") is not None
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "(?<=a)b", r"(a)\1", "a{2000}"])
-def test_what_is_no_pattern_is_refused(pattern: str) -> None:
+def test_an_invalid_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(HawseError) as caught:
         Matcher(pattern)
     assert caught.value.code == "invalid_params"
@@ -129,7 +129,7 @@ def test_a_pattern_of_too_much_work_is_refused(pattern: str) -> None:
     assert caught.value.code in ("too_large", "invalid_params")
 
 
-def test_what_makes_others_backtrack_for_ever_takes_linear_time() -> None:
+def test_patterns_that_backtrack_elsewhere_take_linear_time() -> None:
     pattern, line = "(x+x+)+y", b"x" * 5_000
     began = time.process_time()
     assert find(pattern, *[line] * 200) is None
@@ -152,7 +152,7 @@ def test_100_mb_on_one_line_take_bounded_memory() -> None:
     assert (found.start, found.end) == (offset, offset + 10)
 
 
-def test_a_long_match_is_cut_and_says_so() -> None:
+def test_a_long_match_is_cut_and_marked_as_truncated() -> None:
     found = find("(a+)b", b"a" * 10_000 + b"b")
     assert found is not None
     assert (len(found.text), len(found.groups[0] or ""), found.truncated) == (GROUP_LIMIT, GROUP_LIMIT, True)
@@ -167,7 +167,7 @@ def test_after_a_gap_nothing_is_joined() -> None:
     assert matcher.search() is None
 
 
-def test_another_text_stands_where_it_is_said_to() -> None:
+def test_a_match_in_another_text_has_the_given_offset() -> None:
     found = Matcher("b").search_in("abc", 77)
     assert found is not None
     assert (found.start, found.end) == (77, 77)

@@ -162,3 +162,13 @@ def test_ten_thousand_items_come_and_go_in_constant_time_each() -> None:
         things.end(item)
     assert len(things) == 10
     assert len(dropped) == 9_990
+
+
+def test_an_item_that_is_removed_is_not_dropped() -> None:
+    things, dropped = registry()
+    item = Item("a")
+    things.add(item)
+    things.end(item)
+    assert things.remove(item)
+    assert not things.remove(item)
+    assert (things.find("a"), dropped, len(things), things.drop_oldest_ended()) == (None, [], 0, False)

@@ -1,4 +1,4 @@
-"""What others wrote into a directory of ours is removed, whatever it is."""
+"""Removing a directory tree: files of any type and mode are removed."""
 
 import os
 import resource

@@ -1,6 +1,7 @@
 """The threads for the disk: bounded, and long work takes turns."""
 
 import asyncio
+import errno
 import threading
 from collections.abc import Generator, Iterator
 
@@ -22,6 +23,17 @@ async def test_work_runs_in_a_thread_and_its_errors_come_back(disk: ThreadPool) 
         await disk.run(lambda: 1 // 0)
 
 
+async def test_a_thread_that_cannot_be_started_is_an_error_of_the_system(disk: ThreadPool) -> None:
+    before = threading.stack_size(1 << 47)  # bytes: more than the address space of a process
+    try:
+        with pytest.raises(OSError) as caught:
+            await disk.run(threading.get_ident)
+    finally:
+        threading.stack_size(before)
+    assert caught.value.errno == errno.EAGAIN
+    assert await disk.run(threading.get_ident) != threading.get_ident()
+
+
 async def test_more_work_than_threads_gets_its_turns(disk: ThreadPool) -> None:
     """Twice as many as there are threads, each of which only ends when all have begun."""
     begun: set[int] = set()
@@ -37,7 +49,7 @@ async def test_more_work_than_threads_gets_its_turns(disk: ThreadPool) -> None:
     assert ends == list(range(2 * disk.threads))
 
 
-async def test_a_step_says_whether_it_was_the_last(disk: ThreadPool) -> None:
+async def test_a_step_reports_whether_it_was_the_last(disk: ThreadPool) -> None:
     def work() -> Generator[str, None, str]:
         yield "one"
         return "two"

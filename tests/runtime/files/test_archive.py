@@ -1,4 +1,4 @@
-"""`file.archive`: any tree comes out of any format as it went in, whatever happens to files meanwhile."""
+"""`file.archive`: a tree is the same after packing and unpacking in each format, also if files change meanwhile."""
 
 import io
 import os
@@ -108,4 +108,4 @@ async def test_cancel_stops_an_archive_and_leaves_no_descriptor_open(served: Ser
         assert (await call.refusal()).code == "cancelled"
         cut = client.call("file.archive", {"path": ".", "format": "tar.gz"}, generous=False)
         await cut.until(lambda: len(cut.output) > 50_000)
-    await eventually(lambda: served.runtime.info()["open_fds"] <= before)
+    await eventually(lambda: served.runtime.info()["open_fds"] <= before)  # a thread closes them, without an event

@@ -33,7 +33,7 @@ def test_a_tree_is_deleted_completely_and_its_siblings_stay(tree: Any) -> None:
         assert os.listdir(folder) == ["other"]
 
 
-async def test_a_directory_goes_only_on_request(client: Client, served: Served) -> None:
+async def test_a_directory_is_deleted_only_on_request(client: Client, served: Served) -> None:
     (served.workspace / "d").mkdir()
     (served.workspace / "f").write_text("")
     (served.workspace / "link").symlink_to("d")

@@ -1,4 +1,4 @@
-"""Lines that match have their numbers and spans, into whatever blocks the file is read."""
+"""Lines that match have their numbers and spans, for blocks of any size."""
 
 import os
 import tempfile
@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from runtime.core.output_matcher import compile_pattern
-from runtime.files import line_matches as matches
 from runtime.files.line_matches import lines_with, search_match
 
 
-def found(data: bytes, pattern: str) -> Iterator[tuple[int, bytes, list[tuple[int, int]]]]:
+def found(data: bytes, pattern: str, **sizes: int) -> Iterator[tuple[int, bytes, list[tuple[int, int]]]]:
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(data)
         fd = os.open(file.name, os.O_RDONLY)
         try:
-            yield from (line for line in lines_with(compile_pattern(pattern), fd) if line is not None)
+            yield from (line for line in lines_with(compile_pattern(pattern), fd, **sizes) if line is not None)
         finally:
             os.close(fd)
 
@@ -43,18 +42,15 @@ def test_it_finds_the_same_as_a_search_of_each_line(lines: list[str], pattern: s
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-def test_the_size_of_blocks_has_no_effect(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_has_no_effect(block: int) -> None:
     data = b"".join(b"line %d\n" % number for number in range(100))
-    monkeypatch.setattr(matches, "BLOCK", block)
-    lines = list(found(data, "[0-9]7"))
+    lines = list(found(data, "[0-9]7", block=block))
     assert [number for number, _, _ in lines] == [18, 28, 38, 48, 58, 68, 78, 88, 98]
     assert lines[0] == (18, b"line 17", [(5, 7)])
 
 
-def test_a_line_without_an_end_costs_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "BLOCK", 1000)
-    monkeypatch.setattr(matches, "LINE_LIMIT", 5000)
-    pieces = list(found(b"x" * 20_000, "x"))
+def test_a_line_without_an_end_costs_bounded_memory() -> None:
+    pieces = list(found(b"x" * 20_000, "x", block=1000, line_limit=5000))
     assert sum(len(text) for _, text, _ in pieces) == 20_000
     assert max(len(text) for _, text, _ in pieces) <= 6000
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files import quota
 from runtime.files.quota import Quota
 from tests.support.runtime import Served
 
@@ -28,10 +27,9 @@ def test_existing_and_added_bytes_count(tmp_path: Path) -> None:
     few.add(1)
 
 
-def test_deleted_bytes_no_longer_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quota, "RECOUNT", -1.0)
+def test_deleted_bytes_no_longer_count(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(600))
-    few = Quota(str(tmp_path), 1000)
+    few = Quota(str(tmp_path), 1000, recount_interval=-1.0)
     few.add(0)
     (tmp_path / "f").unlink()
     few.add(900)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from runtime.rpc import stream_slots
 from runtime.watch.inotify import Inotify
 from tests.support.runtime import Channel, Client, Served, eventually
 
@@ -145,7 +146,7 @@ async def test_a_lost_connection_leaves_no_descriptor_open(served: Served) -> No
         for call in calls:
             await call.until(lambda: call.output)  # noqa: B023
         calls[0].cancel()
-    await eventually(lambda: served.runtime.info()["open_fds"] <= before)
+    await eventually(lambda: served.runtime.info()["open_fds"] <= before)  # a thread closes them, without an event
 
 
 async def test_a_fifo_is_never_opened_since_its_writer_would_die_when_the_reader_leaves(
@@ -162,3 +163,15 @@ async def test_a_fifo_is_never_opened_since_its_writer_would_die_when_the_reader
         assert b"fifo" not in {event.name for event in inotify.read()}
     finally:
         inotify.close()
+
+
+async def test_reads_beyond_the_slots_wait_and_unread_ones_give_way(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_slots, "STALLED", 0.01)
+    (served.workspace / "f").write_bytes(DATA)
+    async with served.client(window=1000) as slow:
+        unread = [slow.call("file.read", {"path": "f"}, generous=False) for _ in range(stream_slots.SLOTS)]
+        assert (await read(client, path="f"))[0] == DATA
+        ended = [call for call in unread if call.closed]
+        assert {(await call.refusal()).code for call in ended} == {"limit_exceeded"}

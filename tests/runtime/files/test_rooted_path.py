@@ -111,21 +111,21 @@ def test_a_directory_replaced_by_a_symlink_meanwhile_does_not_lead_outside(tree:
 
 
 def test_roots_lie_within_roots(tree: Path) -> None:
-    beneath = PathResolver(Environment(tree), str(tree))
-    assert content(beneath.place("f", "d").open(os.O_RDONLY)) == b"inside"
-    assert content(beneath.place("d/f").open(os.O_RDONLY)) == b"inside"
+    resolver = PathResolver(Environment(tree), str(tree))
+    assert content(resolver.place("f", "d").open(os.O_RDONLY)) == b"inside"
+    assert content(resolver.place("d/f").open(os.O_RDONLY)) == b"inside"
     for path, root in (("../f", "d"), ("f", "../outside"), ("f", str(tree.parent)), ("../secret", None), ("/", None)):
         with pytest.raises(HawseError, match="leaves"):
-            beneath.place(path, root)
+            resolver.place(path, root)
     with pytest.raises(HawseError, match="leaves"):
-        beneath.place("f", "up").open(os.O_RDONLY)
+        resolver.place("f", "up").open(os.O_RDONLY)
 
 
 def test_without_a_root_everything_opens(tree: Path) -> None:
     assert content(PathResolver(Environment(tree)).place("up/f").open(os.O_RDONLY)) == b"secret"
 
 
-def test_a_parent_is_open_and_a_root_has_none(tree: Path) -> None:
+def test_a_parent_is_opened_and_the_root_has_no_parent(tree: Path) -> None:
     with RootedPath(str(tree / "d/f"), (str(tree),)).parent() as (fd, name):
         assert os.stat(name, dir_fd=fd).st_size == 6
     for path in (str(tree), "/"):

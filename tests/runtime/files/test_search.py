@@ -144,6 +144,7 @@ async def test_cancel_and_a_lost_connection_end_the_search(served: Served) -> No
         assert held >= 2
         cancelled.cancel()
         await cancelled.refusal()
+        # Polls: threads close the files, without an event.
         await eventually(lambda: 0 < open_below(served.workspace) < held)
     await eventually(lambda: open_below(served.workspace) == 0)
     await eventually(lambda: served.runtime.info()["open_fds"] <= fds)

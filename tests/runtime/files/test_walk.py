@@ -91,9 +91,8 @@ def test_a_walk_that_is_closed_early_leaves_no_descriptor_open(tmp_path: Path) -
         next(walk(-5))
 
 
-def test_turns_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Turns, "LENGTH", 0.0)
-    turns = Turns()
+def test_turns_come_again() -> None:
+    turns = Turns(0.0)
     assert turns.due()
-    monkeypatch.setattr(Turns, "LENGTH", 1000.0)
-    assert not Turns().due()
+    assert turns.due()
+    assert not Turns(1000.0).due()

@@ -13,6 +13,7 @@ from runtime.git.runner import GitLimits
 from runtime.settings import RuntimeLimits
 from tests.support.git_server import GitServer, commit, git, repository
 from tests.support.runtime import Channel, Client, Served, children, eventually, no_fd_leaked
+from tests.support.waiting import in_directory, tasks_ended
 
 ACCESS = {"username": "ann", "password": "s3cr:t/é@%"}
 
@@ -203,14 +204,15 @@ async def test_a_clone_that_is_cancelled_or_disconnected_at_any_step_leaves_no_f
                     assert (await stream.refusal()).code == "cancelled"
                 await client.cut()
             if stall is not None:
-                await eventually(lambda: names(served.workspace) == [])
-            await eventually(lambda: len(served.runtime.server.links) == 1)
-            await eventually(lambda: children() <= processes and asyncio.all_tasks() <= tasks)
+                await in_directory(served.workspace, lambda: names(served.workspace) == [])
+            await served.until(lambda: len(served.runtime.server.links) == 1)
+            await tasks_ended(tasks)
+            await eventually(lambda: children() <= processes)  # processes are reaped without an event
             left = [path for path in names(served.workspace) if path.startswith(".hawse")]
             assert left == []
 
 
-async def test_a_clone_with_a_key_goes_on_after_a_lost_connection(served: Served, server: GitServer) -> None:
+async def test_a_clone_with_a_key_continues_after_a_lost_connection(served: Served, server: GitServer) -> None:
     server.create("project", {"a": noise(100_000)})
     server.stall = 1000
     first = await served.client()
@@ -239,7 +241,7 @@ async def test_a_clone_with_a_key_ends_if_its_call_is_not_repeated(served: Serve
     await asyncio.to_thread(server.stalled.wait)
     assert names(served.workspace) != []
     await client.cut()
-    await eventually(lambda: names(served.workspace) == [])
+    await in_directory(served.workspace, lambda: names(served.workspace) == [])
 
 
 async def test_a_clone_is_cancelled_by_its_key(served: Served, client: Client, server: GitServer) -> None:

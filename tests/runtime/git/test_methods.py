@@ -177,12 +177,16 @@ async def test_a_directory_without_a_repository_is_not_found(client: Client, ser
             assert (error.code, error.details["reason"]) == ("not_found", "not_a_repository"), (method, path)
 
 
-async def test_without_git_the_error_is_spawn_failed(client: Client, repo: Path, served: Served) -> None:
-    served.runtime.git._environment._base["PATH"] = str(served.workspace)
-    assert (await client.refused("git.status", path="repo")).code == "spawn_failed"
-    stream = client.call("git.clone", {"url": "http://127.0.0.1:1/x"})
-    assert (await stream.refusal()).code == "spawn_failed"
-    assert sorted(path.name for path in served.workspace.iterdir()) == ["repo"]
+async def test_without_git_the_error_is_spawn_failed(
+    plain: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository(tmp_path / "workspace" / "repo", {"a": "1\n"})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    async with Served(tmp_path) as served, served.client() as client:
+        assert (await client.refused("git.status", path="repo")).code == "spawn_failed"
+        stream = client.call("git.clone", {"url": "http://127.0.0.1:1/x"})
+        assert (await stream.refusal()).code == "spawn_failed"
+        assert sorted(path.name for path in served.workspace.iterdir()) == ["repo"]
 
 
 async def test_pull_and_push_do_not_store_their_credentials(

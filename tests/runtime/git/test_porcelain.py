@@ -46,7 +46,7 @@ def test_the_memory_for_a_line_without_an_end_is_bounded() -> None:
     reader = ProgressReader(lambda progress: None)
     for _ in range(100):
         reader.feed(b"x" * 10_000)
-    assert len(reader._rest) == porcelain.LINE_LIMIT
+    assert reader.held == porcelain.LINE_LIMIT
 
 
 STATUS = (

@@ -15,6 +15,7 @@ from runtime.posix.environment import Environment
 from runtime.posix.process_tree import ProcessTrees
 from tests.support.git_server import repository
 from tests.support.runtime import children, no_fd_leaked
+from tests.support.waiting import exists
 
 
 @pytest.fixture
@@ -56,7 +57,9 @@ async def test_git_variables_of_the_runtime_do_not_reach_git(
     script(fake, "env")
     ran = await GitRunner(Environment(tmp_path), trees).run(cwd=str(tmp_path))
     env = dict(line.split("=", 1) for line in ran.stdout.decode().splitlines())
-    theirs = {name for name in env if name.startswith("GIT_") and not name.startswith("GIT_SSL_")} - set(runner._ENV)
+    theirs = {name for name in env if name.startswith("GIT_") and not name.startswith("GIT_SSL_")} - set(
+        runner.ENVIRONMENT
+    )
     assert theirs == {"GIT_AUTHOR_NAME"}
     assert (env["GIT_TERMINAL_PROMPT"], env["GIT_ASKPASS"]) == ("0", "")
 
@@ -82,9 +85,7 @@ async def test_a_process_that_git_left_running_reads_no_credentials(git: GitRunn
     script(fake, f"({later}) >/dev/null 2>&1 &")
     await git.run(cwd=str(tmp_path), access=Access("https://host", GitCredentials(password="secret")))
     await asyncio.to_thread((tmp_path / "go").write_text, "x\n")
-    async with asyncio.timeout(10):
-        while "done" not in os.listdir(tmp_path):  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await exists(tmp_path / "done")
     assert await asyncio.to_thread((tmp_path / "done").read_bytes) == b""
 
 

@@ -1,4 +1,4 @@
-"""Input is applied exactly once, whatever is sent again."""
+"""Input is applied exactly once, also if parts of it are sent again."""
 
 import pytest
 from hypothesis import given, settings, strategies as st

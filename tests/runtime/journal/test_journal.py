@@ -73,9 +73,9 @@ def test_an_offset_outside_is_refused() -> None:
 
 def test_an_idle_journal_is_small_and_grows_by_doubling() -> None:
     journal = Journal(1 << 20)
-    assert len(journal._ring) == FIRST_SIZE
+    assert journal.allocated == FIRST_SIZE
     journal.append(b"x" * (FIRST_SIZE + 1))
-    assert len(journal._ring) == 2 * FIRST_SIZE
+    assert journal.allocated == 2 * FIRST_SIZE
 
 
 @given(st.integers(1, 64), st.integers(1, 64))
@@ -95,7 +95,7 @@ def test_a_pool_gives_each_an_equal_share_and_keeps_its_total(count: int, total:
     )
 
 
-def test_those_that_hold_little_leave_the_rest_to_the_others() -> None:
+def test_small_journals_leave_the_rest_of_their_share_to_the_others() -> None:
     pool = JournalPool(JournalLimits(total=64 * LEAST_CAPACITY, each=16 * LEAST_CAPACITY))
     idle = [pool.journal() for _ in range(60)]
     busy = [pool.journal() for _ in range(3)]
@@ -135,7 +135,7 @@ def test_shares_grow_again_when_there_are_fewer() -> None:
     assert journals[0].copy(LEAST_CAPACITY, journals[0].end) == b"y" * LEAST_CAPACITY + b"z" * LEAST_CAPACITY
 
 
-def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:
+def test_a_smaller_share_shrinks_existing_journals_and_ends_with_its_journal() -> None:
     pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY))
     first = pool.journal()
     assert first.capacity == 4 * LEAST_CAPACITY
@@ -150,7 +150,7 @@ def test_a_share_shrinks_what_is_there_and_ends_with_its_journal() -> None:
     assert len(second) == len(third) == 2 * LEAST_CAPACITY
 
 
-def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_again() -> None:
+def test_a_journal_that_has_shrunk_to_a_few_bytes_has_no_share_and_does_not_grow_again() -> None:
     pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY, each=LEAST_CAPACITY))
     kept = [pool.journal() for _ in range(4)]
     with pytest.raises(HawseError):
@@ -163,7 +163,7 @@ def test_what_has_shrunk_to_almost_nothing_takes_no_share_and_does_not_grow_agai
         pool.journal()
 
 
-def test_one_that_is_sealed_takes_what_it_holds_and_loses_nothing() -> None:
+def test_a_sealed_journal_frees_unused_memory_and_keeps_its_bytes() -> None:
     pool = JournalPool(JournalLimits(total=2 * LEAST_CAPACITY))
     kept = []
     for number in range(100):
@@ -175,7 +175,7 @@ def test_one_that_is_sealed_takes_what_it_holds_and_loses_nothing() -> None:
     assert kept[1].capacity == 8
 
 
-def test_what_is_needed_stays_where_a_share_shrinks_and_goes_when_it_was_taken() -> None:
+def test_unread_bytes_are_kept_when_a_share_shrinks_and_dropped_when_they_are_read() -> None:
     pool = JournalPool(JournalLimits(total=4 * LEAST_CAPACITY, each=4 * LEAST_CAPACITY))
     first = pool.journal()
     taken = 1000

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from runtime.core.folder import Folder
 from runtime.core.thread_pool import ThreadPools
 from runtime.journal import spill
 from runtime.journal.journal import Journal
 from runtime.journal.spill import Spill, SpillLimits, SpillStore
-from tests.support.runtime import eventually
+from tests.support.waiting import Changes, in_directory
 
 RING = 64 << 10
 MANY = 4 << 20
@@ -27,20 +28,25 @@ def text(start: int, end: int) -> bytes:
 
 
 class Stream:
-    def __init__(self, store: SpillStore) -> None:
-        self.journal = Journal(RING)
-        self.spill = Spill(store, self.journal, lambda: None)
+    def __init__(self, store: SpillStore, ring: int = RING) -> None:
+        self.journal = Journal(ring)
+        self.written = Changes()  # notifies of progress
+        self.spill = Spill(store, self.journal, self.written.notify)
 
     async def print(self, size: int) -> None:
         """Output, held back as the pacer does."""
         for _ in range(0, size, 4096):
             self.journal.append(text(self.journal.end, self.journal.end + 4096))
             self.spill.update()
-            await eventually(lambda: self.journal.end - (self.spill.cursor or 0) <= RING // 2)
+            await self.written.until(lambda: self.journal.end - (self.spill.cursor or 0) <= RING // 2)
 
     async def settled(self) -> None:
         self.spill.finish()
-        await eventually(lambda: not self.spill._busy)
+        await self.idle()
+
+    async def idle(self) -> None:
+        """Wait until no write is running."""
+        await self.written.until(lambda: not self.spill.busy)
 
     async def read(self, offset: int) -> tuple[int, bytes]:
         """All from the first byte on that is kept from `offset` on, to where the disk ends."""
@@ -58,13 +64,13 @@ class Stream:
 @pytest.fixture
 async def store(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[SpillStore]:
     limits = SpillLimits(total=1_000_000, each=400_000, segment=40_000, batch=16_384)
-    store = SpillStore(pools.spill, tmp_path / "spill", limits)
+    store = SpillStore(pools.spill, Folder(tmp_path / "spill"), limits)
     yield store
     await store.close()
     assert not (tmp_path / "spill").exists()
 
 
-async def test_what_left_the_ring_is_on_disk_byte_for_byte(store: SpillStore) -> None:
+async def test_bytes_that_left_the_ring_are_on_disk(store: SpillStore) -> None:
     stream = Stream(store)
     await stream.print(300_000)
     await stream.settled()
@@ -109,21 +115,21 @@ async def test_files_go_with_their_stream(store: SpillStore, tmp_path: Path) -> 
         await stream.print(100_000)
     for stream in streams:
         stream.spill.close()
-    await eventually(lambda: not list((tmp_path / "spill").iterdir()))
+    await in_directory(tmp_path / "spill", lambda: not list((tmp_path / "spill").iterdir()))
     assert store.held == 0
 
 
-async def test_what_cannot_be_written_is_left_out_and_what_follows_is_not(
+async def test_bytes_that_cannot_be_written_are_left_out_and_later_ones_are_written(
     store: SpillStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     stream = Stream(store)
     await stream.print(100_000)
     folder = tmp_path / "spill"
-    await eventually(lambda: not stream.spill._busy)
+    await stream.idle()
     folder.rename(tmp_path / "away")
     folder.write_text("no folder")
     await stream.print(100_000)
-    await eventually(lambda: not stream.spill._busy)
+    await stream.idle()
     folder.unlink()
     (tmp_path / "away").rename(folder)
     await stream.print(100_000)
@@ -142,7 +148,8 @@ async def test_only_the_bytes_of_a_removed_file_are_lost(store: SpillStore) -> N
     stream = Stream(store)
     await stream.print(200_000)
     await stream.settled()
-    stream.spill.segments[1].path.unlink()
+    segment = stream.spill.segments[1]
+    segment.folder.unlink(segment.name)
     _, data = await stream.read(0)
     assert data == text(0, 40_000)
     after, _ = await stream.read(40_000)
@@ -150,21 +157,21 @@ async def test_only_the_bytes_of_a_removed_file_are_lost(store: SpillStore) -> N
 
 
 async def test_an_ended_stream_keeps_little_in_memory_and_loses_nothing(tmp_path: Path, pools: ThreadPools) -> None:
-    stream = Stream(SpillStore(pools.spill, tmp_path / "other"))
-    stream.journal = stream.spill._journal = Journal(4 << 20)
+    store = SpillStore(pools.spill, Folder(tmp_path / "other"))
+    stream = Stream(store, ring=4 << 20)
     stream.journal.append(text(0, 600_000))
     stream.spill.finish()
-    await eventually(lambda: len(stream.journal) <= spill.AFTERWARDS)
+    await stream.written.until(lambda: len(stream.journal) <= spill.AFTERWARDS)
     _, data = await stream.read(0)
     assert len(data) >= stream.journal.start
     assert data + stream.journal.copy(len(data), stream.journal.end) == text(0, 600_000)
-    await stream.spill._store.close()
+    await store.close()
 
 
 async def test_what_a_killed_runtime_left_is_removed(tmp_path: Path, pools: ThreadPools) -> None:
     (tmp_path / "spill").mkdir()
     (tmp_path / "spill" / "1").write_bytes(b"old")
-    store = SpillStore(pools.spill, tmp_path / "spill")
+    store = SpillStore(pools.spill, Folder(tmp_path / "spill"))
     assert not (tmp_path / "spill").exists()
     await store.close()
 

@@ -48,7 +48,7 @@ async def room() -> Room:
     return Room()
 
 
-async def test_each_participant_gets_a_name_and_a_colour_of_its_own(room: Room) -> None:
+async def test_each_participant_gets_its_own_name_and_colour(room: Room) -> None:
     joined = [room.presence.join(object(), kind="agent" if n == 1 else None) for n in range(len(PALETTE))]
     assert {participant.color for participant in joined} == set(PALETTE)
     assert [participant.name for participant in joined[:3]] == ["guest-1", "agent-2", "guest-3"]
@@ -123,6 +123,22 @@ async def test_a_participant_that_joins_and_leaves_between_two_reads_causes_no_e
         events = room.events(cursor)
     assert events == [("left", ParticipantLeft(id=ada.id))]
     assert cursor.versions == {}
+
+
+async def test_a_participant_whose_link_was_lost_stays_for_longer_than_one_that_left(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "REJOIN_TIMEOUT", 0.0)
+    monkeypatch.setattr(presence, "RESTART_TIMEOUT", 3600.0)
+    viewer = object()
+    lost, left = room.presence.join(viewer, key="lost"), room.presence.join(viewer, key="left")
+    room.presence.leave(lost, viewer, link_lost=True)
+    room.presence.leave(left, viewer)
+    async with asyncio.timeout(5):
+        while not room.removed:
+            await room.until_notified()
+    assert room.removed == [left.id]
+    assert room.presence.join(viewer, key="lost") is lost
 
 
 async def test_a_participant_that_reconnects_in_time_is_not_removed(room: Room) -> None:
@@ -232,7 +248,7 @@ async def test_99_stalled_viewers_of_100_cost_bounded_memory_and_events(served: 
     )
     assert (await client.info())["memory"] - before < 16 << 20
     assert all(len(channel.events) == 1 for channel in stalled)
-    assert [link.connection.pending for link in served.runtime.server._calls] == [0, 0]
+    assert [link.connection.pending for link in served.runtime.server.links] == [0, 0]
     stalled[0].grant(1 << 20)
     await stalled[0].until(lambda: len(stalled[0].events) > 100)
     assert (

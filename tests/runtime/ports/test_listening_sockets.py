@@ -39,7 +39,7 @@ def test_a_socket_that_is_connected_does_not_listen() -> None:
         assert other.getsockname()[1] not in {s.port for s in sockets()}
 
 
-def test_what_this_process_itself_holds_is_not_a_programs() -> None:
+def test_sockets_of_this_process_do_not_belong_to_a_program() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         assert inode(listener) not in owners(ProcessReader().read(), "no such mark")
 
@@ -57,7 +57,7 @@ async def test_a_program_whose_parents_have_ended_is_found_by_its_mark(client: C
     port = free_port()
     program = shlex.join([sys.executable, peers.__file__, "quiet", "--orphan", "--port", str(port)])
     await client.execute(f"{program} >/dev/null 2>&1").result()
-    await eventually(lambda: [s for s in sockets() if s.port == port])
+    await eventually(lambda: [s for s in sockets() if s.port == port])  # the kernel reports new listeners by no event
     (found,) = [s for s in sockets() if s.port == port]
     daemon = psutil.Process(owners(ProcessReader().read(), mark)[found.inode].pid)
     assert psutil.Process() not in daemon.parents()

@@ -41,7 +41,7 @@ async def test_the_other_side_may_end_before_us(client: Client) -> None:
     assert (await channel.result())["received"] == 100_000
 
 
-async def test_what_is_sent_before_it_is_connected_is_not_lost(client: Client) -> None:
+async def test_input_that_is_sent_before_the_connection_is_made_is_not_lost(client: Client) -> None:
     port = await listening(client, "late")
     channel = client.call("port.connect", {"port": port})
     channel.send(b"early")
@@ -62,7 +62,7 @@ async def test_without_credit_nothing_is_sent_and_the_program_waits(client: Clie
     assert (await channel.refusal()).code == "cancelled"
 
 
-async def test_what_a_program_does_not_read_is_not_acknowledged(client: Client) -> None:
+async def test_input_that_a_program_does_not_read_is_not_acknowledged(client: Client) -> None:
     channel = await connected(client, await listening(client, "deaf"))
     window = client.connection.limits.input_window
     sent = 0
@@ -100,7 +100,7 @@ async def test_a_port_without_a_listener_is_unavailable(client: Client) -> None:
     assert (error.code, error.retryable, error.details) == ("unavailable", True, {"port": port})
 
 
-async def test_a_program_that_listens_on_ipv6_alone_is_reached(client: Client) -> None:
+async def test_a_program_that_listens_only_on_ipv6_is_reached(client: Client) -> None:
     channel = await connected(client, await listening(client, "echo", "--host", "::1"))
     assert (await channel.event("opened"))["address"] == "::1"
     channel.send(b"six")

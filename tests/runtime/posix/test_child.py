@@ -51,7 +51,7 @@ async def test_a_signal_to_a_group_without_members_is_no_error() -> None:
     child.signal_group(signal.SIGTERM)
 
 
-async def test_a_child_that_cannot_be_watched_is_not_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_child_that_cannot_be_watched_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_descriptor(pid: int) -> int:
         raise OSError(24, "Too many open files")
 

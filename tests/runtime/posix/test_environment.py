@@ -19,7 +19,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     return Environment(tmp_path)
 
 
-def test_what_is_the_runtimes_own_never_reaches_a_program(environment: Environment) -> None:
+def test_programs_do_not_get_the_variables_of_the_runtime(environment: Environment) -> None:
     env = environment.build(None, cwd="/")
     assert "secret" not in env.values()
     assert not {"PYTHONPATH", "OLDPWD"} & env.keys()
@@ -43,7 +43,7 @@ def test_only_a_terminal_says_what_terminal_it_is(environment: Environment, monk
 
 
 @pytest.mark.parametrize("name", ["", "A=B"])
-def test_a_name_that_is_none_is_refused(environment: Environment, name: str) -> None:
+def test_an_invalid_name_is_refused(environment: Environment, name: str) -> None:
     with pytest.raises(HawseError, match="invalid_params"):
         environment.build({name: "x"}, cwd="/")
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
-from tests.support.runtime import eventually, no_fd_leaked
+from tests.support.runtime import no_fd_leaked
+from tests.support.waiting import Changes
 
 BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two places are alike
 
@@ -23,7 +24,12 @@ class Reads:
         self.data = bytearray()
         self.bursts: list[int] = []
         self.ended = asyncio.Event()
-        self.inlet = FdReader(fd, self.data.extend, lambda: self.bursts.append(len(self.data)), self.ended.set)
+        self.changes = Changes()
+        self.inlet = FdReader(fd, self._take, lambda: self.bursts.append(len(self.data)), self.ended.set)
+
+    def _take(self, data: bytes) -> None:
+        self.data += data
+        self.changes.notify()
 
 
 @pytest.fixture(autouse=True)
@@ -83,9 +89,15 @@ async def test_data_that_cannot_be_read_any_more_is_dropped_and_counted_as_writt
     os.set_blocking(writer, False)
     written: list[int] = []
     outlet = FdWriter(writer, owned=True)
-    outlet.write(BIG, written.append)
+    changes = Changes()
+
+    def count(size: int) -> None:
+        written.append(size)
+        changes.notify()
+
+    outlet.write(BIG, count)
     os.close(reader)
-    await eventually(lambda: outlet.closed)
+    await changes.until(lambda: outlet.closed)
     assert sum(written) == len(BIG)
     outlet.write(b"more", written.append)
     assert sum(written) == len(BIG) + 4
@@ -119,7 +131,7 @@ async def test_an_inlet_reads_to_the_end(pipe: tuple[int, int]) -> None:
     async with asyncio.timeout(10):
         await reads.ended.wait()
         await write
-    await eventually(lambda: len(reads.data) == len(BIG))
+    await reads.changes.until(lambda: len(reads.data) == len(BIG))
     assert bytes(reads.data) == BIG
     assert reads.inlet.ended
     assert reads.bursts[-1] == len(BIG)
@@ -135,16 +147,19 @@ async def test_an_inlet_reads_a_portion_at_a_time() -> None:
         here.setblocking(False)
         for _ in range(50):
             there.send(bytes(1000))
-        taken, bursts = bytearray(), list[int]()
-        inlet = FdReader(
-            os.dup(here.fileno()), taken.extend, lambda: bursts.append(len(taken)), lambda: None, lambda: 10_000
-        )
-        await eventually(lambda: len(taken) == 50_000)
+        taken, bursts, changes = bytearray(), list[int](), Changes()
+
+        def burst_over() -> None:
+            bursts.append(len(taken))
+            changes.notify()
+
+        inlet = FdReader(os.dup(here.fileno()), taken.extend, burst_over, lambda: None, lambda: 10_000)
+        await changes.until(lambda: len(taken) == 50_000)
         inlet.close()
     assert bursts == [10_000, 20_000, 30_000, 40_000, 50_000]
 
 
-async def test_a_paused_inlet_reads_nothing_until_it_goes_on(pipe: tuple[int, int]) -> None:
+async def test_a_paused_reader_reads_nothing_until_it_is_resumed(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
     reads = Reads(reader)
     reads.inlet.pause()
@@ -155,7 +170,7 @@ async def test_a_paused_inlet_reads_nothing_until_it_goes_on(pipe: tuple[int, in
     assert not reads.data
     reads.inlet.resume()
     reads.inlet.resume()
-    await eventually(lambda: reads.data == b"waiting")
+    await reads.changes.until(lambda: reads.data == b"waiting")
     os.close(writer)
     await reads.ended.wait()
     reads.inlet.resume()
@@ -163,7 +178,7 @@ async def test_a_paused_inlet_reads_nothing_until_it_goes_on(pipe: tuple[int, in
     reads.inlet.close()
 
 
-async def test_draining_takes_what_is_there_even_while_paused(pipe: tuple[int, int]) -> None:
+async def test_draining_reads_the_available_output_also_while_paused(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
     reads = Reads(reader)
     reads.inlet.pause()
@@ -181,7 +196,7 @@ async def test_a_pty_ends_when_no_process_has_it_open(raw_pty: tuple[int, int]) 
     other = os.dup(slave)
     os.write(other, b"bye")
     os.close(other)
-    await eventually(lambda: reads.data == b"bye")
+    await reads.changes.until(lambda: reads.data == b"bye")
     reads.inlet.close()
 
 

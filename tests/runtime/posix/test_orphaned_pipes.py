@@ -14,7 +14,7 @@ from tests.support.waiting import exists
 LATER = "(until [ -e go ]; do sleep 0.01; done; echo later; echo late >&2; touch lived) & echo now"
 
 
-async def test_a_background_child_lives_on_after_its_command(client: Client, served: Served) -> None:
+async def test_a_background_child_continues_after_its_command(client: Client, served: Served) -> None:
     await client.ask("session.create", id="s")
     for start in ("exec", "process", "session"):
         if start == "exec":
@@ -30,7 +30,7 @@ async def test_a_background_child_lives_on_after_its_command(client: Client, ser
         await exists(served.workspace / "lived")
         for name in ("go", "lived"):
             (served.workspace / name).unlink()
-    await eventually(lambda: not len(served.runtime.orphaned_pipes))
+    await eventually(lambda: not len(served.runtime.orphaned_pipes))  # pipes are closed without an event
 
 
 async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many() -> None:
@@ -46,7 +46,7 @@ async def test_a_pipe_is_closed_at_its_end_or_when_there_are_too_many() -> None:
         os.write(pipes[1][1], b"x")
         for _, write in pipes:
             os.close(write)
-        await eventually(lambda: not len(orphans))
+        await eventually(lambda: not len(orphans))  # as above
 
 
 async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
@@ -61,7 +61,7 @@ async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
             try:
                 written += os.write(write, bytes(1 << 16))
             except BlockingIOError:
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # a turn of the event loop, in which the pipe may be read
         assert written <= 4 << 16
         orphans.close()
         os.close(write)

@@ -10,7 +10,6 @@ from threading import Event
 import pytest
 
 from runtime.core.thread_pool import ThreadPools
-from runtime.posix import process_table
 from runtime.posix.process_table import (
     PROCESS_MARK,
     RUNTIME_MARK,
@@ -21,6 +20,7 @@ from runtime.posix.process_table import (
     SharedProcessReader,
     alive,
     living,
+    read_marks_of,
     read_stat,
 )
 
@@ -51,15 +51,14 @@ def test_the_reading_process_is_never_a_member() -> None:
     assert os.getpid() not in {process.pid for process in ProcessReader().read().members(os.getpid())}
 
 
-def test_processes_without_marks_are_read_once(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:
-    reader, read = ProcessReader(), []
-    marks = process_table._marks
+def test_processes_without_marks_are_read_once(sleeper: int) -> None:
+    read = []
 
     def noted(pid: int) -> frozenset[bytes]:
         read.append(pid)
-        return marks(pid)
+        return read_marks_of(pid)
 
-    monkeypatch.setattr(process_table, "_marks", noted)
+    reader = ProcessReader(noted)
     reader.read()
     others = len(read)
     read.clear()
@@ -69,12 +68,12 @@ def test_processes_without_marks_are_read_once(monkeypatch: pytest.MonkeyPatch, 
     assert len(read) < others
 
 
-def test_a_child_before_its_exec_is_read_again(monkeypatch: pytest.MonkeyPatch, sleeper: int) -> None:
+def test_a_child_before_its_exec_is_read_again(sleeper: int) -> None:
     """Until then /proc shows the environment of the runtime, which has no mark."""
-    reader = ProcessReader()
-    with monkeypatch.context() as before:
-        before.setattr(process_table, "_marks", lambda pid: frozenset())
-        assert not reader.read().marked(f"{PROCESS_MARK}=i1")
+    executed = False
+    reader = ProcessReader(lambda pid: read_marks_of(pid) if executed else frozenset())
+    assert not reader.read().marked(f"{PROCESS_MARK}=i1")
+    executed = True
     assert sleeper in reader.read().marked(f"{PROCESS_MARK}=i1")
 
 

@@ -75,7 +75,7 @@ def test_a_program_leads_its_session_and_the_pty_is_its_controlling_terminal() -
 FDS = "import os; print([fd for fd in range(256) if os.path.exists(f'/proc/self/fd/{fd}')])"
 
 
-def test_nothing_of_ours_is_open_in_a_program() -> None:
+def test_a_program_inherits_no_descriptors_of_the_runtime() -> None:
     reader, writer = os.pipe()
     os.set_inheritable(reader, True)
     keep_descriptors()
@@ -88,7 +88,7 @@ def test_nothing_of_ours_is_open_in_a_program() -> None:
         os.close(writer)
 
 
-def test_stdin_is_dev_null_unless_it_is_asked_for() -> None:
+def test_stdin_is_dev_null_by_default() -> None:
     assert on_pipes(["sh", "-c", "readlink /proc/self/fd/0; cat; echo err >&2; exit 3"]) == (
         b"/dev/null\n",
         b"err\n",
@@ -129,7 +129,7 @@ def test_signals_are_at_default_and_unblocked_whatever_ours_are() -> None:
         (["true", "x" * (ARGV_LIMIT + 1)], "/", "too_large"),
     ],
 )
-def test_what_cannot_be_started_is_a_typed_error(on: str, argv: list[str], cwd: str, code: str) -> None:
+def test_a_program_that_cannot_be_started_is_a_typed_error(on: str, argv: list[str], cwd: str, code: str) -> None:
     here = os.getcwd()
     with pytest.raises(HawseError) as refused:
         if on == "pty":
@@ -210,7 +210,7 @@ async def test_ctrl_c_works_also_when_the_runtime_was_started_in_the_background(
     finally:
         os.kill(pid, signal.SIGTERM)
         await process.communicate()
-        socket.with_name("other.lock").unlink(missing_ok=True)
+        socket.with_name("runtime.lock").unlink(missing_ok=True)
     assert not socket.exists()
 
 

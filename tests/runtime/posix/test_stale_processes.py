@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from runtime.core.folder import Folder
 from runtime.posix.process_table import RUNTIME_MARK
 from runtime.posix.process_tree import ProcessTrees
-from runtime.posix.stale_processes import RuntimeIdFile, end_stale_processes
+from runtime.posix.stale_processes import ID_FILE, RuntimeIdFile, end_stale_processes
 from tests.support.runtime import alive
 
 OLD = "0123456789abcdef"
@@ -44,7 +45,7 @@ async def test_without_such_processes_nothing_is_logged(trees: ProcessTrees, cap
 
 
 def test_the_file_has_the_id_until_it_is_removed(tmp_path: Path) -> None:
-    file = RuntimeIdFile(tmp_path / "id")
+    file = RuntimeIdFile(Folder(tmp_path))
     assert file.read() is None
     file.write(OLD)
     assert file.read() == OLD
@@ -56,5 +57,5 @@ def test_the_file_has_the_id_until_it_is_removed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"x", OLD.encode() + b"\n", b"\xff" * 16])
 def test_a_file_with_other_content_names_no_runtime(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "id").write_bytes(content)
-    assert RuntimeIdFile(tmp_path / "id").read() is None
+    (tmp_path / ID_FILE).write_bytes(content)
+    assert RuntimeIdFile(Folder(tmp_path)).read() is None

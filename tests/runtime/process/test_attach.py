@@ -6,7 +6,8 @@ import pytest
 
 from runtime.journal.journal import FlowLimits, JournalLimits
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import Client, Served, eventually
+from tests.support import processes
+from tests.support.runtime import Client, Served
 
 BRIEF = FlowLimits(stall_timeout=0.02, lossless_stall_timeout=0.02)
 LINES = 500_000
@@ -32,7 +33,7 @@ async def test_a_slow_reader_slows_the_program_down_and_gets_all_output(client: 
 async def test_bytes_that_the_journal_lost_are_reported_by_an_event(served: Served, client: Client) -> None:
     run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
     await run.event("opened")
-    await eventually(lambda: not served.runtime.execs.running.values())
+    await processes.exited(*served.runtime.execs.registry.running)
     await client.info()
     taken = len(run.output)
     run.generous = True

@@ -6,7 +6,8 @@ from hawse.rpc.idempotency import IdempotencyLimits
 from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, JournalLimits
 from runtime.process.process import ProcessLimits
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import Client, Served, alive, eventually
+from tests.support import processes
+from tests.support.runtime import Client, Served, alive
 
 
 async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_afterwards(served: Served) -> None:
@@ -66,8 +67,8 @@ async def test_the_program_of_a_keyed_exec_waits_while_its_connection_is_lost(se
         first = client.execute(script, key="k", generous=False)
         await first.until(lambda: len(first.output) > 500_000)
     taken = len(first.output)
-    (process,) = served.runtime.execs.running.values()
-    await eventually(lambda: process.stdout.pacer.paused)
+    (process,) = served.runtime.execs.registry.running
+    await processes.until(process, lambda: process.stdout.pacer.paused)
     async with served.client() as client:
         second = client.execute(script, key="k", since={"stdout": taken})
         assert (await second.event("opened"))["from"]["stdout"] == taken
@@ -79,8 +80,9 @@ async def test_a_held_position_is_released_after_the_timeout(served: Served) -> 
     async with served.client() as client:
         first = client.execute("head -c 30000000 /dev/zero", key="k", generous=False)
         await first.until(lambda: len(first.output) > 100_000)
+        (process,) = served.runtime.execs.registry.running
     async with served.client() as client:
-        await eventually(lambda: not served.runtime.execs.running.values())
+        await processes.exited(process)
         again = client.execute("head -c 30000000 /dev/zero", key="k", since={"stdout": len(first.output)})
         assert (await again.event("opened"))["from"]["stdout"] > len(first.output)
         assert (await again.result())["stdout"] == 30_000_000
@@ -92,7 +94,8 @@ async def test_a_command_without_a_key_gets_eof_when_its_call_closes(served: Ser
         prints = client.execute("head -c 30000000 /dev/zero; echo done > printed", generous=False)
         for call in (reads, prints):
             await call.event("opened")
-    await eventually(lambda: not served.runtime.execs.running.values())
+        running = served.runtime.execs.registry.running
+    await processes.exited(*running)
     assert (served.workspace / "done").exists()
     assert (served.workspace / "printed").exists()
 
@@ -109,7 +112,8 @@ async def test_the_stdin_of_a_keyed_command_stays_open_for_a_limited_time(served
         assert (await second.event("opened"))["input_offset"] == 1
         second.send(b"b", offset=1)
         await second.until(lambda: second.granted == 1)
-    await eventually(lambda: not served.runtime.execs.running.values())
+        running = served.runtime.execs.registry.running
+    await processes.exited(*running)
     assert (served.workspace / "got").read_bytes() == b"ab"
     assert (served.workspace / "done").exists()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.process import launcher
+from runtime.process.launcher import command_shell
 from runtime.process.process import ProcessLimits
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client
@@ -16,7 +16,7 @@ async def test_starts_beyond_the_limit_of_running_processes_are_refused(client: 
     assert (await client.refused("exec", command="true")).code == "limit_exceeded"
 
 
-async def test_a_command_without_bash_runs_in_sh(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launcher, "_SHELLS", ("/no/such/bash", "/bin/sh"))
-    started = await client.ask("process.start", command="true")
-    assert started["argv"][0] == "/bin/sh"
+async def test_a_command_runs_in_the_first_shell_that_can_be_executed(client: Client) -> None:
+    assert (await client.ask("process.start", command="true"))["argv"][0] == command_shell() == "/bin/bash"
+    assert command_shell(("/no/such/bash", "/bin/sh")) == "/bin/sh"
+    assert command_shell(("/no/such/bash", "/no/such/sh")) == "/no/such/sh"

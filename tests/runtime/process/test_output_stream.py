@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from runtime.core.folder import Folder
 from runtime.core.thread_pool import ThreadPools
 from runtime.journal.journal import Journal, JournalPool
 from runtime.journal.spill import SpillLimits, SpillStore
 from runtime.process.output_stream import OutputStream, StreamCursor
 from tests.support.runtime import eventually
+from tests.support.waiting import TIMEOUT, Changes, writable
 
 RING = 64 << 10
 SIZE = 500_000
@@ -24,10 +26,11 @@ class Printed:
     """A stream with a pipe that the test writes to."""
 
     def __init__(self, store: SpillStore | None, journal: Journal | None = None) -> None:
+        self.changes = Changes()
         ours, self.into = os.pipe()
         os.set_blocking(ours, False)
         os.set_blocking(self.into, False)
-        self.stream = OutputStream(ours, Journal(RING) if journal is None else journal, lambda: None, store)
+        self.stream = OutputStream(ours, Journal(RING) if journal is None else journal, self.changes.notify, store)
 
     async def print(self, data: bytes) -> None:
         end = self.stream.end + len(data)
@@ -35,8 +38,8 @@ class Printed:
             try:
                 data = data[os.write(self.into, data) :]
             except BlockingIOError:
-                await asyncio.sleep(0)
-        await eventually(lambda: self.stream.end == end)
+                await writable(self.into)
+        await self.changes.until(lambda: self.stream.end == end)
 
     def close(self) -> None:
         os.close(self.into)
@@ -46,7 +49,7 @@ class Printed:
 
 @pytest.fixture
 async def store(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[SpillStore]:
-    store = SpillStore(pools.spill, tmp_path / "spill", SpillLimits(each=800_000, segment=40_000))
+    store = SpillStore(pools.spill, Folder(tmp_path / "spill"), SpillLimits(each=800_000, segment=40_000))
     yield store
     await store.close()
 
@@ -87,10 +90,10 @@ async def test_a_reader_of_the_disk_does_not_slow_the_program_until_its_bytes_wo
     assert old.cursor is None
     await printed.print(DATA[300_000:400_000])
     os.write(printed.into, b"x" * 50_000)
-    await eventually(lambda: old.cursor == 0)  # it is behind by half of what the disk holds
-    await eventually(lambda: printed.stream.pacer.paused)
+    await printed.changes.until(lambda: old.cursor == 0)  # it is behind by half of what the disk holds
+    await printed.changes.until(lambda: printed.stream.pacer.paused)
     printed.stream.pacer.remove(old)
-    await eventually(lambda: not printed.stream.pacer.paused)
+    await eventually(lambda: not printed.stream.pacer.paused)  # after a write to disk, which is no event
     printed.close()
 
 
@@ -139,7 +142,8 @@ async def test_a_stream_that_is_dropped_while_the_disk_is_slow_does_not_block_ot
     store.run(lambda: slow.wait(20))
     try:
         printed = Printed(store, pool.journal())
-        journal = weakref.ref(printed.stream.journal)
+        released = asyncio.Event()
+        journal = weakref.ref(printed.stream.journal, lambda _: released.set())
         await printed.print(bytes(700_000))
         printed.close()
         del printed
@@ -147,4 +151,5 @@ async def test_a_stream_that_is_dropped_while_the_disk_is_slow_does_not_block_ot
         assert pool.journal().capacity > 0  # the pool reads the size of the other journals
     finally:
         slow.set()
-    await eventually(lambda: journal() is None)
+    async with asyncio.timeout(TIMEOUT):
+        await released.wait()

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from runtime.journal.journal import JournalLimits
-from runtime.process import wait as process_wait
 from runtime.settings import RuntimeLimits
-from tests.support.runtime import Channel, Client, Served, eventually
+from tests.support.runtime import Channel, Client, Served
 from tests.support.stack import free_port
 from tests.support.waiting import TIMEOUT
 
@@ -37,7 +36,7 @@ async def wait(client: Client, **params: Any) -> Any:
 def idle(served: Served) -> bool:
     """Whether no process has a reader."""
     return all(
-        not process.readers and not [r for r in stream.pacer._readers if r is not stream.spill]
+        not process.readers and stream.pacer.readers <= {stream.spill}
         for process in served.runtime.processes.records
         for stream in (process.stdout, process.stderr)
     )
@@ -160,17 +159,10 @@ async def test_a_wait_that_is_cancelled_or_disconnected_leaves_no_task_and_no_re
             call.cancel()
         assert {(await call.refusal()).code for call in calls[::2]} == {"cancelled"}
     async with served.client() as client:
-        await eventually(lambda: idle(served))
+        await served.until(lambda: idle(served))
         async with asyncio.timeout(TIMEOUT):
             while (await client.info())["tasks"] > before:
                 pass
-
-
-async def test_a_long_search_runs_in_a_thread(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_wait, "LONG", 0)
-    await start(client, "seq 20000; sleep 60")
-    found = await wait(client, log={"pattern": r"^1999\d$"})
-    assert found["match"]["text"] == "19990"
 
 
 @SMALL_JOURNALS

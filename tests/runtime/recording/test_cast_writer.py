@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from pyghostty import Terminal as Emulator
 
+from runtime.core.folder import Folder
 from runtime.recording import cast_writer as castfile
 from runtime.recording.asciicast import header
-from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
+from runtime.recording.cast_writer import PARTS, CastEvent, CastWriter, QuotaError
+from tests.support.runtime import open_fds
 
 HEADER = header(80, 24, timestamp=0, term="xterm", title=None, env={})
 
@@ -22,7 +24,7 @@ def room(size: int) -> bool:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[CastWriter]:
-    file = CastWriter(tmp_path / "new", "r", limit=64 << 20, reserve=room)
+    file = CastWriter(Folder(tmp_path / "new"), "r", limit=64 << 20, reserve=room)
     file.open(HEADER, 80, 24)
     yield file
     file.close()
@@ -76,7 +78,7 @@ def test_markers_are_in_the_index(file: CastWriter, tmp_path: Path) -> None:
 
 
 def test_at_the_limit_the_cast_ends_with_whole_lines_and_the_reason(tmp_path: Path) -> None:
-    file = CastWriter(tmp_path, "r", limit=4096, reserve=room)
+    file = CastWriter(Folder(tmp_path), "r", limit=4096, reserve=room)
     file.open(HEADER, 80, 24)
     with pytest.raises(QuotaError):
         file.write([CastEvent(i / 100, "o", b"x" * 90) for i in range(100)])
@@ -89,7 +91,7 @@ def test_at_the_limit_the_cast_ends_with_whole_lines_and_the_reason(tmp_path: Pa
 
 
 def test_a_refused_reservation_raises_a_quota_error(tmp_path: Path) -> None:
-    file = CastWriter(tmp_path, "r", limit=1 << 20, reserve=lambda size: size < 1000)
+    file = CastWriter(Folder(tmp_path), "r", limit=1 << 20, reserve=lambda size: size < 1000)
     file.open(HEADER, 80, 24)
     with pytest.raises(QuotaError):
         file.write([CastEvent(0, "o", b"x" * 2000)])
@@ -99,14 +101,17 @@ def test_a_refused_reservation_raises_a_quota_error(tmp_path: Path) -> None:
 
 def test_a_full_disk_raises_and_leaves_whole_lines(tmp_path: Path) -> None:
     (tmp_path / "r.cast").symlink_to("/dev/full")
-    file = CastWriter(tmp_path, "r", limit=1 << 20, reserve=room)
+    file = CastWriter(Folder(tmp_path), "r", limit=1 << 20, reserve=room)
     with pytest.raises(FileExistsError):  # what is there is never written to, wherever it leads
         file.open(HEADER, 80, 24)
     file.close()
 
 
-def test_a_disk_error_is_raised_unchanged(file: CastWriter) -> None:
-    for fd in file._fds.values():
+def test_a_disk_error_is_raised_unchanged(file: CastWriter, tmp_path: Path) -> None:
+    paths = {fd: Path(f"/proc/self/fd/{fd}").resolve() for fd in open_fds()}
+    written = [int(fd) for fd, path in paths.items() if path.is_relative_to(tmp_path)]
+    assert len(written) == len(PARTS)
+    for fd in written:
         with open("/dev/full", "ab", buffering=0) as full:
             os.dup2(full.fileno(), fd)
     with pytest.raises(OSError) as caught:

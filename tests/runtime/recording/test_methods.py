@@ -1,11 +1,13 @@
 import asyncio
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyghostty import Terminal as Emulator
 
+from tests.support.principals import AT_MAIN
 from tests.support.runtime import Channel, Client, Served
 
 
@@ -163,3 +165,40 @@ async def test_recordings_are_kept_when_the_runtime_restarts(tmp_path: Path) -> 
         info = await client.ask("recording.get", id=name)
         assert (info["state"], info["reason"]) == ("finished", "exited")
         assert events(await read(client, name))[-1][1] == "x"
+
+
+async def test_recordings_of_another_terminal_do_not_exist_for_a_caller_at_one_terminal(client: Client) -> None:
+    ids = {}
+    for terminal in ("main", "other"):
+        await client.ask("terminal.create", id=terminal, argv=["cat"])
+        ids[terminal] = (await client.ask("recording.start", terminal=terminal))["id"]
+    listed = await client.call("recording.list", {}, principal=AT_MAIN).result()
+    assert [each["id"] for each in listed["recordings"]] == [ids["main"]]
+    watch = client.call("recording.watch", {}, principal=AT_MAIN)
+    assert [each["id"] for each in (await watch.event("recordings"))["recordings"]] == [ids["main"]]
+    for name in (ids["other"], "missing"):
+        refused = await client.call("recording.get", {"id": name}, principal=AT_MAIN).refusal()
+        assert (refused.code, refused.message) == ("not_found", f"recording {name} does not exist")
+        assert (await client.call("recording.read", {"id": name}, principal=AT_MAIN).refusal()).code == "not_found"
+    assert (await client.call("recording.get", {"id": ids["main"]}, principal=AT_MAIN).result())["id"] == ids["main"]
+
+
+async def test_a_recording_that_a_failed_write_ended_uses_only_its_bytes_of_the_quota(
+    client: Client, served: Served
+) -> None:
+    quota = served.runtime.recordings.quota
+    before = quota.available
+    terminal = await client.terminal("read line; seq 100000; read line")
+    started = await client.ask("recording.start", terminal="t")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))  # bytes: a write beyond it fails, as on a full disk
+    try:
+        terminal.send(b"\n")
+        await terminal.seen(b"100000")
+        info = await ended(client, started["id"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (info["reason"], info["truncated"]) == ("io_error", True)
+    assert before - quota.available == info["size"] + info["screens"] + info["index"] > 0
+    await client.ask("recording.delete", id=started["id"])
+    assert quota.available == before

@@ -10,13 +10,12 @@ import pytest
 
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import FlowLimits, Journal
-from runtime.recording import recorder as module
 from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
-from runtime.recording.recorder import Recorder
+from runtime.recording.recorder import Recorder, RecorderLimits
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.terminal import Terminal, TerminalOptions
 from tests.support import terminals
-from tests.support.runtime import eventually
+from tests.support.waiting import Changes
 
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
 
@@ -30,6 +29,8 @@ class FakeWriter(CastWriter):
         self.closed = False
         self.hold = threading.Event()
         self.hold.set()
+        self.changes = Changes()
+        self._loop = asyncio.get_running_loop()
         self._fail = fail
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
@@ -39,6 +40,7 @@ class FakeWriter(CastWriter):
         assert self.hold.wait(20)
         self._fail()
         self.entries += entries
+        self._loop.call_soon_threadsafe(self.changes.notify)
 
     def end(self, entry: CastEvent | None) -> None:
         self.last = entry
@@ -109,10 +111,10 @@ async def test_all_output_is_written_in_order_followed_by_the_exit() -> None:
 async def test_a_resize_is_recorded_between_the_output_before_and_after_it() -> None:
     async with Recorded("read a; echo $a; read a; echo $a; read a", FakeWriter()) as recorded:
         recorded.terminal.write(b"one\n")
-        await eventually(lambda: recorded.writer.data().count(b"one") == 2)
+        await recorded.writer.changes.until(lambda: recorded.writer.data().count(b"one") == 2)
         recorded.terminal.resize(100, 30)
         recorded.terminal.write(b"two\n")
-        await eventually(lambda: recorded.writer.data().count(b"two") == 2)
+        await recorded.writer.changes.until(lambda: recorded.writer.data().count(b"two") == 2)
         entries = recorded.writer.entries
         at = next(i for i, entry in enumerate(entries) if entry.code == "r")
         assert entries[at].data == "100x30"
@@ -186,6 +188,7 @@ async def test_a_disk_that_blocks_loses_output_and_a_marker_has_the_number_of_by
         (OSError(errno.ENOSPC, "no space"), "no_space"),
         (OSError(errno.EIO, "broken"), "io_error"),
         (QuotaError(), "quota"),
+        (MemoryError(), "io_error"),
     ],
 )
 async def test_a_write_error_ends_the_recording_and_not_the_terminal(error: Exception, reason: str) -> None:
@@ -200,16 +203,15 @@ async def test_a_write_error_ends_the_recording_and_not_the_terminal(error: Exce
         await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end > 1_000_000)
 
 
-async def test_the_number_of_pending_events_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PENDING_LIMIT", 8)
-    monkeypatch.setattr(module, "MERGE_INTERVAL", 0.0)
+async def test_the_number_of_pending_events_is_bounded() -> None:
+    limits = RecorderLimits(pending=8, merge_interval=0.0)
     writer = FakeWriter()
     writer.hold.clear()
-    async with Recorded("while read a; do echo $a; done", writer) as recorded:
+    async with Recorded("while read a; do echo $a; done", writer, limits=limits) as recorded:
         for number in range(100):
             recorded.terminal.write(b"%d\n" % number)
             await terminals.until(recorded.terminal, lambda number=number: recorded.terminal.journal.end > 4 * number)  # type: ignore[misc]
-        assert len(recorded.recorder._pending) <= 8
+        assert recorded.recorder.pending <= 8
         total = sum(2 * len(b"%d\r\n" % number) for number in range(100))  # echoed, and printed
         await terminals.until(recorded.terminal, lambda: recorded.terminal.journal.end == total)
         writer.hold.set()

@@ -4,15 +4,17 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
 from hawse.api import Nothing, Spec
 from hawse.rpc.call import ServerCall
+from runtime.core.tasks import Tasks
 from runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
-from tests.support.runtime import Client, Served, eventually
+from runtime.rpc.stream_slots import StreamSlots
+from tests.support.runtime import Client, Served
+from tests.support.waiting import TIMEOUT
 
 
 class Anything(msgspec.Struct):
@@ -20,25 +22,25 @@ class Anything(msgspec.Struct):
 
 
 class Bench:
-    """A runtime with a method `make` that serves whatever a test gives."""
+    """A runtime with a method `make` that serves the generator of a test."""
 
-    def __init__(self, served: Served, client: Client) -> None:
+    def __init__(self, served: Served, client: Client, tasks: Tasks) -> None:
         self.served = served
         self.client = client
         self.make: Callable[[], Work]
-        runtime: Any = served.runtime
-        dispatcher = runtime.server.dispatcher
+
+        slots = StreamSlots()
 
         def serve(call: ServerCall, params: Anything) -> None:
-            call.serve(GeneratorStream(call, self.make(), runtime.files._disk, runtime.files._tasks, offset=7))
+            call.serve(GeneratorStream(call, self.make(), served.runtime.pools.disk, tasks, slots, offset=7))
 
-        dispatcher.register(Spec("make", Anything, Nothing, output=("output",)), serve)
+        served.runtime.server.dispatcher.register(Spec("make", Anything, Nothing, output=("output",)), serve)
 
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    async with Served(tmp_path) as served, served.client() as client:
-        yield Bench(served, client)
+    async with asyncio.TaskGroup() as group, Served(tmp_path) as served, served.client() as client:
+        yield Bench(served, client, Tasks(group))
 
 
 async def test_events_and_bytes_come_in_order_and_then_the_result(bench: Bench) -> None:
@@ -80,7 +82,7 @@ async def test_it_is_at_most_one_item_ahead_of_a_reader_that_does_not_read(bench
     assert len(call.output) == 100_000
 
 
-async def test_what_it_raises_is_the_error(bench: Bench) -> None:
+async def test_the_error_of_a_generator_is_the_error_of_the_call(bench: Bench) -> None:
     def make() -> Work:
         yield b"one"
         raise FileNotFoundError(2, "gone")
@@ -115,7 +117,7 @@ async def test_it_is_closed_when_nobody_is_there_any_more(bench: Bench, held: bo
         await call.refusal()
         assert not closed.is_set() or held
         go_on.set()
-        await eventually(closed.is_set)
+        assert await asyncio.to_thread(closed.wait, TIMEOUT)
 
 
 async def test_it_takes_no_input(bench: Bench) -> None:

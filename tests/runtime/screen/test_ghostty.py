@@ -15,22 +15,22 @@ def emulator() -> Iterator[Terminal]:
         yield emulator
 
 
-def test_rows_above_the_screen_have_negative_numbers(emulator: Terminal) -> None:
+def test_scrollback_rows_have_negative_numbers(emulator: Terminal) -> None:
     emulator.feed(b"one\r\ntwo\r\nthree\r\nfour\r\nfive")
-    said = [ghostty.characters_at(ghostty.at(emulator._t[0], 0, y)) for y in range(-2, 3)]
-    assert said == ["o", "t", "t", "f", "f"]
-    assert len(ghostty.row_flags(emulator._t[0], -2, 2)) == 5
+    characters = [ghostty.characters_at(ghostty.at(ghostty.handle(emulator), 0, y)) for y in range(-2, 3)]
+    assert characters == ["o", "t", "t", "f", "f"]
+    assert len(ghostty.row_flags(ghostty.handle(emulator), -2, 2)) == 5
 
 
 def test_the_cells_of_the_screen_are_those_of_its_rows(emulator: Terminal) -> None:
     emulator.feed("日本 e\u0301\r\nx\x1b[44m\x1b[K".encode())
-    handle = emulator._t[0]
+    handle = ghostty.handle(emulator)
     assert ghostty.screen_cells(handle) == [ghostty.row_cells(ghostty.at(handle, 0, y), 10) for y in range(3)]
 
 
 def test_flags_of_a_row_are_found_by_their_name(emulator: Terminal) -> None:
     emulator.feed(b"longer than ten\r\nshort")
-    first, second, third = ghostty.row_flags(emulator._t[0], 0, 2)
+    first, second, third = ghostty.row_flags(ghostty.handle(emulator), 0, 2)
     wraps, continues = ghostty.row_mask("WRAP"), ghostty.row_mask("WRAP_CONTINUATION")
     assert first & wraps
     assert second & continues
@@ -43,14 +43,14 @@ def test_flags_of_a_row_are_found_by_their_name(emulator: Terminal) -> None:
 def test_a_link_and_many_combined_characters_are_read(emulator: Terminal) -> None:
     text = "e" + "\u0301" * 60
     emulator.feed(f"\x1b]8;;https://example.com/\x07x\x1b]8;;\x07{text}".encode())
-    assert ghostty.link_at(ghostty.at(emulator._t[0], 0, 0)) == b"https://example.com/"
-    assert ghostty.characters_at(ghostty.at(emulator._t[0], 1, 0)) == text
+    assert ghostty.link_at(ghostty.at(ghostty.handle(emulator), 0, 0)) == b"https://example.com/"
+    assert ghostty.characters_at(ghostty.at(ghostty.handle(emulator), 1, 0)) == text
 
 
-def test_a_clone_has_the_state_and_as_much_scrollback_as_is_asked_for() -> None:
+def test_a_clone_has_the_state_and_the_requested_number_of_scrollback_rows() -> None:
     screen = Screen(10, 3)
     screen.feed(b"row\r\n" * 2000 + b"here\x1b[31m\x1b]0;unfin")
-    handle = screen.emulator._t[0]
+    handle = ghostty.handle(screen.emulator)
     for scrollback in (0, 100):
         with ghostty.cloned(handle, scrollback=scrollback) as clone:
             assert ghostty.get(clone, "CURSOR_X", "uint16_t") == 4
@@ -60,8 +60,8 @@ def test_a_clone_has_the_state_and_as_much_scrollback_as_is_asked_for() -> None:
     screen.close()
 
 
-def test_colours_and_names_are_there_once_they_are_set(emulator: Terminal) -> None:
-    handle = emulator._t[0]
+def test_colours_and_names_are_returned_after_they_are_set(emulator: Terminal) -> None:
+    handle = ghostty.handle(emulator)
     assert ghostty.get_bytes(handle, "TITLE") == b""
     assert ghostty.get_colour(handle, "COLOR_FOREGROUND") is None
     assert ghostty.get_palette(handle, "COLOR_PALETTE") == ghostty.get_palette(handle, "COLOR_PALETTE_DEFAULT")
@@ -71,7 +71,7 @@ def test_colours_and_names_are_there_once_they_are_set(emulator: Terminal) -> No
     assert ghostty.get_palette(handle, "COLOR_PALETTE")[:3] == bytes((4, 5, 6))
 
 
-def test_the_last_cells_are_those_of_the_rows(emulator: Terminal) -> None:
+def test_the_last_cell_of_each_row_is_read(emulator: Terminal) -> None:
     emulator.feed("longer than ten\r\nx日本語日本".encode())
-    handle = emulator._t[0]
+    handle = ghostty.handle(emulator)
     assert ghostty.last_cells(handle, [0, 1, 2]) == [row[-1] for row in ghostty.screen_cells(handle)]

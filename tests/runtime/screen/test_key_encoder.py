@@ -1,4 +1,4 @@
-"""Keys and pasted text as bytes, in the modes a program has set."""
+"""Encoding keys and pasted text as bytes, for the modes that a program has set."""
 
 import pytest
 from pyghostty import Terminal as Emulator
@@ -49,11 +49,11 @@ def keys(*names: str, modes: bytes = b"") -> bytes:
         ("ctrl+alt+c", b"\x1b\x03"),
     ],
 )
-def test_a_key_is_what_a_terminal_sends(name: str, sent: bytes) -> None:
+def test_a_key_is_encoded_as_terminals_do(name: str, sent: bytes) -> None:
     assert keys(name) == sent
 
 
-def test_keys_come_in_order() -> None:
+def test_keys_are_encoded_in_order() -> None:
     assert keys("up", "enter", "x") == b"\x1b[A\rx"
 
 
@@ -63,7 +63,7 @@ def test_application_cursor_keys_and_the_kitty_protocol_are_respected() -> None:
 
 
 @pytest.mark.parametrize("name", ["hyper+a", "foo", "ctrl+foo", "+a", "ctrl+", "shift", "\x1b", "f26"])
-def test_an_unknown_key_is_refused_with_those_that_are_known(name: str) -> None:
+def test_the_error_for_an_unknown_key_lists_the_known_keys(name: str) -> None:
     with pytest.raises(HawseError) as caught:
         keys("a", name)
     assert caught.value.code == "invalid_params"
@@ -75,7 +75,7 @@ def test_every_name_is_a_key() -> None:
     assert all(keys(name) for name in NAMES)
 
 
-def test_a_paste_is_bracketed_for_those_who_asked_and_cannot_leave_its_bracket() -> None:
+def test_a_paste_is_bracketed_if_the_mode_is_set_and_cannot_contain_the_end_of_the_bracket() -> None:
     with Emulator(80, 24) as emulator:
         assert encode_paste("a\nb\tü", emulator) == "a\rb\tü".encode()
         emulator.feed(b"\x1b[?2004h")

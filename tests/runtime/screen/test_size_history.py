@@ -1,4 +1,4 @@
-"""Sizes by offset, numbered; the oldest are forgotten."""
+"""The size history: sizes by offset and number, of which the oldest are dropped."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from runtime.screen import size_history as module
 from runtime.screen.size_history import SizeHistory, SizeMark
 
 
-def test_a_change_stands_before_the_byte_at_its_offset_and_is_told() -> None:
+def test_a_change_applies_before_the_byte_at_its_offset() -> None:
     marks = SizeHistory(80, 24)
     marks.add(SizeMark(0, 100, 30))
     marks.add(SizeMark(500, 90, 20))
@@ -22,7 +22,7 @@ def test_a_change_stands_before_the_byte_at_its_offset_and_is_told() -> None:
     assert marks.size_at(501) == (90, 20, 3)
 
 
-def test_numbers_go_on_when_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_continue_when_the_oldest_changes_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMIT", 10)
     marks = SizeHistory(80, 24)
     for number in range(1, 51):

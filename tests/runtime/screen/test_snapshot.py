@@ -1,4 +1,4 @@
-"""A snapshot and then the rest of the output is the same screen as all of the output, wherever it is cut."""
+"""A snapshot and the rest of the output give the same screen as all of the output, for a cut at any offset."""
 
 import logging
 
@@ -6,12 +6,13 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 from pyghostty import Terminal
 from pyghostty._ffi import check, ffi, lib
-from pyghostty.core import init_sized
 
 from runtime.journal.journal import Journal
+from runtime.screen.ghostty import handle
 from runtime.screen.screen import SEQUENCE_BYTES, Screen
 from runtime.screen.snapshot import Parts, cursor_position, plain_rows
 from tests.fuzz.screens import CORPUS, GIVEN_UP, Case, Totals, run_case
+from tests.support.screens import all_rows
 
 COLS, ROWS = 16, 5
 MODES = (1, 6, 7, 25, 47, 1000, 1002, 1006, 1047, 1049, 2004)
@@ -60,7 +61,7 @@ PIECES = [
     b"\xff\xfe",
     b"\xe2\x82",
 ]
-# Not both in one: the cell that a wide character leaves free at the right margin loses its background.
+# Not in one list: the cell that a wide character leaves free at the right margin loses its background.
 COLOURED = [*PIECES, b"\x1b[44m", b"\x1b[48;2;1;2;3m\x1b[K", b"\x1b[7m\x1b[2K"]
 WIDE = [*PIECES, "€uro ✓ 日本 👩‍👩‍👧 ".encode(), "日本語日本語日本語".encode()]
 ENTER = [b"\x1b[?1049h", b"\x1b[?1047h", b"\x1b[?47h"]
@@ -68,9 +69,9 @@ LEAVE = {b"\x1b[?1049h": b"\x1b[?1049l", b"\x1b[?1047h": b"\x1b[?1047l", b"\x1b[
 
 
 def shown(terminal: Terminal) -> dict[str, object]:
-    """All that a person could tell two terminals apart by."""
+    """Return all visible state of a terminal."""
     return {
-        "scrollback": scrollback(terminal).rstrip(),
+        "scrollback": all_rows(terminal).rstrip(),
         "text": terminal.text().rstrip(),
         "cursor": terminal.cursor,
         "modes": [terminal.mode(mode) for mode in MODES],
@@ -82,9 +83,9 @@ def cells(terminal: Terminal) -> list[dict[str, object] | None]:
 
 
 def look(terminal: Terminal, x: int, y: int) -> dict[str, object] | None:
-    """What one cell looks like; None for what a wide character that did not fit there has left free.
+    """Return the look of one cell; None for a cell that a wide character has left free because it did not fit.
 
-    Of a blank nobody sees the foreground.
+    The foreground of a blank is left out, because it is not visible.
     """
     cell = ffi.new("GhosttyCell*")
     check(lib.ghostty_grid_ref_cell(terminal.ref(x, y), cell), "cell")
@@ -109,16 +110,8 @@ def look(terminal: Terminal, x: int, y: int) -> dict[str, object] | None:
     return {name: value for name, value in style.items() if name not in NOT_ON_BLANKS}
 
 
-def scrollback(terminal: Terminal) -> str:
-    """All rows as text, those above the screen as well."""
-    selection = init_sized("GhosttySelection")
-    selection.start = terminal.ref(0, 0, "screen")[0]
-    selection.end = terminal.ref(COLS - 1, terminal.get("total_rows", "size_t") - 1, "screen")[0]
-    return str(terminal._format_sel(selection))
-
-
 def painted(data: bytes, cut: int) -> Terminal:
-    """An emulator that was given a snapshot of the first `cut` bytes, and the rest as it is."""
+    """Return an emulator that was fed a snapshot of the first `cut` bytes, and the rest unchanged."""
     journal = Journal()
     journal.append(data[:cut])
     screen = Screen(COLS, ROWS)
@@ -154,13 +147,13 @@ contents = st.sampled_from((COLOURED, WIDE)).flatmap(
 
 @thorough
 @given(contents, st.data())
-def test_a_snapshot_and_the_rest_show_what_all_of_it_shows(data: bytes, draw: st.DataObject) -> None:
+def test_a_snapshot_and_the_rest_of_the_output_show_the_same_as_all_output(data: bytes, draw: st.DataObject) -> None:
     same_wherever_cut(data, draw.draw(st.integers(0, len(data))))
 
 
 @thorough
 @given(contents, st.sampled_from(ENTER), contents, contents, st.data())
-def test_so_it_is_when_the_alternate_screen_is_shown_and_then_left(
+def test_the_same_holds_when_the_alternate_screen_is_entered_and_left(
     before: bytes, enter: bytes, within: bytes, after: bytes, draw: st.DataObject
 ) -> None:
     data = before + enter + within + LEAVE[enter] + after
@@ -168,7 +161,7 @@ def test_so_it_is_when_the_alternate_screen_is_shown_and_then_left(
     same_wherever_cut(data, draw.draw(st.integers(start, start + len(enter + within + LEAVE[enter]))))
 
 
-def test_a_resize_while_the_alternate_screen_is_shown_reflows_what_is_behind_it() -> None:
+def test_a_resize_while_the_alternate_screen_is_shown_reflows_the_main_screen() -> None:
     text, leave = b"a longer line that wraps around\r\n$ ", b"\x1b[?1049l"
     journal = Journal()
     journal.append(text + b"\x1b[?1049hvim")
@@ -186,7 +179,7 @@ def test_a_resize_while_the_alternate_screen_is_shown_reflows_what_is_behind_it(
         assert resumed.cursor == straight.cursor
 
 
-def test_a_long_unfinished_sequence_is_carried_and_a_longer_one_is_not() -> None:
+def test_an_unfinished_sequence_is_included_up_to_a_length() -> None:
     for size, carried in ((200_000, True), (SEQUENCE_BYTES + 1000, False)):
         journal = Journal()
         journal.append(b"text\x1b]1337;File=:" + b"Q" * size)
@@ -194,18 +187,6 @@ def test_a_long_unfinished_sequence_is_carried_and_a_longer_one_is_not() -> None
         screen.catch_up(journal, journal.end)
         assert screen.snapshot().endswith(b"Q" * 100) is carried
         screen.close()
-
-
-def test_a_soft_wrapped_line_is_still_one_line() -> None:
-    journal = Journal()
-    journal.append(b"a longer line that wraps around\r\nx\r\ny")
-    screen = Screen(COLS, ROWS)
-    screen.catch_up(journal, journal.end)
-    with Terminal(COLS, ROWS) as resumed:
-        resumed.feed(screen.snapshot())
-        resumed.resize(40, ROWS)
-        assert resumed.text().startswith("a longer line that wraps around\nx\ny")
-    screen.close()
 
 
 def snapshot_of(data: bytes, scrollback: int = 1000) -> bytes:
@@ -217,29 +198,10 @@ def snapshot_of(data: bytes, scrollback: int = 1000) -> bytes:
         screen.close()
 
 
-def test_only_the_newest_rows_of_the_scrollback_are_painted_if_so_wished() -> None:
-    text = b"".join(b"row %d\r\n" % n for n in range(100))
-    for before in (b"", b"\x1b[?1049h"):
-        snapshot = snapshot_of(text + before, 10)
-        assert b"row 86\r\n" in snapshot
-        assert b"row 85\r\n" not in snapshot
-        assert b"row 1\r\n" in snapshot_of(text + before)
-
-
-def test_what_the_library_does_not_say_is_said() -> None:
-    for said in (b"\x1b]2;my title\x1b\\", b"\x1b]7;file:///tmp\x1b\\", b"\x1b[5 q", b"\x1b]10;rgb:01/02/03\x1b\\"):
-        assert said in snapshot_of(b"text" + said)
-    assert b" q" not in snapshot_of(b"text")  # no shape was asked for: the viewer's own
-
-
-def test_links_in_the_scrollback_are_painted() -> None:
-    link = b"\x1b]8;;https://example.com/\x1b\\link\x1b]8;;\x1b\\"
-    snapshot = snapshot_of(b"before\r\n" + link + b"\r\n" + b"after\r\n" * 20)
-    assert snapshot.count(link) == 1
-    with Terminal(COLS, ROWS) as resumed, Terminal(COLS, ROWS) as straight:
-        resumed.feed(snapshot)
-        straight.feed(b"before\r\nlink\r\n" + b"after\r\n" * 20)
-        assert scrollback(resumed) == scrollback(straight)
+def test_title_directory_cursor_shape_and_colours_are_restored() -> None:
+    for sequence in (b"\x1b]2;my title\x1b\\", b"\x1b]7;file:///tmp\x1b\\", b"\x1b[5 q", b"\x1b]10;rgb:01/02/03\x1b\\"):
+        assert sequence in snapshot_of(b"text" + sequence)
+    assert b" q" not in snapshot_of(b"text")  # the program has set no shape, so the viewer uses its own
 
 
 @pytest.mark.parametrize("case", CORPUS)
@@ -285,7 +247,7 @@ def test_the_plain_form_of_a_screen_has_its_text_and_cursor() -> None:
     screen = Screen(COLS, ROWS)
     screen.feed(b"\x1b[31mone\r\n\x1b[4m\xe6\xb1\x89 two")
     with Terminal(COLS, ROWS) as plain:
-        plain.feed(plain_rows(screen.emulator._t[0]) + cursor_position(screen.emulator._t[0]))
+        plain.feed(plain_rows(handle(screen.emulator)) + cursor_position(handle(screen.emulator)))
         assert plain.text() == screen.text()
         assert plain.cursor == screen.emulator.cursor
     screen.close()

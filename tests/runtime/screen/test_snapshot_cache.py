@@ -1,4 +1,4 @@
-"""The snapshot cache against a plain model: it is bounded, and the viewer that stalled longest loses first."""
+"""The snapshot cache, compared with a plain model: it is bounded, and the longest stalled viewer loses first."""
 
 from typing import Any
 
@@ -62,11 +62,11 @@ def test_the_viewer_that_stalled_longest_loses_its_snapshot() -> None:
 def test_a_lossless_viewer_keeps_its_snapshot_and_a_full_cache_refuses() -> None:
     snapshots, lossless = SnapshotCache(LIMIT), [Viewer(lossless=True), Viewer(lossless=True)]
     snapshots.put(lossless[0], snapshot(60))
-    for newcomer in (lossless[1], Viewer()):
+    for later in (lossless[1], Viewer()):
         with pytest.raises(HawseError) as refused:
-            snapshots.put(newcomer, snapshot(60))
+            snapshots.put(later, snapshot(60))
         assert refused.value.code == "limit_exceeded"
-        assert not snapshots.holds(newcomer)
+        assert not snapshots.holds(later)
     assert (snapshots.held, lossless[0].lost) == (60, 0)
 
 
@@ -77,7 +77,7 @@ def test_a_snapshot_larger_than_the_cache_is_kept_alone() -> None:
     assert (snapshots.held, small.lost) == (2 * LIMIT, 1)
 
 
-class ShelfMachine(RuleBasedStateMachine):
+class SnapshotCacheMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.snapshots = SnapshotCache(LIMIT)
@@ -118,11 +118,11 @@ class ShelfMachine(RuleBasedStateMachine):
         self.snapshots.drop(self.viewers[index])
 
     @invariant()
-    def what_is_held_is_known_and_bounded(self) -> None:
+    def held_snapshots_are_known_and_bounded(self) -> None:
         assert [self.snapshots.holds(viewer) for viewer in self.viewers] == [one in self.model for one in self.viewers]
         assert self.snapshots.held == sum(len(kept.data) for kept in {kept for kept, _ in self.model.values()})
         assert self.snapshots.held <= LIMIT
         assert self.viewers[0].lost == 0
 
 
-TestShelf = ShelfMachine.TestCase
+TestSnapshotCache = SnapshotCacheMachine.TestCase

@@ -52,15 +52,44 @@ async def test_an_unclosed_construct_does_not_block_the_session(client: Client, 
         assert await run(client, "echo still; x=$(echo 1); f() { x=$(echo 2); }; f") == (0, b"still\n", b"")
 
 
-@pytest.mark.parametrize(("more", "most"), [({}, 2), ({"cwd": "/", "env": {"a": "b"}}, 4)])
-async def test_the_prompt_is_expanded_once_for_each_line_that_runs_a_command(
-    client: Client, served: Served, more: dict[str, Any], most: int
-) -> None:
+@SHELLS
+@pytest.mark.parametrize("more", [{}, {"cwd": "/", "env": {"a": "b"}}])
+async def test_no_prompt_is_expanded(client: Client, served: Served, shell: str, more: dict[str, Any]) -> None:
+    await client.ask("session.create", id="s", shell=shell)
+    note = f"echo x >>{served.workspace}/prompts"
+    variables = f"PS1='$({note})' PROMPT_COMMAND='{note}'"
+    assert await run(client, variables) == (0, b"", b"")
+    for _ in range(3):
+        assert await run(client, 'echo "$PS1 $PROMPT_COMMAND"', **more) == (0, f"$({note}) {note}\n".encode(), b"")
+        assert (await run(client, "(exit 3)", **more))[0] == 3
+    assert not (served.workspace / "prompts").exists()
+    await run(client, "PS1=other; PROMPT_COMMAND=")
+    assert await run(client, 'echo "[$PS1] [$PROMPT_COMMAND] [${__hawse_ps1-}]"') == (0, b"[other] [] []\n", b"")
+    await run(client, "unset PS1 PROMPT_COMMAND")
+    assert await run(client, 'echo "[${PS1-none}] [${PROMPT_COMMAND-none}]"') == (0, b"[none] [none]\n", b"")
+
+
+async def test_prompt_commands_in_an_array_and_their_attributes_are_kept(client: Client, served: Served) -> None:
     await client.ask("session.create", id="s", shell="/bin/bash")
-    await run(client, f"PROMPT_COMMAND='echo x >>{served.workspace}/prompts'")
-    await run(client, "true")
-    prompts = served.workspace / "prompts"
-    before = len(prompts.read_text().splitlines())
-    for _ in range(10):
-        await run(client, "true", **more)
-    assert len(prompts.read_text().splitlines()) - before <= 10 * most + most
+    note = f"echo x >>{served.workspace}/prompts"
+    await run(client, f"PROMPT_COMMAND=('{note}' 'true \"a b\"'); export PS1=p")
+    for _ in range(2):
+        shown = await run(client, "declare -p PROMPT_COMMAND; sh -c 'echo \"$PS1\"'")
+        assert shown == (0, f'declare -a PROMPT_COMMAND=([0]="{note}" [1]="true \\"a b\\"")\np\n'.encode(), b"")
+    assert not (served.workspace / "prompts").exists()
+
+
+async def test_a_slow_prompt_does_not_count_in_the_timeout(client: Client) -> None:
+    await client.ask("session.create", id="s", shell="/bin/bash")
+    await run(client, "PS1='$(sleep 60)'")
+    assert await run(client, "echo on", timeout=30) == (0, b"on\n", b"")
+
+
+@SHELLS
+async def test_a_command_that_drops_its_line_reports_its_code_and_keeps_the_prompt(client: Client, shell: str) -> None:
+    await client.ask("session.create", id="s", shell=shell)
+    await run(client, "PS1=mine; readonly r=1")
+    for _ in range(2):
+        code, output, _ = await run(client, "echo $PS1; echo ${nothing?is missing}; echo never")
+        assert (code != 0, output) == (True, b"mine\n")
+        assert await run(client, "echo $PS1") == (0, b"mine\n", b"")

@@ -2,8 +2,11 @@
 
 import pytest
 
+from hawse.rpc.shares import Shares
+from hawse.wire import Principal
 from runtime.posix.fd_streams import WRITE_LIMIT
-from tests.support.runtime import Client
+from runtime.screen import formats
+from tests.support.runtime import Client, Served
 
 READY = "stty raw -echo; printf ready; exec cat -v"
 
@@ -44,7 +47,7 @@ async def test_a_send_with_a_key_is_typed_once(client: Client) -> None:
     assert shell.output == b"readyonce\n"
 
 
-async def test_what_cannot_be_sent_is_refused_whole(client: Client) -> None:
+async def test_input_that_cannot_be_typed_is_refused_as_a_whole(client: Client) -> None:
     shell = await client.terminal("stty raw -echo; printf ready; exec sleep 1000")
     await shell.seen(b"ready")
     assert (await client.refused("terminal.send", id="t", text="x", keys=["nokey"])).code == "invalid_params"
@@ -84,4 +87,46 @@ async def test_a_wait_requires_a_condition(client: Client) -> None:
 
 async def test_without_marks_the_history_is_empty(client: Client) -> None:
     await client.terminal("exec cat")
-    assert await client.ask("terminal.history", id="t") == {"commands": [], "more": False, "tells": False}
+    assert await client.ask("terminal.history", id="t") == {"commands": [], "more": False, "reports_commands": False}
+
+
+async def test_an_exec_does_not_wait_for_the_screens_of_another_caller(client: Client) -> None:
+    shell = await client.terminal("seq -f '%06g of many rows' 6000; printf ready; exec cat")
+    await shell.seen(b"ready")
+    busy = Principal(id="busy", name="busy", kind="guest", rights=("view",))
+    params = {"id": "t", "format": "html", "scrollback": 5000}
+    screens = [client.call("terminal.screen", params, principal=busy) for _ in range(60)]
+    assert (await client.execute("true").result())["code"] == 0
+    small = await client.ask("terminal.screen", id="t")
+    assert small["content"].endswith("ready")
+    assert sum(screen.closed for screen in screens) < 60
+    contents = {(await screen.result())["content"] for screen in screens}
+    assert len(contents) == 1
+    assert "001001 of many rows" in contents.pop()
+
+
+async def test_a_screen_that_changes_while_it_is_made_is_of_one_moment(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formats, "STEP", 800)  # ten rows
+    await client.terminal("i=0; while :; do i=$((i+1)); echo $i; done")
+    for _ in range(20):
+        shown = await client.ask("terminal.screen", id="t", scrollback=1000)
+        numbers = [int(line) for line in shown["content"].split("\n") if line]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True
+    await client.ask("terminal.kill", id="t", grace=0)
+
+
+async def test_waits_are_limited_and_viewers_leave_some_to_the_owner(client: Client, served: Served) -> None:
+    served.runtime.automation.waits = Shares(8, "waits")
+    await client.terminal("exec cat")
+    viewer = Principal(id="viewer", name="viewer", kind="guest", rights=("view",))
+    params = {"id": "t", "pattern": "never"}
+    waits = [client.call("terminal.wait", params, principal=viewer) for _ in range(6)]
+    for wait in waits:
+        await wait.event("opened")
+    assert (await client.call("terminal.wait", params, principal=viewer).refusal()).code == "limit_exceeded"
+    await client.call("terminal.wait", params).event("opened")
+    waits[0].cancel()
+    await waits[0].refusal()
+    await client.call("terminal.wait", params, principal=viewer).event("opened")

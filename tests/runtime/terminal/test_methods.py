@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.core.registry import Retention
-from tests.support.principals import VIEWER
+from tests.support.principals import AT_MAIN, VIEWER
 from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import exists, lines
 
@@ -192,6 +192,21 @@ async def test_the_viewer_role_receives_output_and_its_input_is_forbidden(client
     await owner.type(b"mine\n")
     await owner.seen(b"mine")
     assert b"rm" not in owner.output
+
+
+async def test_a_writer_at_one_terminal_types_there_and_sees_no_other(client: Client) -> None:
+    await client.ask("terminal.create", id="main", argv=["cat"])
+    await client.ask("terminal.create", id="other", argv=["cat"])
+    writer = client.call("terminal.attach", {"id": "main", "input": "i"}, principal=AT_MAIN)
+    assert not (await writer.event("opened"))["read_only"]
+    writer.send(b"typed\n")
+    await writer.seen(b"typed")
+    listed = await client.call("terminal.list", {}, principal=AT_MAIN).result()
+    assert [each["id"] for each in listed["terminals"]] == ["main"]
+    for method in ("terminal.attach", "terminal.get", "terminal.screen"):
+        assert (await client.call(method, {"id": "other"}, principal=AT_MAIN).refusal()).code == "forbidden"
+    for method, params in (("terminal.kill", {"id": "main"}), ("exec", {"argv": ["true"]}), ("terminal.create", {})):
+        assert (await client.call(method, params, principal=AT_MAIN).refusal()).code == "forbidden"
 
 
 async def test_an_owner_may_attach_read_only(client: Client) -> None:

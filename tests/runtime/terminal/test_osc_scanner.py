@@ -14,7 +14,7 @@ def scan(*pieces: bytes) -> list[Osc]:
     return [osc for piece in pieces for osc in scanner.feed(piece)]
 
 
-def test_a_command_ends_with_bel_or_st_and_says_where_it_stood() -> None:
+def test_a_command_ends_with_bel_or_st_and_has_its_offsets() -> None:
     assert scan(b"ab\x1b]0;t\x07cd\x1b]7;x\x1b\\") == [Osc(2, 8, b"0;t"), Osc(10, 17, b"7;x")]
 
 
@@ -35,7 +35,7 @@ def test_one_that_is_too_long_is_passed_over_and_never_kept() -> None:
     assert scanner.feed(b"\x1b]52;c;") == []
     for _ in range(100):
         assert scanner.feed(b"x" * LIMIT) == []
-        assert len(scanner._carry) <= LIMIT + 3
+        assert scanner.held <= LIMIT + 3
     assert scanner.feed(b"\x07\x1b]0;t\x07") == [Osc(7 + 100 * LIMIT + 1, 7 + 100 * LIMIT + 7, b"0;t")]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from runtime.journal.journal import PORTION, Journal
 from runtime.terminal.output_coalescer import INTERVAL, TRICKLE, OutputCoalescer
-from tests.support.runtime import eventually
+from tests.support.waiting import Changes
 
 
 class Notified:
@@ -16,7 +16,12 @@ class Notified:
     def __init__(self) -> None:
         self.journal = Journal(1 << 20)
         self.ends: list[int] = []
-        self.coalescer = OutputCoalescer(self.journal, lambda: self.ends.append(self.journal.end))
+        self.changes = Changes()
+        self.coalescer = OutputCoalescer(self.journal, self._notify)
+
+    def _notify(self) -> None:
+        self.ends.append(self.journal.end)
+        self.changes.notify()
 
     def print(self, size: int) -> None:
         self.journal.append(bytes(size))
@@ -44,7 +49,7 @@ async def test_the_first_piece_is_notified_at_once_and_the_following_ones_togeth
     for _ in range(5):
         notified.print(4000)
     assert notified.ends == [4000]
-    await eventually(lambda: len(notified.ends) == 2)
+    await notified.changes.until(lambda: len(notified.ends) == 2)
     assert notified.ends == [4000, 20_000]
 
 

@@ -39,7 +39,7 @@ def home_of(folder: Path, **files: str) -> Path:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_a_command_is_told_with_line_code_directory_and_output(
+async def test_a_command_is_reported_with_line_code_directory_and_output(
     client: Client, tmp_path: Path, shell: str
 ) -> None:
     home = home_of(tmp_path / "ho me;ü", zshrc="")
@@ -52,7 +52,7 @@ async def test_a_command_is_told_with_line_code_directory_and_output(
     assert (command["code"], (await client.ask("terminal.get", id="t"))["cwd"]) == (0, "/tmp")
     history = await client.ask("terminal.history", id="t")
     assert [c["number"] for c in history["commands"]] == [1, 2]
-    assert history["tells"]
+    assert history["reports_commands"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -112,4 +112,4 @@ def test_only_a_shell_without_arguments_is_integrated() -> None:
 async def test_it_can_be_declined(client: Client) -> None:
     created = await client.ask("terminal.create", id="t", argv=["bash"], integration=False)
     assert created["argv"] == ["bash"]
-    assert not (await client.ask("terminal.history", id="t"))["tells"]
+    assert not (await client.ask("terminal.history", id="t"))["reports_commands"]

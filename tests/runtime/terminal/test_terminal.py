@@ -60,7 +60,7 @@ async def test_the_last_bytes_are_there_when_it_has_ended(start: Start) -> None:
         assert output(ends) == b"".join(b"%d\r\n" % n for n in range(1, 1001))
 
 
-async def test_what_is_typed_is_written_whole(start: Start) -> None:
+async def test_typed_input_is_written_completely(start: Start) -> None:
     data = b"".join(b"%07d\n" % n for n in range(131_072))
     cat = start("sh", "-c", "stty raw -echo; echo ready; exec head -c 1048576", capacity=2 << 20)
     await terminals.until(cat, lambda: b"ready" in output(cat))
@@ -154,7 +154,7 @@ signal.pause()
 async def test_a_program_that_closes_its_terminal_is_not_hung_up(start: Start) -> None:
     """Many programs do just before they exit, for example cat: a hang-up would replace their exit code."""
     closes = start(sys.executable, "-c", CLOSES)
-    await eventually(lambda: closes._reader.ended)
+    await eventually(lambda: closes.hung_up)  # no event reports it: the program still runs
     closes.resize(50, 50)
     closes.write(b"x\n")
     closes.signal(signal.SIGUSR1)
@@ -170,7 +170,7 @@ async def test_with_nobody_attached_the_screen_answers_queries(start: Start) -> 
     assert b"033   [   1   ;   3   R" in output(asks)
 
 
-async def test_what_cannot_be_started_leaves_nothing(start: Start) -> None:
+async def test_a_program_that_cannot_be_started_leaves_nothing(start: Start) -> None:
     with no_fd_leaked(), pytest.raises(HawseError, match="spawn_failed"):
         start("no-such-program")
 
@@ -190,5 +190,7 @@ async def test_a_child_that_cannot_be_watched_leaves_nothing(start: Start, monke
 async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
     shell = start("true")
     await terminals.exited(shell)
+    screen = shell.current_screen()
+    assert not screen.closed
     shell.retire()
-    assert shell._tracker._screen._emulator._t is None
+    assert screen.closed

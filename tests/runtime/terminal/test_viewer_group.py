@@ -88,7 +88,7 @@ async def test_removing_a_viewer_twice_does_nothing_the_second_time(rig: Rig) ->
     assert len(rig.group) == 0
 
 
-async def test_the_screen_answers_what_was_asked_before_a_viewer_attached(rig: Rig) -> None:
+async def test_the_screen_answers_queries_from_before_a_viewer_attached(rig: Rig) -> None:
     rig.journal.append(QUERY)
     rig.attach("v")
     assert len(rig.replies) == 1

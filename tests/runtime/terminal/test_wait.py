@@ -1,11 +1,11 @@
 """`terminal.wait`: the events that end it, their offsets, and that it ends with its caller and misses no output."""
 
-from tests.support.runtime import Client, Served, eventually
+from tests.support.runtime import Client, Served
 
 MARKED = r"printf '\033]133;C\007out\033]133;D;5\007'"
 
 
-async def test_a_pattern_matches_in_what_was_printed_since(client: Client) -> None:
+async def test_a_pattern_matches_output_since_an_offset(client: Client) -> None:
     shell = await client.terminal(r"printf 'a\033[1mb\033[mc 42\nrest'; exec cat")
     await shell.seen(b"rest")
     waited = await client.ask("terminal.wait", id="t", pattern=r"abc (?P<n>\d+)$", since=0)
@@ -17,7 +17,7 @@ async def test_a_pattern_matches_in_what_was_printed_since(client: Client) -> No
     assert (again["event"], again["offset"]) == ("timeout", shell.position)
 
 
-async def test_a_pattern_matches_in_what_is_printed_from_now_on(client: Client) -> None:
+async def test_a_pattern_matches_new_output(client: Client) -> None:
     shell = await client.terminal("stty -echo; printf ready; exec cat")
     await shell.seen(b"ready")
     waiting = client.call("terminal.wait", {"id": "t", "pattern": "ready", "literal": True})
@@ -119,7 +119,7 @@ async def test_a_wait_ends_with_its_caller(client: Client, served: Served) -> No
     left = other.call("terminal.wait", {"id": "t", "pattern": "x"})
     await left.event("opened")
     await other.cut()
-    await eventually(lambda: terminal.subscribers == before)
+    await served.until(lambda: terminal.subscribers == before)
 
 
 async def test_a_wait_takes_no_input(client: Client) -> None:

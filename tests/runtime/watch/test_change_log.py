@@ -36,7 +36,7 @@ def test_the_changes_of_one_path_are_merged() -> None:
     assert log.read(0) == ([WatchedChange("added", "b"), WatchedChange("deleted", "a")], 4)
 
 
-def test_what_was_replaced_is_modified_and_what_is_new_stays_new() -> None:
+def test_a_replaced_entry_is_modified_and_a_new_one_stays_added() -> None:
     merged: dict[str, WatchedChange] = {}
     for change in (
         WatchedChange("deleted", "a"),
@@ -86,7 +86,7 @@ def test_read_in_parts_or_at_once_nothing_is_missing(batches: list[list[int]], c
     assert {change.path for change in read_all(log, cursor)} == {str(number) for number in plain[cursor:]}
 
 
-def test_a_part_is_bounded_and_the_next_one_goes_on() -> None:
+def test_a_part_is_bounded_and_the_next_part_continues_after_it() -> None:
     log = ChangeLog()
     log.add(added(*(str(number) for number in range(2 * PART + 1))))
     sizes = []

@@ -85,7 +85,7 @@ def test_a_moved_directory_is_reported_and_watched_under_its_new_path(make: Make
     assert ("added", "back/deep/other") in taken(tree, root)
 
 
-def test_what_is_deleted_with_all_that_it_holds_costs_nothing_any_more(make: Make, root: Path) -> None:
+def test_a_deleted_tree_of_directories_is_no_longer_watched(make: Make, root: Path) -> None:
     tree = make()
     for number in range(50):
         (root / f"d/{number}/x").mkdir(parents=True)
@@ -105,7 +105,7 @@ def test_without_recursion_only_the_directory_itself_is_watched(make: Make, root
     assert taken(tree, root) == {("added", "new")}
 
 
-def test_what_is_excluded_is_not_even_watched(make: Make, root: Path) -> None:
+def test_excluded_directories_are_not_watched(make: Make, root: Path) -> None:
     (root / "node_modules/pkg").mkdir(parents=True)
     tree = make(include=("*.js",), exclude=("node_modules",))
     assert len(tree) == 1
@@ -162,7 +162,7 @@ def test_an_overflow_is_raised_and_after_reopening_everything_is_watched(make: M
     assert taken(tree, root) == {("added", "late/file")}
 
 
-def test_what_is_no_directory_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with no_fd_leaked():
         for name, kind in (("none", FileNotFoundError), ("file", NotADirectoryError)):

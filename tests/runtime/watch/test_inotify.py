@@ -21,9 +21,7 @@ def queue() -> Iterator[Inotify]:
     queue.close()
 
 
-def test_what_happens_in_a_directory_is_read_in_order_whatever_bytes_the_names_have(
-    queue: Inotify, tmp_path: Path
-) -> None:
+def test_events_are_read_in_order_with_names_of_any_bytes(queue: Inotify, tmp_path: Path) -> None:
     wd = queue.add(os.fsencode(tmp_path), MASK)
     here = os.fsencode(tmp_path)
     os.close(os.open(here + b"/\xff\n", os.O_CREAT))
@@ -38,7 +36,7 @@ def test_what_happens_in_a_directory_is_read_in_order_whatever_bytes_the_names_h
     assert queue.read() == []
 
 
-def test_a_directory_that_is_let_go_of_says_so_and_then_nothing(queue: Inotify, tmp_path: Path) -> None:
+def test_a_directory_whose_watch_is_removed_reports_that_and_nothing_more(queue: Inotify, tmp_path: Path) -> None:
     wd = queue.add(os.fsencode(tmp_path), MASK)
     queue.remove(wd)
     queue.remove(wd)
@@ -59,7 +57,7 @@ def test_an_overflow_is_an_event(queue: Inotify, tmp_path: Path) -> None:
     assert len(events) == limit + 1
 
 
-def test_what_cannot_be_watched_says_why(queue: Inotify, tmp_path: Path) -> None:
+def test_an_error_explains_why_a_directory_cannot_be_watched(queue: Inotify, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         queue.add(os.fsencode(tmp_path / "none"), MASK)
     (tmp_path / "file").touch()

@@ -13,6 +13,7 @@ from runtime.settings import RuntimeLimits
 from runtime.watch.methods import WatchLimits
 from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked, open_fds
+from tests.support.waiting import tasks_ended
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def names(root: Path, state: Any) -> list[tuple[str, str]]:
     return [(change["type"], str(Path(change["path"]).relative_to(root))) for change in state["changes"]]
 
 
-async def test_what_was_done_before_the_question_is_in_the_answer(client: Client, root: Path) -> None:
+async def test_changes_made_before_the_call_are_in_its_result(client: Client, root: Path) -> None:
     state = await client.ask("watch.changes", path="root")
     assert (state["status"], state["changes"]) == ("unchanged", [])
     for number in range(100):
@@ -70,7 +71,9 @@ async def test_many_changes_come_in_parts(client: Client, root: Path) -> None:
     assert sorted(found) == sorted(("added", str(number)) for number in range(2500))
 
 
-async def test_equal_ones_are_one_watch_and_others_are_not(served: Served, client: Client, root: Path) -> None:
+async def test_equal_requests_share_a_watch_and_different_ones_do_not(
+    served: Served, client: Client, root: Path
+) -> None:
     with no_fd_leaked():
         streams = [
             client.call("watch.start", params)
@@ -137,7 +140,7 @@ async def test_a_watch_without_readers_ends_after_a_while(served: Served, client
         since = (await stream.event("watching"))["version"]
         stream.cancel()
         assert (await stream.refusal()).code == "cancelled"
-        await eventually(lambda: not len(served.runtime.watches) and not queues())
+        await eventually(lambda: not len(served.runtime.watches) and not queues())  # a timer ends it, without an event
     state = await client.ask("watch.changes", path="root", since=since)
     assert state["reason"] == "expired"
 
@@ -157,7 +160,7 @@ async def test_at_the_limit_a_watch_without_readers_makes_room(client: Client, s
     await first.event("changes")
 
 
-async def test_what_is_no_directory_is_refused(client: Client, root: Path, served: Served) -> None:
+async def test_a_path_that_is_not_a_directory_is_refused(client: Client, root: Path, served: Served) -> None:
     (root / "file").touch()
     for path, code in (("none", "not_found"), ("root/file", "not_directory"), ("a\0b", "invalid_params")):
         assert (await client.refused("watch.start", path=path)).code == code
@@ -181,7 +184,8 @@ async def test_a_viewer_may_not_watch(client: Client, root: Path) -> None:
 
 async def test_lines_that_are_cut_at_every_step_leave_nothing(served: Served, root: Path) -> None:
     async with served.client() as observer:
-        before = await observer.info()
+        await observer.info()
+        before = asyncio.all_tasks()
         with no_fd_leaked():
             for step in range(30):
                 client = await served.client()
@@ -194,4 +198,5 @@ async def test_lines_that_are_cut_at_every_step_leave_nothing(served: Served, ro
                 await client.cut()
             assert len(served.runtime.watches) == 3
             await served.runtime.watches.close()
-            await eventually(lambda: len(asyncio.all_tasks()) <= before["tasks"] and not queues())
+            await tasks_ended(before)
+            assert not queues()

@@ -115,7 +115,7 @@ async def test_globs_include_and_exclude_at_once(client: Client, root: Path) -> 
     assert {path for _, path in changes_of(stream, root)} == {"src/a.py", "src/x/b.py", "a.toml", "src/z.py"}
 
 
-async def test_gits_own_files_are_left_out_unless_one_says_what_is(client: Client, root: Path) -> None:
+async def test_files_of_git_are_left_out_unless_exclude_is_given(client: Client, root: Path) -> None:
     (root / ".git").mkdir()
     stream, all_of_it = await watching(client), await watching(client, exclude=[])
     (root / ".git/HEAD").touch()

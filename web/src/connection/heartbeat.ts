@@ -1,5 +1,5 @@
 // Measures the round-trip time and detects dead connections. It sends a ping every few seconds; if nothing at all
-// arrives for too long after a ping, the connection is dead, whatever the operating system reports.
+// arrives for too long after a ping, the connection is dead, even if the operating system reports it as open.
 
 /** Milliseconds between pings: well below the 60 s after which common proxies close an idle connection. */
 export const PING_INTERVAL = 5_000;

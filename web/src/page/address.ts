@@ -38,3 +38,18 @@ export function shareLink(href: string, token?: string): string {
   if (token) url.hash = new URLSearchParams({ token }).toString();
   return url.href;
 }
+
+/** Returns the URL of the page of another sandbox, with its terminal `main`. */
+export function sandboxLink(href: string, sandbox: string): string {
+  const url = new URL(".", href);
+  url.searchParams.set("sandbox", sandbox);
+  return url.href;
+}
+
+/** Returns the URL of another terminal of the same sandbox, without a token. */
+export function terminalLink(href: string, terminal: string): string {
+  const url = new URL(".", href);
+  url.searchParams.set("sandbox", readAddress(href).sandbox);
+  url.searchParams.set("terminal", terminal);
+  return url.href;
+}

@@ -1,4 +1,4 @@
-// Finds the fixed elements of index.html and throws an Error if one is missing.
+// Finds the fixed elements of index.html, throwing an Error if one is missing, and makes new elements.
 
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -6,12 +6,40 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
-export function within(element: Element, selector: string): HTMLElement {
-  const found = element.querySelector<HTMLElement>(selector);
+export function within<T extends HTMLElement = HTMLElement>(element: Element, selector: string): T {
+  const found = element.querySelector<T>(selector);
   if (!found) throw new Error(`element ${selector} is missing in #${element.id}`);
   return found;
 }
 
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** Returns a new element with a class and children; strings become text. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  className: string,
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.append(...children);
+  return element;
+}
+
+/** Returns a button with an icon: `path` is drawn in a square of 16 × 16. */
+export function iconButton(label: string, path: string): HTMLButtonElement {
+  const button = make("button", "icon");
+  button.type = "button";
+  button.title = label;
+  button.setAttribute("aria-label", label);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  button.append(svg);
+  return button;
 }

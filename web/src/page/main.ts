@@ -6,8 +6,8 @@ import "./style/people.css";
 import "./style/overlays.css";
 import "./style/search-bar.css";
 import "./style/key-bar.css";
-import { attachXterm, DisposableList, HawseClient } from "../index";
-import type { HawseError } from "../wire/errors";
+import { attachXterm, DisposableList, HawseClient, randomId } from "../index";
+import { HawseError } from "../wire/errors";
 import type { TerminalAttach } from "../wire/methods";
 import { readAddress, shareLink, withoutToken } from "./address";
 import { showBell } from "./bell";
@@ -22,11 +22,13 @@ import { PeopleBar } from "./people-bar";
 import { Pointers } from "./pointers";
 import { PortNotice } from "./ports";
 import { RecordingControl } from "./recordings";
+import { SandboxesDialog } from "./sandboxes";
 import { SearchBar } from "./search-bar";
 import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { NOT_CONNECTED, statusOf } from "./status";
+import { TerminalTabs } from "./terminal-tabs";
 import { exposeTestHandle } from "./test-handle";
 import { PageTheme } from "./theme";
 import { CONTRAST } from "./themes";
@@ -69,8 +71,15 @@ const searchBar = new SearchBar(terminal, () => theme.current);
 const bell = showBell(terminal, byId("stage"), unseen => header.ring(unseen));
 const pointers = new Pointers(byId("stage"), terminal, people, at => shell.updatePresence({ at }));
 disposables.add(keys, attached, sizing, peopleBar, pointers, searchBar, bell);
+const tabs = new TerminalTabs(client, {
+  ...address,
+  toast: text => overlays.toast(text),
+  focus: () => terminal.focus(),
+});
 exposeTestHandle(terminal, client, channel);
 disposables.add(
+  tabs,
+  new SandboxesDialog(client, address.sandbox),
   new RecordingControl(client, {
     ...address,
     token: () => loadToken(() => sessionStorage) ?? "",
@@ -148,7 +157,13 @@ disposables.add(
   channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of your input may be lost`)),
   // A permanent notice, such as that of a port, moves away from the cursor.
   terminal.onCursorMove(() => overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2)),
-  terminal.onTitleChange(title => header.showTitle(title || `${address.terminal} @ ${address.sandbox}`)),
+  terminal.onTitleChange(title => {
+    header.showTitle(title || `${address.terminal} @ ${address.sandbox}`);
+    tabs.refresh();
+  }),
+  channel.onState(({ phase }) => {
+    if (phase === "live" || phase === "ended") tabs.refresh();
+  }),
 );
 
 // ---- user actions
@@ -158,6 +173,18 @@ function restart(): void {
   refresh();
   terminal.focus();
   void shell.start();
+}
+
+/** Starts the stopped sandbox, then the page anew: its runtime has other terminals, ports and recordings. */
+async function startSandbox(): Promise<void> {
+  try {
+    await client.call("sandbox.start", { id: address.sandbox }, { key: randomId() });
+    location.reload();
+  } catch (problem) {
+    if (!(problem instanceof HawseError)) throw problem;
+    failure = problem;
+    refresh();
+  }
 }
 
 function act({ action, byPointer }: Press): void {
@@ -178,10 +205,11 @@ function act({ action, byPointer }: Press): void {
 }
 
 async function copyLink(readOnly: boolean): Promise<void> {
-  // A viewer's own token may be shared; an owner's token must not be.
+  // A guest's own link may be passed on; the token of any other user must not be.
   const ours = people.readOnly ? loadToken(() => sessionStorage) : undefined;
   if (readOnly && !ours && client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
-  const shared = readOnly && !ours ? await client.call("share.token") : undefined;
+  const { sandbox, terminal } = address;
+  const shared = readOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
   const done = await copyText(shareLink(location.href, readOnly ? (ours ?? shared?.token) : undefined));
   const access = readOnly ? "Anyone with it can view, but not type." : "It contains no token.";
   overlays.toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
@@ -237,7 +265,9 @@ disposables.add(
   overlays.onRestart(restart),
   overlays.onRetry(() => {
     client.retryNow();
-    if (failure || channel.state.phase === "failed") restart();
+    const reason = failure ?? (channel.state.phase === "failed" ? channel.state.reason : undefined);
+    if (reason?.code === "stopped") void startSandbox();
+    else if (reason) restart();
   }),
   overlays.onSignIn(token => {
     saveToken(() => sessionStorage, token);

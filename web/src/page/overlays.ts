@@ -53,6 +53,7 @@ export class Overlays {
       byId("failure-code"),
       error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? ""),
     );
+    setText(byId("again"), error?.code === "stopped" ? "Start the sandbox" : "Try again");
     if (kind !== this.#kind) this.#enter(kind, status);
   }
 
@@ -92,7 +93,7 @@ export class Overlays {
     if (!DISCONNECTED.has(kind))
       setText(byId("announcer"), kind === "signed-out" ? "Signed out" : status.text);
     const modal = kind === "signed-out" || kind === "failed";
-    for (const element of document.querySelectorAll<HTMLElement>("#terminal, .bar, #keys"))
+    for (const element of document.querySelectorAll<HTMLElement>("#terminal, .bar, .tabs, #keys"))
       element.inert = modal;
     if (kind === "signed-out") this.#token.focus();
     if (kind === "failed") byId("again").focus();

@@ -4,6 +4,7 @@ import { formatSize, formatTime } from "../base/format";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo } from "../wire/methods";
+import { iconButton } from "./dom";
 import { downloadRecording } from "./download";
 
 const ICON_PATHS = {
@@ -26,7 +27,7 @@ export class RecordingsList {
   constructor(client: HawseClient, options: ListOptions) {
     this.#client = client;
     this.#options = options;
-    this.#dialog.className = "recordings";
+    this.#dialog.className = "sheet recordings";
     this.#dialog.setAttribute("aria-label", "Recordings");
     const head = document.createElement("header");
     const title = document.createElement("h2");
@@ -109,20 +110,4 @@ export function describe(info: RecordingInfo): string {
   if (info.input) facts.push("with input");
   if (info.truncated) facts.push("incomplete");
   return facts.join(" · ");
-}
-
-function iconButton(label: string, path: string): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "icon";
-  button.title = label;
-  button.setAttribute("aria-label", label);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  button.append(svg);
-  return button;
 }

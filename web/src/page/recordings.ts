@@ -2,6 +2,7 @@
 // buttons to record, mark, and list recordings.
 
 import "./style/recordings.css";
+import "./style/sheet.css";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";

@@ -93,6 +93,7 @@ const FAILURE_TEXTS: Record<string, string> = {
   forbidden: "You are signed in, but you have no access to this sandbox or terminal.",
   origin_denied: "The gateway does not allow pages from this origin.",
   not_found: "This sandbox or terminal does not exist.",
+  stopped: "This sandbox is stopped. Its files are kept.",
   spawn_failed: "The shell failed to start.",
   limit_exceeded: "The sandbox has reached its limit of terminals.",
   unavailable: "The sandbox is unreachable at the moment.",

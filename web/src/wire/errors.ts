@@ -1,7 +1,7 @@
 // The error types:
 //
 //   Error
-//   ├── HawseError            a typed error of docs/wire.md section 8: a call failed; `retryable` says whether to retry
+//   ├── HawseError            a typed error of docs/wire.md section 8: a call failed; `retryable`: a retry is safe
 //   │   └── ProtocolViolation the server broke the protocol: the connection is unusable
 //   └── MisuseError           the caller asked for what the protocol forbids: a bug on this side
 
@@ -26,6 +26,9 @@ export const ERRORS = {
   lease_held: [409, false],
   key_conflict: [409, false],
   outcome_unknown: [409, false],
+  capacity_exceeded: [503, true],
+  cleanup_pending: [409, true],
+  stopped: [409, false],
   input_gap: [409, false],
   input_overflow: [429, true],
   limit_exceeded: [429, true],

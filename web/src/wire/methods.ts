@@ -1,6 +1,378 @@
 // Generated from hawse/api by `make generate`; do not edit. Types only.
 
 /**
+ * Answer a request for input of the run in progress.
+ *
+ * A request that was answered before, or is not pending any more, is `conflict`.
+ */
+export interface CodeAnswer {
+  /** Id of the run. */
+  run: string;
+  /** Number of the request, from the event `input`. */
+  request: number;
+  /** The line, without a line break. */
+  value: string;
+}
+
+/**
+ * Follow the output of a run to its end.
+ *
+ * The latest 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches, and the run continues.
+ */
+export interface CodeAttach {
+  /** Id of the context. */
+  context: string;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** Id of the run; null: the one in progress, or the last one. */
+  run?: string | null;
+  /** Where to begin in each stream; null: at its beginning. */
+  since?: CodeSince | null;
+}
+
+/** The program clears the output that was shown so far. */
+export interface CodeClear {
+  /** Offset after this event, for `since`. */
+  offset: number;
+  /** Whether to clear only when the next output arrives. */
+  wait?: boolean;
+}
+
+/** Complete a piece of code. The executor answers when no run is in progress. */
+export interface CodeComplete {
+  /** Id of the context. */
+  context: string;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** The code. */
+  source: string;
+  /** Position in it, in characters; null: its end. */
+  cursor?: number | null;
+}
+
+/** Completions of a piece of code. */
+export interface CodeCompleteResult {
+  /** The completions. */
+  matches: string[];
+  /** Where the text that they replace begins, in characters. */
+  start: number;
+  /** Where it ends. */
+  end: number;
+}
+
+/** A code context: an executor whose runs share its state. */
+export interface CodeContextInfo {
+  /** Id of the context. */
+  id: string;
+  /** Id of this creation; a new one each time a context with this `id` is created. */
+  instance: string;
+  /** Language of the code. */
+  language: string;
+  /** Name of the Jupyter kernel that runs it. */
+  kernel: string;
+  /** Process id of the executor, in the namespace of the sandbox's programs. */
+  pid: number;
+  /** Directory in which the executor was started. */
+  cwd?: string;
+  /** When the context was created, in seconds since 1970. */
+  created?: number;
+  /** `running` while it has an executor; `exited` after the executor has ended, until `code.restart`. */
+  state?: "exited" | "running";
+  /** Id of the run that is in progress; null: none. */
+  running?: string | null;
+  /** Number of runs that wait for their turn. */
+  waiting?: number;
+  /** How often the executor was replaced by `code.restart`. */
+  restarts?: number;
+  /** How the executor ended; null while it runs. */
+  exit?: Exit | null;
+}
+
+/**
+ * Create a context with an executor of its own, and return when it is ready.
+ *
+ * The executor runs until `code.delete`; its state is shared by all runs of the context and by nothing else. The number of contexts is not limited unless a setting of the runtime does. An id of an existing context is `conflict`. A language without an installed kernel is `language_unavailable`; its message states how to install one.
+ */
+export interface CodeCreate {
+  /** Id of the context; null: the server chooses one. */
+  id?: string | null;
+  /** Language of the code; null: that of `kernel`, or python. */
+  language?: string | null;
+  /** Name of an installed Jupyter kernel; null: the one for `language`. */
+  kernel?: string | null;
+  /** Directory to start in, relative to the workspace; null: the workspace. */
+  cwd?: string | null;
+  /** Variables to add to the environment; a null value removes one. Null: none. */
+  env?: Record<string, string | null> | null;
+  /** Seconds after which a run without a `timeout` is ended; null: never. */
+  timeout?: number | null;
+}
+
+/**
+ * Delete a context: end its executor and all processes that its code started. It returns when nothing is left.
+ *
+ * A run in progress is not waited for: it ends as `stopped`, and runs that wait fail with `exited`.
+ */
+export interface CodeDelete {
+  /** Id of the context. */
+  context: string;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+}
+
+/** A MIME bundle: one object in several representations, as in Jupyter's messages. */
+export interface CodeDisplay {
+  /** Offset after this event, for `since`. */
+  offset: number;
+  /** Values by MIME type: text, base64 text of binary types, or any JSON for JSON types. */
+  data?: Record<string, unknown>;
+  /** Values over 64 KiB, which are not in `data`. */
+  large?: CodeLargeValue[];
+  /** MIME types whose value was dropped because it is over 64 MiB. */
+  omitted?: string[];
+  /** What the program states about the values, by MIME type. */
+  metadata?: Record<string, unknown>;
+  /** Id under which `update` events replace the bundle; null: it cannot be updated. */
+  display_id?: string | null;
+  /** Number of the run in its context, of a `value`; null otherwise. */
+  execution_count?: number | null;
+}
+
+/** The error that ended a run. */
+export interface CodeError {
+  /** Its type, such as `ValueError`. */
+  name: string;
+  /** Its message. */
+  value: string;
+  /** Lines of the traceback, without terminal colours. */
+  traceback?: string[];
+}
+
+/** The code has failed. */
+export interface CodeErrorRaised {
+  /** Its type, such as `ValueError`. */
+  name: string;
+  /** Its message. */
+  value: string;
+  /** Lines of the traceback, without terminal colours. */
+  traceback?: string[];
+  /** Offset after this event, for `since`. */
+  offset: number;
+}
+
+/** Describe one context. */
+export interface CodeGet {
+  /** Id of the context. */
+  context: string;
+}
+
+/** The program waits for a line of input, which `code.answer` sends. */
+export interface CodeInputRequest {
+  /** Offset after this event, for `since`. */
+  offset: number;
+  /** Number of the request, for `code.answer`. */
+  request: number;
+  /** Text to show before the input. */
+  prompt?: string;
+  /** Whether the input must not be shown. */
+  password?: boolean;
+}
+
+/** Describe the object at a position in the code. The executor answers when no run is in progress. */
+export interface CodeInspect {
+  /** Id of the context. */
+  context: string;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** The code. */
+  source: string;
+  /** Position in it, in characters; null: its end. */
+  cursor?: number | null;
+  /** 0: signature and documentation; 1: the source too; null: 0. */
+  detail?: number | null;
+}
+
+/** Documentation of the object at a position. */
+export interface CodeInspectResult {
+  /** Whether there is an object. */
+  found: boolean;
+  /** Its documentation by MIME type. */
+  data?: Record<string, unknown>;
+}
+
+/**
+ * Interrupt the run in progress, as Ctrl-C does. Runs that wait are not affected.
+ *
+ * If no run is in progress, or another one than `run`, it does nothing. At least one of `context` and `run` is required.
+ */
+export interface CodeInterrupt {
+  /** Id of the context; null: that of the run. */
+  context?: string | null;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** Only this run; null: whichever is in progress. */
+  run?: string | null;
+  /** Seconds after which the executor is killed if the run has not ended; null: it is not killed. */
+  grace?: number | null;
+}
+
+/** A language, and the Jupyter kernel that runs it. */
+export interface CodeLanguage {
+  /** Name for `code.create`. */
+  language: string;
+  /** Name of the kernel; null: none is installed. */
+  kernel?: string | null;
+  /** The kernel's own name for people; empty: none is installed. */
+  title?: string;
+  /** How to install a kernel; empty for a kernel that is installed. */
+  install?: string;
+}
+
+/** List the languages of code contexts, installed and known. */
+export type CodeLanguages = Record<string, never>;
+
+/** Languages. */
+export interface CodeLanguagesResult {
+  /** Those that are installed, and those that can be installed. */
+  languages: CodeLanguage[];
+  /** Number of executors that wait in the pool, by kernel. */
+  ready?: Record<string, number>;
+}
+
+/** A value of a MIME bundle that is sent as bytes of the stream `bundles`, before the event. */
+export interface CodeLargeValue {
+  /** The MIME type. */
+  type: string;
+  /** Offset of its first byte in the stream. */
+  offset: number;
+  /** Its length in bytes. */
+  size: number;
+  /** `base64`: the bytes are decoded from the base64 text that the bundle has; `text`: they are text in UTF-8; `json`: they are JSON. */
+  form: "base64" | "json" | "text";
+}
+
+/** List all contexts. */
+export type CodeList = Record<string, never>;
+
+/** Code contexts. */
+export interface CodeListResult {
+  /** All contexts, in the order of their creation. */
+  contexts: CodeContextInfo[];
+}
+
+/** An offset in each stream of a run. */
+export interface CodeOffsets {
+  /** Offset in stdout, in bytes. */
+  stdout?: number;
+  /** Offset in stderr, in bytes. */
+  stderr?: number;
+  /** Offset in the bytes of large values. */
+  bundles?: number;
+  /** Offset in the events, as their `offset` counts. */
+  events?: number;
+}
+
+/**
+ * Replace the executor of a context by a new one; all state of the code is lost.
+ *
+ * The run in progress ends as `stopped`, and runs that wait fail with `exited`. All processes that the code started are ended. If no new executor starts, the context has none, and `code.restart` may be called again.
+ */
+export interface CodeRestart {
+  /** Id of the context. */
+  context: string;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+}
+
+/**
+ * Run code and stream its output: in a context, after the runs that were called before, or in a new executor.
+ *
+ * Without a `context` the code runs in an executor that nothing has used, which is ended afterwards.
+ *
+ * Every end of the code is a result, with its `status`; only a run that could not begin is an error. If the executor of the context has ended, it is `exited` until `code.restart`. At most 64 runs wait in a context (`limit_exceeded`).
+ *
+ * `cancel` does not end the code, but a run that still waits is withdrawn if no call waits for it. With an idempotency key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without a key ends with its call.
+ *
+ * When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
+ */
+export interface CodeRun {
+  /** Id of the context; null: a new executor, for this run only. */
+  context?: string | null;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** Language of the code if there is no `context`; null: python. */
+  language?: string | null;
+  /** The code. */
+  source: string;
+  /** Seconds from its turn after which the run is ended; null: the context's. */
+  timeout?: number | null;
+  /** Whether the run counts, and is kept in the executor's history; null: true. */
+  store_history?: boolean | null;
+  /** Whether the code may ask for input, with the event `input`; null or false: asking is an error. */
+  stdin?: boolean | null;
+  /** Where to continue the streams of a repeated call; null: at their beginning. */
+  since?: CodeSince | null;
+}
+
+/** The run has begun, and its output follows. */
+export interface CodeRunOpened {
+  /** Id of the run. */
+  run: string;
+  /** Id of its context; null: it has none. */
+  context?: string | null;
+  /** Instance of its context; null: it has none. */
+  instance?: string | null;
+  /** Offset in each stream of the first byte or event that is sent; above `since` where it is no longer kept. */
+  from?: CodeOffsets;
+}
+
+/** A run has ended, and all its output was sent. */
+export interface CodeRunResult {
+  /** How it ended; docs/code.md describes each value. */
+  status: "crashed" | "error" | "interrupted" | "ok" | "stopped" | "timed_out";
+  /** Id of the run. */
+  run: string;
+  /** Number of the run in its context; null if the executor did not report it. */
+  execution_count?: number | null;
+  /** The error that ended it; null if there was none. */
+  error?: CodeError | null;
+  /** Whether the time limit passed and an interrupt did not end the run, so that the executor was killed. */
+  killed?: boolean;
+  /** How the executor ended; null while it runs. */
+  exit?: Exit | null;
+  /** Seconds from its start in the executor to its end. */
+  duration?: number;
+  /** Length of each stream. */
+  end?: CodeOffsets;
+}
+
+/** The run waits for its turn, or for its executor to start. */
+export interface CodeRunWaiting {
+  /** Number of runs before it, the one in progress included. */
+  ahead: number;
+}
+
+/** An offset in each stream of a run: the first byte or event that is wanted. */
+export interface CodeSince {
+  /** Offset in stdout; null: 0. */
+  stdout?: number | null;
+  /** Offset in stderr; null: 0. */
+  stderr?: number | null;
+  /** Offset in the bytes of large values; null: 0. */
+  bundles?: number | null;
+  /** The `offset` of the last event that was received; null: 0. */
+  events?: number | null;
+}
+
+/** A part of a stream is lost: this call has not taken it in time. */
+export interface CodeTruncated {
+  /** The stream. */
+  stream: "bundles" | "events" | "stderr" | "stdout";
+  /** Offset of the next byte or event that is sent; those before it are lost. */
+  from: number;
+}
+
+/**
  * A command as the shell has reported it.
  *
  * Programs can print such reports too, so they are not reliable.
@@ -36,6 +408,22 @@ export interface EchoHistogram {
   counts: number[];
   /** Sum of all times, in seconds. */
   seconds: number;
+}
+
+/** What is enforced for the programs of a sandbox. */
+export interface Enforcement {
+  /** What they can connect to. */
+  network?: "host" | "none" | "private";
+  /** Whether they have a user of the machine that no other program has. */
+  user?: boolean;
+  /** Whether they can neither see nor signal the sandbox's runtime, nor read its files. */
+  separated?: boolean;
+  /** Whether their system calls are filtered (seccomp). */
+  system_calls?: boolean;
+  /** Whether file systems in memory, such as /tmp, have a size. */
+  memory_files?: boolean;
+  /** What they may use together; null: not limited. */
+  limits?: SandboxLimits;
 }
 
 /**
@@ -836,13 +1224,11 @@ export interface LogCondition {
   since?: Since | null;
 }
 
-/** A match in the output of a process. */
+/** A match of a text or a pattern in the output of a process. */
 export interface LogMatch {
-  /** The stream. */
-  stream: "stderr" | "stdout";
-  /** Offset in the stream where the match begins, in bytes. */
+  /** Offset in the output where the match begins, in bytes. */
   start: number;
-  /** Offset in the stream where the match ends, in bytes. */
+  /** Offset in the output where the match ends, in bytes. */
   end: number;
   /** The text that matched, up to 4,096 bytes of it. */
   text: string;
@@ -852,6 +1238,8 @@ export interface LogMatch {
   named?: Record<string, string | null>;
   /** Whether `text` or a group was cut. */
   truncated?: boolean;
+  /** The stream. The offsets are those of this stream. */
+  stream: "stderr" | "stdout";
 }
 
 /** An empty result: the call succeeded. */
@@ -871,7 +1259,7 @@ export interface OpenPort {
   exposed?: boolean;
 }
 
-/** A match of a pattern in the output of a terminal. */
+/** A match of a pattern in output. */
 export interface OutputMatch {
   /** Offset in the output where the match begins, in bytes. */
   start: number;
@@ -880,11 +1268,11 @@ export interface OutputMatch {
   /** The text that matched, up to 4,096 bytes of it. */
   text: string;
   /** Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part. */
-  groups: (string | null)[];
+  groups?: (string | null)[];
   /** Text of each named group of the pattern, as in `groups`. */
-  named: Record<string, string | null>;
+  named?: Record<string, string | null>;
   /** Whether `text` or a group was cut. */
-  truncated: boolean;
+  truncated?: boolean;
 }
 
 /** A viewer as the other viewers see it. */
@@ -942,7 +1330,7 @@ export interface PortCondition {
  *
  * Exactly one of `port` and `token` is required. Each half of the connection is closed separately. It cannot be resumed: a lost connection or `cancel` breaks it. At most 1,024 connections are open (`limit_exceeded`).
  *
- * `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or the caller needs a token. `not_found`: an unknown or revoked token. `stale_handle`: a token of an earlier runtime. `io_error`: the connection broke.
+ * `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or the caller needs a token. `not_found`: an unknown or revoked token. `io_error`: the connection broke.
  */
 export interface PortConnect {
   /** Number of the port; requires the right `operate`. */
@@ -976,13 +1364,15 @@ export interface PortConnectResult {
 /**
  * Make a preview of a port, or return the existing one.
  *
- * The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have previews (`limit_exceeded`).
+ * The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have previews (`limit_exceeded`). Previews survive a restart of the sandbox. `conflict`: the port has a preview with another token, or another port has one with this token.
  */
 export interface PortExpose {
   /** Number of the port. */
   port: number;
   /** Name of a new preview, for people; null: none. */
   name?: string | null;
+  /** Token of a new preview, 8 to 40 lower-case letters and digits; null: a random one. Any client that knows or guesses it can connect to the port. */
+  token?: string | null;
 }
 
 /** List all previews. */
@@ -1359,6 +1749,40 @@ export interface RecordingWatch {
   terminal?: string | null;
 }
 
+/**
+ * Return for how long nothing has gone on in the sandbox. Only a gateway can call it.
+ *
+ * Something goes on while a call is open other than one that only watches, a process or a command runs, or a terminal has a viewer.
+ */
+export interface RuntimeActivity {
+  /** Seconds of idleness from which on the runtime refuses calls, because it will be stopped; null: it refuses none. */
+  sleep_after?: number | null;
+}
+
+/** Whether anything goes on in a sandbox. */
+export interface RuntimeActivityResult {
+  /** Seconds since something went on. 0: something does now. */
+  idle: number;
+  /** What goes on, such as `process server`, at most 16 entries. */
+  busy: string[];
+  /** Whether the runtime refuses calls from now on, because it was idle for `sleep_after`. */
+  asleep: boolean;
+}
+
+/**
+ * Replace the configuration of the sandbox. Only a gateway can call it.
+ *
+ * Programs that are started from now on get the environment. A configuration with a lower revision than that of the present one is ignored.
+ */
+export interface RuntimeConfigure {
+  /** Number that grows with each change of the configuration. */
+  revision: number;
+  /** Environment of all programs; a call's own `env` is added to it. */
+  env?: Record<string, string>;
+  /** Ports that have a preview unless it was revoked. */
+  ports?: SandboxPort[];
+}
+
 /** Describe the runtime and count what it holds. */
 export type RuntimeInfo = Record<string, never>;
 
@@ -1429,23 +1853,182 @@ export interface RuntimeMetricsResult {
   echo: EchoHistogram;
 }
 
+/**
+ * Create a sandbox and start it.
+ *
+ * With an `id`, repeated and concurrent calls with the same parameters make one sandbox and return it. Other parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet. If the sandbox cannot be started, nothing is left of it.
+ */
+export interface SandboxCreate {
+  /** Id of the sandbox; null: a random one. */
+  id?: string | null;
+  /** Name of the provider; null: the default one. */
+  provider?: string | null;
+  /** Name of a template of the gateway, whose values this call's replace. */
+  template?: string | null;
+  /** Image whose files it sees; null: the provider's default. */
+  image?: string | null;
+  /** Environment of all programs in the sandbox. */
+  env?: Record<string, string>;
+  /** Labels, by which `sandbox.list` selects. */
+  labels?: Record<string, string>;
+  /** What it may use. */
+  limits?: SandboxLimits;
+  /** What it can connect to: `none`, `private` (only itself; previews work), or `host`. */
+  network?: "host" | "none" | "private" | null;
+  /** Ports whose previews exist from the beginning. */
+  ports?: SandboxPort[];
+  /** Seconds from now until it is deleted, however active it is; null: never. */
+  timeout?: number | null;
+  /** Seconds without activity after which it sleeps; null: the gateway's default. */
+  idle_timeout?: number | null;
+  /** Whether it never sleeps. */
+  keep_alive?: boolean;
+}
+
+/**
+ * End everything that runs in a sandbox, and remove its files.
+ *
+ * The result comes when it is verified that everything has ended. `cleanup_pending`: something has not; the gateway goes on trying, and the id cannot be used meanwhile.
+ */
+export interface SandboxDelete {
+  /** Id of the sandbox. */
+  id: string;
+}
+
+/** A sandbox was deleted, or does not have the labels any more. */
+export interface SandboxDeleted {
+  /** Its id. */
+  id: string;
+}
+
+/** Return a sandbox. It is looked at, but not started. */
+export interface SandboxGet {
+  /** Id of the sandbox. */
+  id: string;
+}
+
 /** A sandbox. */
 export interface SandboxInfo {
   /** Id of the sandbox, which calls name as `sandbox`. */
   id: string;
-  /** `stopped`: the next call starts it. `failed`: its last start failed, or it does not respond. */
-  state: "failed" | "running" | "stopped";
+  /** `sleeping`: the next call starts it. `stopped`: no call does. */
+  state: "deleting" | "failed" | "paused" | "running" | "sleeping" | "starting" | "stopped" | "stopping";
   /** How the sandbox is isolated from the machine, or will be once it runs; null if not known. */
-  isolation?: "bubblewrap" | "none" | null;
+  isolation?: "bubblewrap" | "docker" | "none" | null;
+  /** What is enforced for its programs, or will be once it runs; null if not known. */
+  enforcement?: Enforcement | null;
+  /** Why it is in this state; null if there is nothing to explain. */
+  reason?: string | null;
+  /** What is being done while it is `starting`, such as `pulling`; null if that is not known. */
+  phase?: string | null;
+  /** The part of the phase that is done, 0 to 1; null if that is not known. */
+  progress?: number | null;
+  /** Id of the runtime that runs in it, new after each start; null if none runs. */
+  runtime?: string | null;
+  /** Name of its provider. */
+  provider?: string | null;
+  /** Template that it was created from. */
+  template?: string | null;
+  /** Image whose files it sees; null: the provider's default. */
+  image?: string | null;
+  /** What it can connect to; null: the provider's default. */
+  network?: "host" | "none" | "private" | null;
+  /** Labels. */
+  labels?: Record<string, string>;
+  /** When it was created, in seconds since 1970. */
+  created?: number | null;
+  /** When it is deleted, in seconds since 1970; null: never. */
+  expires?: number | null;
+  /** Seconds without activity after which it sleeps; null: never. */
+  idle_timeout?: number | null;
 }
 
-/** List all sandboxes of this gateway. */
-export type SandboxList = Record<string, never>;
+/** What a sandbox may use. Null: the provider's default. */
+export interface SandboxLimits {
+  /** Bytes of memory of all programs together. */
+  memory?: number | null;
+  /** Processors; 0.5 is half of one. */
+  cpus?: number | null;
+  /** Number of processes and threads. */
+  processes?: number | null;
+  /** Bytes of the workspace. */
+  disk?: number | null;
+}
+
+/** List the sandboxes of this gateway in which the caller has a right. None is started. */
+export interface SandboxList {
+  /** Labels that a sandbox must have. */
+  labels?: Record<string, string>;
+}
 
 /** The sandboxes of a gateway. */
 export interface SandboxListResult {
-  /** All sandboxes, running or not. */
+  /** All sandboxes that have the labels, running or not. */
   sandboxes: SandboxInfo[];
+}
+
+/** Suspend everything that runs in a sandbox, if its provider supports that. Calls to it are refused. */
+export interface SandboxPause {
+  /** Id of the sandbox. */
+  id: string;
+}
+
+/** A port whose preview exists from the beginning. */
+export interface SandboxPort {
+  /** TCP port. */
+  port: number;
+  /** Name for people. */
+  name?: string | null;
+  /** Token of the preview's address, 8 to 40 lower-case letters and digits; null: a random one. */
+  token?: string | null;
+}
+
+/** Let a paused sandbox go on. */
+export interface SandboxResume {
+  /** Id of the sandbox. */
+  id: string;
+}
+
+/** Start a sandbox, also one that is `stopped`. One that runs is returned as it is. */
+export interface SandboxStart {
+  /** Id of the sandbox. */
+  id: string;
+}
+
+/**
+ * End everything that runs in a sandbox. Its files remain, and calls to it are refused until `sandbox.start`.
+ *
+ * The result comes when it is verified that everything has ended. `cleanup_pending`: something has not; the gateway goes on trying.
+ */
+export interface SandboxStop {
+  /** Id of the sandbox. */
+  id: string;
+}
+
+/** Change a sandbox. What is not given stays as it is. */
+export interface SandboxUpdate {
+  /** Id of the sandbox. */
+  id: string;
+  /** Variables to set; null removes one. Programs that are started later get them. */
+  env?: Record<string, string | null>;
+  /** Labels to set; null removes one. */
+  labels?: Record<string, string | null>;
+  /** Seconds from now until it is deleted. An end that is later already is kept. */
+  timeout?: number | null;
+  /** Seconds without activity after which it sleeps. */
+  idle_timeout?: number | null;
+  /** Whether it never sleeps. */
+  keep_alive?: boolean | null;
+}
+
+/**
+ * Send the sandboxes in which the caller has a right, and their changes.
+ *
+ * First a `changed` for each sandbox that exists, then `live`, and then a `changed` or `deleted` after each change. Changes that are not read in time are sent as one.
+ */
+export interface SandboxWatch {
+  /** Labels that a sandbox must have. */
+  labels?: Record<string, string>;
 }
 
 /** The cursor of a screen. */
@@ -1509,6 +2092,22 @@ export interface SearchMatches {
 }
 
 /**
+ * End a command of a session, but not the session.
+ *
+ * A command that waits is removed from the queue: its calls are `cancelled`. What a running command has started is killed, and the shell drops the rest of it: its `signal` is `SIGTERM`. It returns when the command has ended. A command that has ended or never existed is not an error.
+ */
+export interface SessionCancel {
+  /** Id of the session. */
+  id: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** Idempotency key of the `session.exec` call; null: the command that runs now. */
+  key?: string | null;
+  /** Seconds from TERM to KILL; null: 5. */
+  grace?: number | null;
+}
+
+/**
  * Start a session, and return when its shell is ready.
  *
  * The id of a running session is `conflict`; an ended one is replaced. A shell that cannot be used is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
@@ -1522,6 +2121,8 @@ export interface SessionCreate {
   env?: Record<string, string | null> | null;
   /** Path of bash or of a POSIX shell; null: bash, or /bin/sh where there is no bash. */
   shell?: string | null;
+  /** The `timeout` of commands that are called without one, in seconds; null: none. */
+  command_timeout?: number | null;
 }
 
 /**
@@ -1558,7 +2159,7 @@ export interface SessionExec {
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds from its turn after which the command is killed, not the session; null: never. */
+  /** Seconds from its turn after which the command is killed, not the session; null: the session's `command_timeout`. */
   timeout?: number | null;
   /** Bytes of each stream to send, at most: the first ones. Null: all. */
   max_output?: number | null;
@@ -1632,6 +2233,8 @@ export interface SessionInfo {
   running?: boolean;
   /** Number of commands that wait for their turn. */
   waiting?: number;
+  /** Seconds after which a command without a `timeout` of its own is killed; null: never. */
+  command_timeout?: number | null;
   /** How the shell ended; null while it runs. */
   exit?: Exit | null;
 }
@@ -1685,19 +2288,71 @@ export interface SessionWatchResult {
   exit: Exit;
 }
 
-/**
- * Return the token for read-only access.
- *
- * A gateway that has no such token answers `not_found`.
- */
-export type ShareToken = Record<string, never>;
+/** Create a link that opens a sandbox, or one terminal with its recordings, for people without a token. */
+export interface ShareCreate {
+  /** The sandbox. */
+  sandbox?: string;
+  /** The only terminal. Null: the whole sandbox. */
+  terminal?: string | null;
+  /** What the link allows: `viewer` or `writer`. */
+  role?: "operator" | "owner" | "viewer" | "writer";
+  /** The name of the guest. */
+  name?: string;
+  /** Seconds until it expires. Null: with the caller's token. */
+  expires_in?: number | null;
+}
 
-/** A token for read-only access. */
-export interface ShareTokenResult {
-  /** The bearer token. */
+/** A new share link. */
+export interface ShareCreateResult {
+  /** The secret. It is not stored, so it cannot be read again. */
   token: string;
-  /** The role that the token gives: `viewer`. */
-  role: string;
+  /** The path, query and fragment of the page that it opens, to be appended to the gateway's address. */
+  path: string;
+  /** The link without its secret. */
+  info: ShareInfo;
+}
+
+/** A share link, without its secret. */
+export interface ShareInfo {
+  /** Id of the link, which `share.revoke` takes. */
+  id: string;
+  /** The name of the guest, as the link's creator chose it; may be empty. */
+  name: string;
+  /** The sandbox that it opens. */
+  sandbox: string;
+  /** What it may do: `writer` or `viewer`. */
+  role: "operator" | "owner" | "viewer" | "writer";
+  /** When it was created, in seconds since 1970. */
+  created: number;
+  /** The only terminal that it opens, with its recordings. Null: the whole sandbox. */
+  terminal?: string | null;
+  /** When it expires, in seconds since 1970. Null: it does not. */
+  expires?: number | null;
+  /** The connections and requests of the link to this gateway now. */
+  users?: ShareUser[];
+}
+
+/** List the links that the caller may revoke, and which clients use them now. */
+export type ShareList = Record<string, never>;
+
+/** Share links. */
+export interface ShareListResult {
+  /** Those that the caller may revoke, in the order of their creation. */
+  links: ShareInfo[];
+}
+
+/** Revoke a link. Its connections are closed at once. */
+export interface ShareRevoke {
+  /** Its id. */
+  id: string;
+}
+
+/** A connection or request of a share link. */
+export interface ShareUser {
+  /** Address of the client, `HOST:PORT`. */
+  address: string;
+  /** When it began, in seconds since 1970. */
+  since: number;
 }
 
 /** An offset in each stream: the first byte that is wanted. */
@@ -1857,7 +2512,7 @@ export interface TerminalHistoryResult {
   /** Whether there are older commands. */
   more: boolean;
   /** Whether the shell reports its commands: it was started to do so, or has done so. */
-  tells: boolean;
+  reports_commands: boolean;
 }
 
 /** A terminal. */
@@ -2058,7 +2713,7 @@ export interface TerminalResized {
 /**
  * Return a terminal's screen as text, ANSI or HTML.
  *
- * `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets.
+ * `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets. At most 256 screens for one caller are made at a time (`limit_exceeded`).
  */
 export interface TerminalScreen {
   /** Id of the terminal. */
@@ -2150,7 +2805,7 @@ export interface TerminalSize {
  *
  * The first of these events ends the wait. At least one of `pattern`, `silence`, `command` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
  *
- * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is `too_large`.
+ * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is `too_large`. At most 512 waits are open (`limit_exceeded`).
  */
 export interface TerminalWait {
   /** Id of the terminal. */
@@ -2195,6 +2850,63 @@ export interface TerminalWaitResult {
   command?: CommandInfo | null;
   /** How the program ended, for the event `exit`. */
   exit?: Exit | null;
+}
+
+/** Create a token. It has no right that its creator does not have, and it ends with the creator's token. */
+export interface TokenCreate {
+  /** What it is for. */
+  name?: string;
+  /** What it may do. */
+  role?: "operator" | "owner" | "viewer" | "writer";
+  /** The sandboxes that it is limited to. Null: all in which the caller may give access. */
+  sandboxes?: string[] | null;
+  /** Whom it identifies. Null: the caller. Only callers with every right in all sandboxes may name another. */
+  user?: string | null;
+  /** Seconds until it expires. Null: with the caller's token. */
+  expires_in?: number | null;
+}
+
+/** A new token. */
+export interface TokenCreateResult {
+  /** The secret. It is not stored, so it cannot be read again. */
+  token: string;
+  /** The token without its secret. */
+  info: TokenInfo;
+}
+
+/** A token, without its secret. */
+export interface TokenInfo {
+  /** Id of the token, which `token.revoke` takes. */
+  id: string;
+  /** What it is for, as its creator described it. */
+  name: string;
+  /** Whom it identifies: the `id` of the principal of its calls. */
+  user: string;
+  /** What it may do: `owner`, `operator`, `writer` or `viewer`. */
+  role: "operator" | "owner" | "viewer" | "writer";
+  /** When it was created, in seconds since 1970. */
+  created: number;
+  /** The sandboxes that it is limited to. Null: it is for all. */
+  sandboxes?: string[] | null;
+  /** When it expires, in seconds since 1970. Null: it does not. */
+  expires?: number | null;
+  /** Number of its connections and requests to this gateway now, those of its sessions included. */
+  connections?: number;
+}
+
+/** List the tokens that the caller may revoke: its own, or all if it has every right in all sandboxes. */
+export type TokenList = Record<string, never>;
+
+/** Tokens. */
+export interface TokenListResult {
+  /** Those that the caller may revoke, in the order of their creation. */
+  tokens: TokenInfo[];
+}
+
+/** Revoke a token and what was created with it. Their connections are closed at once. */
+export interface TokenRevoke {
+  /** Its id. */
+  id: string;
 }
 
 /** How a viewer introduces itself in `terminal.attach`. */
@@ -2343,6 +3055,66 @@ export interface WriterLeaseEvent {
 
 /** The methods of a sandbox, by name. */
 export interface Methods {
+  "code.answer": {
+    params: CodeAnswer;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "code.attach": {
+    params: CodeAttach;
+    result: CodeRunResult;
+    events: { opened: CodeRunOpened; value: CodeDisplay; display: CodeDisplay; update: CodeDisplay; clear: CodeClear; raised: CodeErrorRaised; input: CodeInputRequest; truncated: CodeTruncated };
+  };
+  "code.complete": {
+    params: CodeComplete;
+    result: CodeCompleteResult;
+    events: Record<string, never>;
+  };
+  "code.create": {
+    params: CodeCreate;
+    result: CodeContextInfo;
+    events: Record<string, never>;
+  };
+  "code.delete": {
+    params: CodeDelete;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "code.get": {
+    params: CodeGet;
+    result: CodeContextInfo;
+    events: Record<string, never>;
+  };
+  "code.inspect": {
+    params: CodeInspect;
+    result: CodeInspectResult;
+    events: Record<string, never>;
+  };
+  "code.interrupt": {
+    params: CodeInterrupt;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "code.languages": {
+    params: CodeLanguages;
+    result: CodeLanguagesResult;
+    events: Record<string, never>;
+  };
+  "code.list": {
+    params: CodeList;
+    result: CodeListResult;
+    events: Record<string, never>;
+  };
+  "code.restart": {
+    params: CodeRestart;
+    result: CodeContextInfo;
+    events: Record<string, never>;
+  };
+  "code.run": {
+    params: CodeRun;
+    result: CodeRunResult;
+    events: { waiting: CodeRunWaiting; opened: CodeRunOpened; value: CodeDisplay; display: CodeDisplay; update: CodeDisplay; clear: CodeClear; raised: CodeErrorRaised; input: CodeInputRequest; truncated: CodeTruncated };
+  };
   "exec": {
     params: Exec;
     result: ExecResult;
@@ -2578,6 +3350,16 @@ export interface Methods {
     result: Nothing;
     events: { recordings: RecordingListResult };
   };
+  "runtime.activity": {
+    params: RuntimeActivity;
+    result: RuntimeActivityResult;
+    events: Record<string, never>;
+  };
+  "runtime.configure": {
+    params: RuntimeConfigure;
+    result: Nothing;
+    events: Record<string, never>;
+  };
   "runtime.info": {
     params: RuntimeInfo;
     result: RuntimeInfoResult;
@@ -2586,6 +3368,11 @@ export interface Methods {
   "runtime.metrics": {
     params: RuntimeMetrics;
     result: RuntimeMetricsResult;
+    events: Record<string, never>;
+  };
+  "session.cancel": {
+    params: SessionCancel;
+    result: Nothing;
     events: Record<string, never>;
   };
   "session.create": {
@@ -2712,14 +3499,84 @@ export interface GatewayMethods {
     result: PreviewHostResult;
     events: Record<string, never>;
   };
+  "sandbox.create": {
+    params: SandboxCreate;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
+  "sandbox.delete": {
+    params: SandboxDelete;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "sandbox.get": {
+    params: SandboxGet;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
   "sandbox.list": {
     params: SandboxList;
     result: SandboxListResult;
     events: Record<string, never>;
   };
-  "share.token": {
-    params: ShareToken;
-    result: ShareTokenResult;
+  "sandbox.pause": {
+    params: SandboxPause;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
+  "sandbox.resume": {
+    params: SandboxResume;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
+  "sandbox.start": {
+    params: SandboxStart;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
+  "sandbox.stop": {
+    params: SandboxStop;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
+  "sandbox.update": {
+    params: SandboxUpdate;
+    result: SandboxInfo;
+    events: Record<string, never>;
+  };
+  "sandbox.watch": {
+    params: SandboxWatch;
+    result: Nothing;
+    events: { changed: SandboxInfo; deleted: SandboxDeleted; live: Nothing };
+  };
+  "share.create": {
+    params: ShareCreate;
+    result: ShareCreateResult;
+    events: Record<string, never>;
+  };
+  "share.list": {
+    params: ShareList;
+    result: ShareListResult;
+    events: Record<string, never>;
+  };
+  "share.revoke": {
+    params: ShareRevoke;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "token.create": {
+    params: TokenCreate;
+    result: TokenCreateResult;
+    events: Record<string, never>;
+  };
+  "token.list": {
+    params: TokenList;
+    result: TokenListResult;
+    events: Record<string, never>;
+  };
+  "token.revoke": {
+    params: TokenRevoke;
+    result: Nothing;
     events: Record<string, never>;
   };
 }

@@ -24,7 +24,7 @@ test("the method's name determines the types of the parameters and of the result
   // Only checked by the compiler: a directive without an error in the next line is an error itself.
   const typed = () => [
     client.call("terminal.get", { id: "x" }).then(({ pid }): number | null | undefined => pid),
-    client.call("share.token").then(({ token }): string => token),
+    client.call("share.create", { terminal: "main" }).then(({ token }): string => token),
     client.call("terminal.list", {}, { sandbox: "local" }),
     // @ts-expect-error: no method has this name
     client.call("terminal.fetch", { id: "x" }),
@@ -37,7 +37,7 @@ test("the method's name determines the types of the parameters and of the result
     // @ts-expect-error: the parameter has another type
     client.call("terminal.get", { id: 1 }),
     // @ts-expect-error: the result has no such field
-    client.call("share.token").then(({ secret }) => secret),
+    client.call("share.create", {}).then(({ secret }) => secret),
   ];
   expect(typed).toBeTypeOf("function");
 });

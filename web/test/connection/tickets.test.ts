@@ -1,7 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { requestTicket } from "../../src/connection/tickets";
+import { REPEAT_AFTER, REQUESTS_MAX, requestTicket } from "../../src/connection/tickets";
 
-afterEach(() => void vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 const base = new URL("https://gateway.test/hawse/");
 const request = () => requestTicket(base, "secret", new AbortController().signal);
@@ -36,4 +39,39 @@ test("an unreachable gateway is retryable", async () => {
     throw new TypeError("Failed to fetch");
   });
   await expect(request()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+});
+
+/** The first `dead` requests are never answered, as on a dead connection; their signals are returned. */
+function firstRequestsHang(dead: number): AbortSignal[] {
+  vi.useFakeTimers();
+  const signals: AbortSignal[] = [];
+  vi.stubGlobal("fetch", async (_: URL, { signal }: { signal: AbortSignal }) => {
+    signals.push(signal);
+    if (signals.length > dead) return new Response(JSON.stringify({ ticket: "t" }), { status: 201 });
+    return new Promise<Response>((_, reject) =>
+      signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))),
+    );
+  });
+  return signals;
+}
+
+test("a request without an answer is repeated, and all end with the first answer", async () => {
+  const signals = firstRequestsHang(3);
+  const ticket = request();
+  await vi.advanceTimersByTimeAsync(3 * REPEAT_AFTER);
+  expect(await ticket).toBe("t");
+  expect(signals.map(signal => signal.aborted)).toEqual([true, true, true, true]);
+  await vi.advanceTimersByTimeAsync(100 * REPEAT_AFTER);
+  expect(signals).toHaveLength(4);
+});
+
+test("the number of requests is bounded, and an abort ends all of them", async () => {
+  const signals = firstRequestsHang(Number.POSITIVE_INFINITY);
+  const abort = new AbortController();
+  const ticket = requestTicket(base, "secret", abort.signal);
+  await vi.advanceTimersByTimeAsync(100 * REPEAT_AFTER);
+  expect(signals).toHaveLength(REQUESTS_MAX);
+  abort.abort();
+  await expect(ticket).rejects.toMatchObject({ code: "unavailable", retryable: true });
+  expect(signals.every(signal => signal.aborted)).toBe(true);
 });

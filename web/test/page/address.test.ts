@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAddress, shareLink, withoutToken } from "../../src/page/address";
+import { readAddress, sandboxLink, shareLink, terminalLink, withoutToken } from "../../src/page/address";
 
 test("sandbox and terminal have defaults, the token comes from the fragment", () => {
   expect(readAddress("http://x/#token=a%2Bb")).toEqual({ sandbox: "local", terminal: "main", token: "a+b" });
@@ -21,4 +21,15 @@ test("a link to share names the terminal and contains no token", () => {
   expect(shareLink("http://x/#token=secret", "a b+")).toBe(
     "http://x/?sandbox=local&terminal=main#token=a+b%2B",
   );
+});
+
+test("a link to another sandbox does not name a terminal of this one and contains no token", () => {
+  expect(sandboxLink("http://x/path/?sandbox=a&terminal=t#token=secret", "b")).toBe(
+    "http://x/path/?sandbox=b",
+  );
+});
+
+test("a link to another terminal keeps the sandbox and contains no token", () => {
+  expect(terminalLink("http://x/#token=secret", "t")).toBe("http://x/?sandbox=local&terminal=t");
+  expect(terminalLink("http://x/?sandbox=b&terminal=a", "t")).toBe("http://x/?sandbox=b&terminal=t");
 });

@@ -1,4 +1,4 @@
-# hawse's shell integration for zsh: tells the terminal the directory (OSC 7) and the commands (OSC 133, 633;E).
+# hawse's shell integration for zsh: reports the directory (OSC 7) and the commands (OSC 133, 633;E).
 # zsh was started with ZDOTDIR pointing here. Point it back at once, so that it reads the user's own files and no others.
 
 if [[ -n ${HAWSE_ZDOTDIR+x} ]]; then

@@ -1,0 +1,74 @@
+"""Clients that three generators make from docs/openapi.json compile and call a live gateway."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from e2e.apps.conftest import NODE_MODULES, PYTHON, ROOT, SOURCES
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+DOCUMENT = str(ROOT / "docs" / "openapi.json")
+SDK_PLUGINS = ["@hey-api/client-fetch", "@hey-api/typescript", "@hey-api/sdk"]
+TIMEOUT = 200.0  # s for a generator or a compiler on a busy machine; each needs about 10 s of processor time
+COMPILER = (
+    "--module nodenext --target es2022 --lib es2022,dom,dom.iterable --strict --skipLibCheck --types node".split()
+)
+
+
+async def run(*command: str | Path, cwd: Path) -> str:
+    """Run a program; return what it printed. It has to exit with 0."""
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command), cwd=cwd, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            printed, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    text = printed.decode()
+    assert process.returncode == 0, text
+    return text
+
+
+@pytest.fixture
+def node_project(tmp_path: Path) -> Path:
+    folder = tmp_path / "node"
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(NODE_MODULES)
+    (folder / "package.json").write_text('{"type": "module"}')
+    return folder
+
+
+async def test_openapi_python_client(stack: Stack, tmp_path: Path) -> None:
+    (tmp_path / "config.yml").write_text("post_hooks: []\n")
+    generator = [str(PYTHON.with_name("openapi-python-client")), "generate", "--path", DOCUMENT, "--fail-on-warning"]
+    options = ["--meta", "none", "--config", "config.yml", "--output-path", "hawse_api"]
+    await run(*generator, *options, cwd=tmp_path)
+    shutil.copy(SOURCES / "use_python_client.py", tmp_path)
+    assert await run(PYTHON, "use_python_client.py", stack.base, stack.token, cwd=tmp_path) == "done\n"
+
+
+async def test_openapi_typescript_with_openapi_fetch(stack: Stack, node_project: Path) -> None:
+    shutil.copy(SOURCES / "use_fetch_client.ts", node_project)
+    bin = NODE_MODULES / ".bin"
+    # Otherwise parameters with a default would be required.
+    options = ["-o", "schema.ts", "--default-non-nullable", "false"]
+    await run("node", bin / "openapi-typescript", DOCUMENT, *options, cwd=node_project)
+    await run("node", bin / "tsc", *COMPILER, "use_fetch_client.ts", cwd=node_project)
+    assert await run("node", "use_fetch_client.js", stack.base, stack.token, cwd=node_project) == "done\n"
+
+
+async def test_hey_api_openapi_ts(stack: Stack, node_project: Path) -> None:
+    shutil.copy(SOURCES / "use_sdk_client.ts", node_project)
+    bin = NODE_MODULES / ".bin"
+    config = {"input": DOCUMENT, "output": {"path": "sdk", "importFileExtension": ".js"}, "plugins": SDK_PLUGINS}
+    (node_project / "openapi-ts.config.js").write_text(f"export default {json.dumps(config)};\n")
+    await run("node", bin / "openapi-ts", "-f", "openapi-ts.config.js", cwd=node_project)
+    await run("node", bin / "tsc", *COMPILER, "use_sdk_client.ts", cwd=node_project)
+    assert await run("node", "use_sdk_client.js", stack.base, stack.token, cwd=node_project) == "done\n"

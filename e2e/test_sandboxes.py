@@ -1,0 +1,154 @@
+"""The list of sandboxes in the page: create, open, stop, start and delete them."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from e2e.conftest import Open
+from e2e.view import WAIT, View
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
+
+
+async def call(view: View, method: str, params: dict[str, Any]) -> None:
+    """Call a method of the gateway, as another client would."""
+    await view.page.evaluate(
+        "([method, params]) => window.hawse.client.call(method, params)",
+        [method, params],
+    )
+
+
+async def show(page: Page) -> Locator:
+    """Open the list; return it."""
+    await page.get_by_role("button", name="All sandboxes").click()
+    dialog = page.get_by_role("dialog", name="Sandboxes")
+    await expect(dialog).to_be_visible()
+    return dialog
+
+
+def row(page: Page, sandbox: str) -> Locator:
+    return page.locator("#sandboxes-list li").filter(has=page.locator(f"a[href$='sandbox={sandbox}']"))
+
+
+async def test_a_sandbox_is_created_and_opened(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    dialog = await show(page)
+    await expect(row(page, "local").get_by_text("running")).to_be_visible()
+    await expect(row(page, "local").get_by_text("this page")).to_be_visible()
+    await dialog.get_by_role("button", name="New sandbox").click()
+    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    await page.get_by_label("Name", exact=True).fill("second")
+    await page.get_by_label("Environment").fill("GREETING")
+    await page.get_by_label("Labels").fill("team=blue")
+    await dialog.get_by_role("button", name="Create and open").click()
+    await expect(dialog.get_by_role("alert").first).to_have_text('Line 1 is "GREETING"; write NAME=value.')
+    await page.get_by_label("Environment").fill("GREETING=hello=you")
+    await page.keyboard.press("Tab")
+    await dialog.get_by_role("button", name="Create and open").click()
+    await page.wait_for_url("**/?sandbox=second")
+    await view.until_live()
+    await view.run("echo $GREETING")
+    await view.until_text("hello=you")
+    await show(page)
+    await expect(row(page, "second").get_by_text("team=blue")).to_be_visible()
+    await expect(row(page, "second").get_by_text("this page")).to_be_visible()
+    await page.get_by_role("link", name="local").click()
+    await page.wait_for_url("**/?sandbox=local")
+    await view.until_live()
+
+
+async def test_the_gateways_refusal_of_a_sandbox_is_shown_in_the_form(open_page: Open) -> None:
+    view = await open_page()
+    dialog = await show(view.page)
+    await dialog.get_by_role("button", name="New sandbox").click()
+    await view.page.get_by_label("Name", exact=True).fill("one")
+    await view.page.get_by_label("Labels").fill("x=" + 256 * "y")
+    await dialog.get_by_role("button", name="Create and open").click()
+    await expect(dialog.get_by_role("alert").first).to_contain_text("labels")
+    await expect(dialog.get_by_role("button", name="Create and open")).to_be_enabled()
+
+
+async def test_a_sandbox_is_stopped_started_and_deleted(open_page: Open) -> None:
+    view = await open_page()
+    await call(view, "sandbox.create", {"id": "box"})
+    page = view.page
+    await show(page)
+    box = row(page, "box")
+    await page.get_by_role("button", name="Stop box").click()
+    await expect(box.locator(".state")).to_have_text("stopped")
+    start = page.get_by_role("button", name="Start box")
+    await expect(start).to_be_focused()  # it is where the pressed button was
+    await page.keyboard.press("Enter")
+    await expect(box.locator(".state")).to_have_text("running")
+    await page.get_by_role("button", name="Delete box").click()
+    await expect(page.get_by_role("button", name="Keep")).to_be_focused()
+    await expect(box.get_by_text("Its files and everything that runs in it will be lost.")).to_be_visible()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="Delete box")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Delete box").click()
+    await expect(box).to_have_count(0)
+    await expect(page.get_by_role("button", name="New sandbox")).to_be_focused()
+
+
+async def test_the_list_follows_the_changes_of_others(open_page: Open) -> None:
+    view, other = await open_page(), await open_page()
+    await show(view.page)
+    await call(other, "sandbox.create", {"id": "theirs"})
+    await expect(row(view.page, "theirs").locator(".state")).to_have_text("running")
+    await call(other, "sandbox.stop", {"id": "theirs"})
+    await expect(row(view.page, "theirs").locator(".state")).to_have_text("stopped")
+    await call(other, "sandbox.delete", {"id": "theirs"})
+    await expect(row(view.page, "theirs")).to_have_count(0)
+    await view.press("Escape")
+    await expect(view.page.get_by_role("dialog", name="Sandboxes")).to_be_hidden()
+    await view.until("() => document.activeElement.id === 'sandboxes'")
+
+
+async def test_the_page_of_a_stopped_sandbox_starts_it(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await view.run("echo kept > file")
+    await view.settled()
+    await show(page)
+    await page.get_by_role("button", name="Stop local").click()
+    await expect(row(page, "local").locator(".state")).to_have_text("stopped")
+    await view.press("Escape")
+    await expect(page.locator("#failure-text")).to_have_text("This sandbox is stopped. Its files are kept.")
+    await page.locator("#failure-sandboxes").click()
+    await expect(row(page, "local")).to_be_visible()
+    await view.press("Escape")
+    await page.get_by_role("button", name="Start the sandbox").click()
+    await page.wait_for_load_state("load")
+    await view.until_live()
+    await view.run("cat file")
+    await view.until_text("kept")
+
+
+async def test_a_viewer_sees_the_sandboxes_without_actions(open_page: Open, stack: Stack) -> None:
+    owner = await open_page()
+    await call(owner, "sandbox.create", {"id": "box"})
+    page = (await open_page(token=stack.viewer_token)).page
+    dialog = await show(page)
+    await expect(row(page, "box")).to_be_visible()
+    await expect(page.locator("#sandboxes-list button")).to_have_count(0)
+    await expect(dialog.get_by_role("button", name="New sandbox")).to_be_hidden()
+
+
+async def test_on_a_phone_the_actions_on_sandboxes_are_large_enough(open_page: Open) -> None:
+    page = (await open_page(width=390, height=844, touch=True)).page
+    dialog = await show(page)
+    await expect(row(page, "local")).to_be_visible()
+    await dialog.get_by_role("button", name="New sandbox").click()
+    targets = await dialog.locator("button:visible, a:visible, input:visible, select:visible, textarea:visible").all()
+    assert len(targets) >= 10
+    for target in targets:
+        box = await target.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        assert box["height"] >= 44

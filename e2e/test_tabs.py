@@ -1,0 +1,127 @@
+"""The tabs of a sandbox's terminals: new, switch, names, close, and what a reload restores."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from e2e.conftest import Open
+from e2e.view import WAIT, View
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
+
+
+def tabs(page: Page) -> Locator:
+    return page.get_by_role("navigation", name="Terminals").get_by_role("link")
+
+
+def tab_of(page: Page, terminal: str) -> Locator:
+    return page.locator(f"#tab-of-{terminal}")
+
+
+async def call(view: View, method: str, params: dict[str, Any]) -> Any:
+    """Call a method of the page's sandbox, as another client would."""
+    return await view.page.evaluate(
+        "([method, params]) => window.hawse.client.call(method, params, { sandbox: 'local' })",
+        [method, params],
+    )
+
+
+async def until_shown(view: View, terminal: str) -> None:
+    """Wait until the page shows the terminal, which may need a navigation."""
+    await view.page.wait_for_url(f"**/?sandbox=local&terminal={terminal}")
+    await view.until_live()
+    await expect(tab_of(view.page, terminal)).to_have_attribute("aria-current", "page")
+
+
+async def test_terminals_are_opened_switched_and_closed_in_tabs(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await expect(page.get_by_role("navigation", name="Terminals")).to_be_hidden()
+    await view.run("cd /tmp && echo in ma''in")
+    await view.until_text("in main")
+    await page.locator("#terminal-new").click()
+    await until_shown(view, "shell-2")
+    await view.run("pwd; echo in sec''ond")
+    await view.until_text("in second")
+    assert "/tmp" in await view.screen()
+    await expect(tabs(page)).to_have_count(2)
+    await tab_of(page, "main").click()
+    await until_shown(view, "main")
+    await view.until_text("in main")
+    await page.go_back()
+    await until_shown(view, "shell-2")
+    await view.until_text("in second")
+    await page.reload()
+    await until_shown(view, "shell-2")
+    await view.until_text("in second")
+    await page.locator("#close-of-shell-2").click()
+    await page.wait_for_url("**/?sandbox=local&terminal=main")
+    await view.until_live()
+    await expect(page.get_by_role("navigation", name="Terminals")).to_be_hidden()
+
+
+async def test_a_tab_is_named_by_the_title_of_its_program(open_page: Open) -> None:
+    view = await open_page()
+    await call(view, "terminal.create", {"id": "other"})
+    await view.run("PROMPT_COMMAND=; printf '\\033]0;building\\007'")
+    await expect(tab_of(view.page, "main")).to_have_text("building")
+    await expect(view.page.get_by_role("button", name="Close building")).to_be_visible()
+
+
+async def test_a_terminal_with_a_running_command_is_closed_only_after_a_question(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await page.locator("#terminal-new").click()
+    await until_shown(view, "shell-2")
+    await view.run("sleep 1000")
+    await view.until(
+        """async () => {
+          const request = [{ id: "shell-2" }, { sandbox: "local" }];
+          const { commands } = await window.hawse.client.call("terminal.history", ...request);
+          return commands.length > 0;
+        }"""
+    )
+    await page.locator("#close-of-shell-2").click()
+    dialog = page.get_by_role("alertdialog", name="Close ")
+    await expect(dialog).to_contain_text("This command is running in it: sleep 1000")
+    await expect(page.locator("#close-keep")).to_be_focused()
+    await view.press("Escape")
+    await expect(dialog).to_be_hidden()
+    assert (await call(view, "terminal.get", {"id": "shell-2"}))["state"] == "running"
+    await page.locator("#close-of-shell-2").click()
+    await page.locator("#close-end").click()
+    await page.wait_for_url("**/?sandbox=local&terminal=main")
+    await view.until_live()
+    assert (await call(view, "terminal.get", {"id": "shell-2"}))["state"] == "exited"
+
+
+async def test_a_terminal_is_opened_although_the_directory_of_this_one_was_removed(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("mkdir gone && cd gone && rmdir ../gone && echo do''ne")
+    await view.until_text("done")
+    await view.page.locator("#terminal-new").click()
+    await until_shown(view, "shell-2")
+
+
+async def test_tabs_of_others_appear_and_a_viewer_cannot_close_them(open_page: Open, stack: Stack) -> None:
+    owner = await open_page()
+    viewer = await open_page(token=stack.viewer_token)
+    await call(owner, "terminal.create", {"id": "other"})
+    await expect(tabs(viewer.page)).to_have_count(2)
+    await expect(viewer.page.locator("#tabs button:visible")).to_have_count(0)
+    await expect(viewer.page.locator("#terminal-new")).to_be_hidden()
+
+
+async def test_on_a_phone_tabs_are_large_enough(open_page: Open) -> None:
+    view = await open_page(width=390, height=844, touch=True)
+    for number in range(4):
+        await call(view, "terminal.create", {"id": f"t{number}"})
+    await expect(tabs(view.page)).to_have_count(5)
+    for target in await view.page.locator("#tabs :is(a, button):visible").all():
+        box = await target.bounding_box()
+        assert box is not None
+        assert box["height"] >= 43  # px: the strip has 44, one of which is its border
+        assert box["width"] >= 44

@@ -1,0 +1,32 @@
+"""Run code with rich results: python run_code.py 'http://127.0.0.1:8080/#token=…'"""
+
+import asyncio
+import sys
+
+import hawse
+
+
+async def main(address: str) -> None:
+    async with hawse.connect(address) as client, client.sandbox().code("python") as ctx:
+        # Variables, imports and the working directory stay from one run to the next.
+        await ctx.run("from IPython.display import HTML\nsquares = [n * n for n in range(5)]")
+        done = await ctx.run("sum(squares)")
+        print("value:", done.text)
+
+        # Values have several representations: text, HTML, images and more.
+        shown = await ctx.run("HTML('<b>bold</b>')")
+        print("html:", shown.results[0].html)
+
+        # An error of the code is a result, not an exception.
+        failed = await ctx.run("1 / 0")
+        print("error:", failed.error and failed.error.name)
+
+        # Output arrives while the code runs, and `input()` is answered by a function.
+        await ctx.run(
+            "print('hello', input('name? '))",
+            on_stdout=lambda data: print("output:", data.decode().strip()),
+            on_input=lambda request: "Ada",
+        )
+
+
+asyncio.run(main(sys.argv[1]))

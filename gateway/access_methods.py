@@ -1,0 +1,173 @@
+"""The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
+
+import time
+from collections.abc import Callable, Iterable
+from urllib.parse import urlencode
+
+from gateway.auth.credentials import Credential, Credentials, Kind
+from gateway.auth.identity import Identity
+from gateway.auth.uses import OpenUses, Use
+from hawse.api.access import (
+    ShareCreate,
+    ShareCreateResult,
+    ShareInfo,
+    ShareList,
+    ShareListResult,
+    ShareRevoke,
+    ShareUser,
+    TokenCreate,
+    TokenCreateResult,
+    TokenInfo,
+    TokenList,
+    TokenListResult,
+    TokenRevoke,
+)
+from hawse.api.rights import ACCESS, ALL, ROLES, Right, covers, role_of
+from hawse.api.spec import Nothing
+from hawse.rpc import handles
+from hawse.wire import HawseError, Principal
+
+LINK_ROLES = ("viewer", "writer")  # others could create tokens or leave processes behind, which outlive the link
+
+
+class AccessMethods:
+    """The handlers."""
+
+    def __init__(self, credentials: Credentials, uses: OpenUses, *, clock: Callable[[], float] = time.time) -> None:
+        """Create the handlers.
+
+        Args:
+            credentials: The tokens and links.
+            uses: What is open with them.
+            clock: Returns seconds since 1970.
+        """
+        self._credentials = credentials
+        self._uses = uses
+        self._clock = clock
+
+    # ---- tokens
+
+    @handles(TokenCreate, caller=True)
+    async def create_token(self, params: TokenCreate, caller: Principal) -> TokenCreateResult:
+        user = params.user or caller.id
+        if user != caller.id and ALL not in caller.rights:
+            raise HawseError("forbidden", "only a caller with every right in all sandboxes may name another `user`")
+        names = ROLES[params.role]
+        places = self._places(caller) if params.sandboxes is None else list(params.sandboxes)
+        rights = [str(Right(name, place)) for name in names for place in places]
+        _check_covered(caller, [*(str(Right(ACCESS, place)) for place in places), *rights])
+        principal = Principal(id=user, name=params.name, kind="user", rights=tuple(rights))
+        token, row = await self._credentials.create(
+            "token", principal, self._creator(caller), expires=self._end(params.expires_in)
+        )
+        return TokenCreateResult(token=token, info=self._token(row))
+
+    @handles(TokenList, caller=True)
+    async def list_tokens(self, params: TokenList, caller: Principal) -> TokenListResult:
+        return TokenListResult(tokens=[self._token(row) for row in self._of(caller, "token")])
+
+    @handles(TokenRevoke, caller=True)
+    async def revoke_token(self, params: TokenRevoke, caller: Principal) -> Nothing:
+        return await self._revoke(params.id, "token", caller)
+
+    # ---- links
+
+    @handles(ShareCreate, caller=True)
+    async def create_link(self, params: ShareCreate, caller: Principal) -> ShareCreateResult:
+        if params.role not in LINK_ROLES:
+            raise HawseError(
+                "invalid_params", f"`role` must be viewer or writer, not {params.role}", details={"path": "$.role"}
+            )
+        rights = [str(Right(name, params.sandbox, params.terminal)) for name in ROLES[params.role]]
+        _check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
+        # An empty id becomes that of the link: the guests of two links are different users.
+        principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
+        token, row = await self._credentials.create(
+            "link", principal, self._creator(caller), expires=self._end(params.expires_in)
+        )
+        return ShareCreateResult(token=token, path=_path(params, token), info=self._link(row))
+
+    @handles(ShareList, caller=True)
+    async def list_links(self, params: ShareList, caller: Principal) -> ShareListResult:
+        return ShareListResult(links=[self._link(row) for row in self._of(caller, "link")])
+
+    @handles(ShareRevoke, caller=True)
+    async def revoke_link(self, params: ShareRevoke, caller: Principal) -> Nothing:
+        return await self._revoke(params.id, "link", caller)
+
+    # ---- inside
+
+    def _creator(self, caller: Principal) -> Identity:
+        """Return the credential that a new one ends with. Raises `HawseError` (`forbidden`)."""
+        found = self._credentials.creator(caller)
+        if found is None:
+            raise HawseError("forbidden", "the token of the caller has ended")
+        return found
+
+    def _places(self, caller: Principal) -> list[str | None]:
+        """Return the sandboxes in which the caller may give access; None in the list is all sandboxes."""
+        rights = [right for right in map(Right.parse, caller.rights) if right.terminal is None]
+        return list(dict.fromkeys(one.sandbox for one in rights if one.includes(Right(ACCESS, one.sandbox))))
+
+    def _end(self, lifetime: float | None) -> float | None:
+        return None if lifetime is None else self._clock() + lifetime
+
+    def _of(self, caller: Principal, kind: Kind) -> list[Credential]:
+        return [row for row in self._credentials.all(kind) if self._may_revoke(caller, row)]
+
+    def _may_revoke(self, caller: Principal, row: Credential) -> bool:
+        if ALL in caller.rights or row.principal.id == caller.id:
+            return True
+        parent = None if row.parent is None else self._credentials.get(row.parent)
+        return parent is not None and parent.principal.id == caller.id
+
+    async def _revoke(self, id: str, kind: Kind, caller: Principal) -> Nothing:
+        row = self._credentials.get(id)
+        if row is None or row.kind != kind or not self._may_revoke(caller, row):
+            raise HawseError("not_found", f"unknown {kind} {id[:64]!r}")
+        await self._credentials.revoke(id)
+        return Nothing()
+
+    def _token(self, row: Credential) -> TokenInfo:
+        rights = [Right.parse(text) for text in row.principal.rights]
+        return TokenInfo(
+            id=row.id,
+            name=row.principal.name,
+            user=row.principal.id,
+            role=role_of(row.principal.rights),
+            sandboxes=sorted({right.sandbox for right in rights if right.sandbox is not None}) or None,
+            created=row.created,
+            expires=row.expires,
+            connections=len(self._open(row)),
+        )
+
+    def _link(self, row: Credential) -> ShareInfo:
+        right = Right.parse(row.principal.rights[0])
+        return ShareInfo(
+            id=row.id,
+            name=row.principal.name,
+            sandbox=right.sandbox or "",
+            terminal=right.terminal,
+            role=role_of(row.principal.rights),
+            created=row.created,
+            expires=row.expires,
+            users=[ShareUser(address=use.address, since=use.since) for use in self._open(row)],
+        )
+
+    def _open(self, row: Credential) -> list[Use]:
+        """Return what is open with a token or link, and with its sessions."""
+        sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
+        return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
+
+
+def _check_covered(caller: Principal, rights: Iterable[str]) -> None:
+    """Raise `HawseError` (`forbidden`) unless the caller itself has all that it gives."""
+    for right in rights:
+        if not covers(caller.rights, right):
+            raise HawseError("forbidden", f"this requires the right {right!r}, which {caller.id!r} does not have")
+
+
+def _path(params: ShareCreate, token: str) -> str:
+    """Return the page of the link: browsers do not send the fragment, which contains the secret."""
+    query = {"sandbox": params.sandbox} | ({} if params.terminal is None else {"terminal": params.terminal})
+    return f"/?{urlencode(query)}#{urlencode({'token': token})}"

@@ -1,0 +1,282 @@
+"""API tokens, share links and sessions: rows of the store, which each gateway keeps in memory and follows.
+
+Only the SHA-256 of a secret is stored, and a secret is found by that hash: the time of the look-up does not depend on
+how much of a guess is right. A slow hash is not needed, because no secret has less than 256 random bits.
+"""
+
+import asyncio
+import hashlib
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from typing import Final, Literal
+
+import msgspec
+
+from gateway.auth.identity import Identity
+from gateway.auth.principals import OWNER
+from gateway.store.base import ABSENT, Change, ConflictError, Delete, Put, Row, Store, StoreError
+from hawse.wire import HawseError, Principal
+
+log = logging.getLogger(__name__)
+
+TABLE: Final = "credentials"
+PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # so that a leaked secret is recognized as one
+SECRET_BYTES: Final = 32
+TOTAL: Final = 4096  # credentials: a bound on memory
+OF_EACH_USER: Final = 1024  # so that no user can use up all of them
+SESSIONS_OF_EACH: Final = 64  # of one token or link; the oldest ends when another browser signs in
+RETRY: Final = 1.0  # s until the store is read again after a failure
+ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
+
+Kind = Literal["token", "link", "session"]
+
+
+class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One row.
+
+    Attributes:
+        id: Its id, which is not secret.
+        kind: What it is.
+        digest: The SHA-256 of its secret, in hexadecimal.
+        principal: Who presents it, with the rights at the gateway.
+        created: In seconds since 1970.
+        expires: In seconds since 1970. None: it does not.
+        parent: The credential with which it was created, and with which it ends. None: that of the owner.
+    """
+
+    id: str
+    kind: Kind
+    digest: str
+    principal: Principal
+    created: float
+    expires: float | None = None
+    parent: str | None = None
+
+
+class Credentials:
+    """The owner's token and all stored credentials. Use it in `async with credentials.running():`."""
+
+    def __init__(self, owner_token: str, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        """Create the table. Until it runs, it knows the owner's token only.
+
+        Args:
+            owner_token: The token of the owner, which is not stored.
+            store: The rows.
+            clock: Returns seconds since 1970.
+        """
+        digest = _digest(owner_token)
+        # The id changes with the token, so that its sessions end when another one is configured.
+        self._owner = Identity(OWNER, f"owner-{digest[:16]}")
+        self._store = store
+        self._clock = clock
+        self._rows: dict[str, tuple[Credential, int]] = {}  # by id, with the version
+        self._by_digest: dict[str, str] = {}  # the ids
+        self._changed: set[str] = set()  # ids of rows to read again
+        self._wake = asyncio.Event()
+        self._owner_digest = digest
+        self.on_ended: list[Callable[[str], None]] = []  # are called with the id of each credential that has ended
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Credentials"]:
+        """Load the rows and follow them. Raises `StoreError`."""
+        stop = self._store.listen(self._heard)
+        try:
+            for id, row in (await self._store.rows(TABLE)).items():
+                self._put(id, row)
+            async with asyncio.TaskGroup() as tasks:
+                following = tasks.create_task(self._follow(), name="follow credentials")
+                yield self
+                following.cancel()
+        finally:
+            stop()
+
+    # ---- reading
+
+    def find(self, secret: str) -> Identity | None:
+        """Return who presents `secret`; None if it is unknown, has expired or was revoked."""
+        digest = _digest(secret)
+        if digest == self._owner_digest:
+            return self._owner
+        id = self._by_digest.get(digest)
+        return None if id is None else self.identity(id)
+
+    def identity(self, id: str) -> Identity | None:
+        """Return the identity of the credential `id`; None if it has ended."""
+        if id == self._owner.credential:
+            return self._owner
+        if id not in self._rows:
+            return None
+        credential, _ = self._rows[id]
+        if credential.expires is not None and credential.expires <= self._clock():
+            return None
+        if credential.parent is not None and self.identity(credential.parent) is None:
+            return None
+        return Identity(credential.principal, id, credential.expires)
+
+    def creator(self, caller: Principal) -> Identity | None:
+        """Return what a credential that `caller` creates ends with; None if that has ended meanwhile."""
+        return self._owner if caller.credential is None else self.identity(caller.credential)
+
+    def current(self, identity: Identity) -> bool:
+        """Return whether a caller that was authenticated before may still act."""
+        return self.identity(identity.credential) is not None
+
+    def get(self, id: str) -> Credential | None:
+        """Return a credential; None for the owner's token, and for one that has ended."""
+        found = self._rows.get(id)
+        return None if found is None or self.identity(id) is None else found[0]
+
+    def all(self, kind: Kind) -> list[Credential]:
+        """Return the credentials of one kind that have not ended, in the order of their creation."""
+        found = (self.get(id) for id in self._rows)
+        return sorted((one for one in found if one is not None and one.kind == kind), key=lambda one: one.created)
+
+    def root(self, id: str) -> str:
+        """Return the token or link that a session belongs to; any other id itself."""
+        found = self._rows.get(id)
+        return id if found is None or found[0].kind != "session" else found[0].parent or id
+
+    # ---- changing
+
+    async def create(
+        self,
+        kind: Kind,
+        principal: Principal,
+        creator: Identity,
+        *,
+        expires: float | None = None,
+    ) -> tuple[str, Credential]:
+        """Store a new credential, and return its secret and its row.
+
+        Args:
+            kind: What it is.
+            principal: Who presents it. An empty `id` becomes that of the credential.
+            creator: Who creates it. It ends with the credential of the creator, and not later.
+            expires: When it ends, in seconds since 1970. None: with the creator's.
+
+        Raises:
+            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+        """
+        secret = PREFIXES[kind] + secrets.token_urlsafe(SECRET_BYTES)
+        id = f"{kind}-{secrets.token_hex(8)}"
+        if not principal.id:
+            principal = msgspec.structs.replace(principal, id=id)
+        # What a browser creates must not end with its session, but with the token that the session belongs to.
+        parent = creator.credential if kind == "session" else self.root(creator.credential)
+        limit = self.identity(parent)
+        ends = [end for end in (expires, limit.expires if limit is not None else creator.expires) if end is not None]
+        credential = Credential(
+            id=id,
+            kind=kind,
+            digest=_digest(secret),
+            principal=principal,
+            created=self._clock(),
+            expires=min(ends, default=None),
+            parent=None if kind != "session" and parent == self._owner.credential else parent,
+        )
+        await self._delete(self._surplus(credential))
+        self._check_number(credential)
+        value = msgspec.json.encode(credential)
+        version = await self._write(Put(TABLE, id, value, ABSENT))
+        self._put(id, Row(value, version))
+        return secret, credential
+
+    async def revoke(self, id: str) -> None:
+        """Delete a credential and all that were created with it. What uses them is ended at once."""
+        await self._delete([id, *self._descendants(id)])
+
+    # ---- inside
+
+    def _surplus(self, new: Credential) -> list[str]:
+        """Rows to delete before `new` is written: those that have ended, and the oldest sessions of its parent."""
+        ended = [id for id in self._rows if self.identity(id) is None]
+        siblings = [one for one in self.all("session") if one.parent == new.parent] if new.kind == "session" else []
+        return ended + [one.id for one in siblings[: max(0, len(siblings) + 1 - SESSIONS_OF_EACH)]]
+
+    def _check_number(self, new: Credential) -> None:
+        own = sum(one.principal.id == new.principal.id for one, _ in self._rows.values())
+        if len(self._rows) >= TOTAL or own >= OF_EACH_USER:
+            raise HawseError(
+                "limit_exceeded", f"there may be {TOTAL} credentials, and {OF_EACH_USER} of each user: revoke some"
+            )
+
+    def _descendants(self, id: str) -> Iterator[str]:
+        for child, (credential, _) in list(self._rows.items()):
+            if credential.parent == id:
+                yield child
+                yield from self._descendants(child)
+
+    async def _delete(self, ids: Iterable[str]) -> None:
+        for id in ids:
+            for _ in range(ATTEMPTS):
+                if id not in self._rows:
+                    break
+                try:
+                    await self._write(Delete(TABLE, id, self._rows[id][1]))
+                except ConflictError:
+                    await self._read(id)  # another gateway has changed it
+                    continue
+                self._drop(id)
+                break
+
+    async def _write(self, change: Change) -> int:
+        try:
+            return await self._store.write(change)
+        except ConflictError:
+            raise
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
+
+    def _put(self, id: str, row: Row) -> None:
+        try:
+            credential = msgspec.json.decode(row.value, type=Credential)
+        except msgspec.MsgspecError as error:
+            log.error("! credential %s cannot be read: %s", id, error)
+            return
+        principal = msgspec.structs.replace(credential.principal, credential=id)
+        self._rows[id] = msgspec.structs.replace(credential, principal=principal), row.version
+        self._by_digest[credential.digest] = id
+
+    def _drop(self, id: str) -> None:
+        found = self._rows.pop(id, None)
+        if found is not None:
+            self._by_digest.pop(found[0].digest, None)
+            for callback in self.on_ended:
+                callback(id)
+
+    def _heard(self, table: str, key: str) -> None:
+        if table == TABLE:
+            self._changed.add(key)
+            self._wake.set()
+
+    async def _follow(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._changed:
+                id = self._changed.pop()
+                try:
+                    await self._read(id)
+                except HawseError as error:
+                    log.warning("! credential %s cannot be read: %s", id, error)
+                    self._changed.add(id)
+                    await asyncio.sleep(RETRY)
+
+    async def _read(self, id: str) -> None:
+        """Read one row again, which another gateway may have changed or deleted."""
+        try:
+            row = await self._store.get(TABLE, id)
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
+        if row is None:
+            for one in (id, *self._descendants(id)):
+                self._drop(one)
+        elif id not in self._rows or self._rows[id][1] < row.version:
+            self._put(id, row)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,93 @@
+"""What is open with each credential: connections and requests, which end when it is revoked or expires."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.auth.identity import Identity
+from hawse.wire import HawseError
+
+LONGEST: Final = 86_400.0  # s: an event loop measures longer times only after another look at the clock
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One connection or request.
+
+    Attributes:
+        identity: Who opened it.
+        address: The address of the client, `HOST:PORT`.
+        since: When, in seconds since 1970.
+        end: Ends it.
+    """
+
+    identity: Identity
+    address: str
+    since: float
+    end: Callable[[], None]
+
+
+class OpenUses:
+    """All uses of one gateway. `clock` returns seconds since 1970."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
+
+    @contextmanager
+    def hold(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
+        """Register a use for the duration of the context.
+
+        Args:
+            identity: Who opens it.
+            address: The address of the client.
+            end: Is called at most once, when the credential ends.
+        """
+        use = Use(identity, address, self._clock(), end)
+        self._open.setdefault(identity.credential, {})[use] = None
+        timer = self._expire(use)
+        try:
+            yield
+        finally:
+            for handle in timer:
+                handle.cancel()
+            uses = self._open.get(identity.credential, {})
+            uses.pop(use, None)
+            if not uses:
+                self._open.pop(identity.credential, None)
+
+    def end(self, credential: str) -> None:
+        """End what is open with a credential."""
+        for use in self._open.pop(credential, {}):
+            use.end()
+
+    def of(self, credential: str) -> list[Use]:
+        """Return what is open with a credential, the oldest first."""
+        return list(self._open.get(credential, {}))
+
+    def _expire(self, use: Use) -> list[asyncio.TimerHandle]:
+        """Start the timer that ends a use. The list contains the timer that is running."""
+        timers: list[asyncio.TimerHandle] = []
+        expires = use.identity.expires
+        if expires is None:
+            return timers
+        loop = asyncio.get_running_loop()
+
+        def look() -> None:
+            timers.clear()
+            left = expires - self._clock()
+            if left <= 0:
+                use.end()
+            else:
+                timers.append(loop.call_later(min(left, LONGEST), look))
+
+        timers.append(loop.call_later(min(max(expires - self._clock(), 0.0), LONGEST), look))
+        return timers
+
+
+def ended() -> HawseError:
+    """Return the error that a connection or request ends with when its credential does."""
+    return HawseError("unauthenticated", "the token, link or session has expired or was revoked", admitted="unknown")

@@ -1,0 +1,241 @@
+"""Build a directory with which the runtime starts in any Linux image, also in one without Python or a C library.
+
+ld            the dynamic linker of this machine's interpreter, started with the path of `lib` and of the interpreter
+lib/          the shared libraries of everything below
+python/       the interpreter and its standard library
+site/         hawse, runtime, and the packages that they import
+bin/setpriv   starts programs as another user
+start.py      runs a module, with these directories as the path of modules
+
+Modules are compiled; those of the standard library come without their source. The directory is mounted read-only into
+containers. Its name is a hash of what it is made from, so a change of the interpreter, a package or the runtime makes
+another one.
+"""
+
+import compileall
+import hashlib
+import os
+import py_compile
+import secrets
+import shutil
+import struct
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from gateway.providers.docker import start
+
+OURS: Final = Path(start.__file__).parents[3]  # contains hawse/ and runtime/, beside gateway/
+OUR_PACKAGES: Final = ("hawse", "runtime")
+# Prints the files of all modules that the runtime imports, one per line.
+IMPORTED: Final = """
+import importlib, pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+import runtime.__main__
+for module in pkgutil.walk_packages(runtime.__path__, "runtime."):
+    if not module.name.startswith("runtime.code.host") and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+for module in list(sys.modules.values()):
+    print(getattr(module, "__file__", None) or "")
+"""
+# Parts of the standard library that the runtime does not use.
+UNUSED: Final = frozenset(
+    "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages sqlite3 test tests tkinter"
+    " turtledemo unittest venv wsgiref xmlrpc".split()
+)
+UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "_sqlite3", "xxlimited", "_dbm", "_gdbm")
+# Files of packages that are needed only to build them, or by type checkers.
+SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
+PT_INTERP: Final = 3  # elf(5): the segment with the path of the dynamic linker
+IMPORT_TIMEOUT: Final = 60.0  # s
+
+
+class BundleError(Exception):
+    """The bundle cannot be built on this machine. The message contains what is missing."""
+
+
+def ensure_bundle(bundles: Path) -> Path:
+    """Return the bundle of the running version. It is built if it is not there yet. Blocks.
+
+    Args:
+        bundles: The directory of bundles, which is created.
+
+    Raises:
+        BundleError: It cannot be built on this machine.
+    """
+    python = Path(os.path.realpath(sys.executable))
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise BundleError("setpriv (of util-linux) is not installed")
+    try:
+        packages = sorted(_packages())
+        bundle = bundles / _key(
+            [python, Path(setpriv), Path(start.__file__), Path(__file__)], [*packages, *map(_ours, OUR_PACKAGES)]
+        )
+        if bundle.is_dir():
+            return bundle
+        bundles.mkdir(mode=0o755, parents=True, exist_ok=True)
+        unfinished = bundles / f".{secrets.token_hex(8)}"
+        try:
+            _build(unfinished, python, Path(setpriv), packages)
+            try:
+                unfinished.rename(bundle)
+            except OSError:
+                if not bundle.is_dir():  # else another process has built it meanwhile
+                    raise
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BundleError(f"the bundle of the runtime cannot be built in {bundles}: {error}") from error
+    return bundle
+
+
+def command(mounted: str) -> list[str]:
+    """Return the command that runs a module of a bundle; the module and its arguments follow.
+
+    Args:
+        mounted: The path of the bundle in the container.
+    """
+    return [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8", f"{mounted}/start.py"]
+
+
+def linked(mounted: str) -> list[str]:
+    """Return the start of a command with the dynamic linker of a bundle; the path of the program follows."""
+    return [f"{mounted}/ld", "--inhibit-cache", "--library-path", f"{mounted}/lib"]
+
+
+# ---- building
+
+
+def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) -> None:
+    os.makedirs(bundle, mode=0o755)
+    standard = Path(sysconfig.get_path("stdlib"))
+    library = bundle / "python" / "lib" / standard.name
+    _copy_file(python, bundle / "python" / "bin" / "python3")
+    _copy_file(setpriv, bundle / "bin" / "setpriv")
+    _copy_file(Path(start.__file__), bundle / "start.py")
+    shutil.copytree(standard, library, ignore=_unused_of(standard))
+    for package in (*packages, *map(_ours, OUR_PACKAGES)):
+        if package.is_dir():
+            shutil.copytree(package, bundle / "site" / package.name, ignore=_unused)
+        else:
+            _copy_file(package, bundle / "site" / package.name)
+    linker = _linker(python)
+    _copy_file(linker, bundle / "ld")
+    packaged = [path for package in packages for path in _files(package) if ".so" in path.suffixes]
+    extensions = [standard / "lib-dynload" / path.name for path in library.glob("lib-dynload/*.so")]
+    for source in _libraries(linker, [python, setpriv, *extensions, *packaged]):
+        if source not in packaged:
+            _copy_file(source, bundle / "lib" / source.name)
+    _strip(bundle)
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(library, quiet=2, legacy=True, invalidation_mode=unchecked)
+    for path in library.rglob("*.py"):
+        if path.with_suffix(".pyc").exists():
+            path.unlink()
+    compileall.compile_dir(bundle / "site", quiet=2, invalidation_mode=unchecked)
+    for directory, _, names in os.walk(bundle):  # readable by every user, whatever the umask is
+        os.chmod(directory, 0o755)
+        for name in names:
+            file = Path(directory, name)
+            file.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
+
+
+def _ours(package: str) -> Path:
+    return OURS / package
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, target)
+
+
+def _unused(directory: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in ("__pycache__", "tests") or name.endswith(SOURCES)]
+
+
+def _unused_of(standard: Path) -> Callable[[str, list[str]], list[str]]:
+    def unused(directory: str, names: list[str]) -> list[str]:
+        if Path(directory) == standard:
+            return [name for name in names if name in UNUSED or name.startswith("config-") or name == "turtle.py"]
+        if Path(directory).name == "lib-dynload":
+            return [name for name in names if name.startswith(UNUSED_EXTENSIONS)]
+        return _unused(directory, names)
+
+    return unused
+
+
+def _packages() -> Iterator[Path]:
+    """Find the packages of others that the runtime imports: directories and modules directly in site-packages."""
+    imported = subprocess.run(
+        [sys.executable, "-I", "-c", IMPORTED, str(OURS)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=IMPORT_TIMEOUT,
+    )
+    places = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+    seen = set()
+    for line in imported.stdout.splitlines():
+        for place in places:
+            if line and Path(line).is_relative_to(place):
+                seen.add(place / Path(line).relative_to(place).parts[0])
+    for path in seen:
+        if path.name in (*OUR_PACKAGES, "_distutils_hack", "_virtualenv.py"):
+            continue
+        yield path
+        if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # where wheels put their shared libraries
+            yield libraries
+
+
+def _linker(program: Path) -> Path:
+    """Return the dynamic linker that an ELF program names (elf(5)). Raises `BundleError`."""
+    data = program.read_bytes()
+    if data[:4] != b"\x7fELF" or data[4] != 2 or data[5] != 1:
+        raise BundleError(f"{program} is not a 64-bit little-endian ELF program")
+    (headers,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for index in range(count):
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, headers + index * size)
+        if kind == PT_INTERP:
+            return Path(os.fsdecode(data[offset : offset + length].rstrip(b"\0")))
+    raise BundleError(f"{program} is linked statically")
+
+
+def _libraries(linker: Path, programs: Iterable[Path]) -> set[Path]:
+    """Return the shared libraries that programs and extensions are linked with."""
+    found: set[Path] = set()
+    for program in programs:
+        listed = subprocess.run([linker, "--list", program], capture_output=True, text=True, check=False)
+        for line in listed.stdout.splitlines():
+            path = line.partition("=>")[2].partition("(")[0].strip()
+            if path.startswith("/"):
+                found.add(Path(os.path.normpath(path)))
+    return found
+
+
+def _strip(bundle: Path) -> None:
+    """Remove debug symbols, where binutils is installed: without them the bundle has about 75 MB, with them 100."""
+    if (strip := shutil.which("strip")) is None:
+        return
+    for path in _files(bundle):
+        if ".so" in path.suffixes:
+            subprocess.run([strip, "--strip-unneeded", path], check=False, capture_output=True)
+
+
+def _key(files: Iterable[Path], trees: Iterable[Path]) -> str:
+    """Return a hash of the names, sizes and times of the files."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in (*files, *(path for tree in trees for path in _files(tree))):
+        status = path.stat()
+        digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:24]
+
+
+def _files(tree: Path) -> list[Path]:
+    if tree.is_file():
+        return [tree]
+    return sorted(path for path in tree.rglob("*") if "__pycache__" not in path.parts and path.is_file())

@@ -1,0 +1,154 @@
+"""The settings of the containers in which sandboxes run: hardened by default, and the same for every image."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.providers.base import SandboxSpec
+from gateway.providers.docker import bundle
+from hawse.api.sandboxes import Network, SandboxLimits
+
+GATEWAY_LABEL: Final = "hawse.gateway"
+UNIT_LABEL: Final = "hawse.sandbox"
+RUNTIME_LABEL: Final = "hawse.runtime"
+
+BUNDLE: Final = "/hawse/bundle"  # paths in the container
+SOCKETS: Final = "/hawse/socket"
+PRIVATE: Final = "/hawse/private"
+WORKSPACE: Final = "/workspace"
+SOCKET_NAME: Final = "runtime.sock"
+
+RUNTIME_USER: Final = 990  # of the runtime if the gateway is the superuser; images use low numbers, and those from 1000
+PROGRAMS_USER: Final = 1000  # of the programs: the usual user of images
+PROCESSES: Final = 512  # processes and threads, if the sandbox does not say so
+MEMORY: Final = 2 << 30  # bytes
+TMP_SIZE: Final = "512m"  # it is counted as memory of the container as well
+RUN_SIZE: Final = "16m"
+# For the init, and for the runtime until it is ready; programs have none.
+CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
+LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # of the runtime
+# The engine's `none` is a network namespace with a loopback interface only. That is what `private` means; `none` would
+# be one without any interface, which the engine does not have.
+NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "host": "host"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a unit is.
+
+    Attributes:
+        gateway: The id of the state directory, in labels and names.
+        unit: The name of the unit.
+        bundle: The directory of the bundle, as the engine sees it.
+        sockets: The directory of the unit's socket, as the engine sees it.
+        user: The user of the runtime: the owner of `sockets`.
+    """
+
+    gateway: str
+    unit: str
+    bundle: Path
+    sockets: Path
+    user: int
+
+    @property
+    def workspace(self) -> str:
+        """The name of the volume with the files of the sandbox."""
+        return f"hawse-{self.gateway}-{self.unit}-workspace"
+
+    @property
+    def private(self) -> str:
+        """The name of the volume with the runtime's own files."""
+        return f"hawse-{self.gateway}-{self.unit}-private"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return {GATEWAY_LABEL: self.gateway, UNIT_LABEL: self.unit}
+
+    def volume(self, name: str) -> dict[str, Any]:
+        """Return the settings of one of the unit's volumes."""
+        return {"Name": name, "Labels": self.labels}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """One start of a unit.
+
+    Attributes:
+        image: The image.
+        network: What programs can connect to.
+        runtime: The runtime id.
+        token: What the runtime expects in `hello`.
+        arguments: More arguments of the runtime.
+        oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
+    """
+
+    image: str
+    network: Network
+    runtime: str
+    token: str = field(repr=False)
+    arguments: Sequence[str] = ()
+    oci_runtime: str | None = None
+
+
+def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
+    """Return the settings of a container, as the engine's API takes them.
+
+    Args:
+        place: The unit.
+        spec: What it is to be.
+        start: How it is started.
+    """
+    programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
+    environment = {"HOME": WORKSPACE, "USER": "user", **spec.env, "HAWSE_RUNTIME_TOKEN": start.token}
+    where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
+    wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
+    who = ["--users", f"{place.user}:{programs}", "--wrapper", wrapper]
+    return {
+        "Image": start.image,
+        "Labels": {**place.labels, RUNTIME_LABEL: start.runtime},
+        "Env": [f"{name}={value}" for name, value in environment.items()],
+        "Entrypoint": bundle.command(BUNDLE),
+        "Cmd": ["runtime", *where, *who, "--sandbox", place.unit, "--id", start.runtime, *start.arguments],
+        "User": "0:0",  # the runtime changes it, see runtime/posix/two_users.py
+        "WorkingDir": "/",
+        "Hostname": "hawse",
+        "Healthcheck": {"Test": ["NONE"]},  # that of the image is about its own program
+        "StopSignal": "SIGTERM",
+        "HostConfig": {
+            "CapDrop": ["ALL"],
+            "CapAdd": list(CAPABILITIES),
+            "SecurityOpt": ["no-new-privileges"],
+            "ReadonlyRootfs": True,
+            "Tmpfs": {
+                "/tmp": f"rw,nosuid,nodev,exec,mode=1777,size={TMP_SIZE}",
+                "/run": f"rw,nosuid,nodev,mode=755,size={RUN_SIZE}",
+            },
+            "Mounts": [
+                {"Type": "bind", "Source": str(place.bundle), "Target": BUNDLE, "ReadOnly": True},
+                {"Type": "bind", "Source": str(place.sockets), "Target": SOCKETS},
+                {"Type": "volume", "Source": place.private, "Target": PRIVATE, "VolumeOptions": {"NoCopy": True}},
+                {"Type": "volume", "Source": place.workspace, "Target": WORKSPACE},
+            ],
+            "Init": True,
+            "NetworkMode": NETWORKS[start.network],
+            "IpcMode": "private",
+            "RestartPolicy": {"Name": "no"},
+            "LogConfig": LOG,
+            **_limits(spec.limits),
+            **({} if start.oci_runtime is None else {"Runtime": start.oci_runtime}),
+        },
+    }
+
+
+def _limits(limits: SandboxLimits) -> dict[str, Any]:
+    memory = MEMORY if limits.memory is None else limits.memory
+    settings: dict[str, Any] = {
+        "Memory": memory,
+        "MemorySwap": memory,  # the sum: no swap
+        "PidsLimit": PROCESSES if limits.processes is None else limits.processes,
+    }
+    if limits.cpus is not None:
+        settings["NanoCpus"] = int(limits.cpus * 1e9)
+    return settings

@@ -1,0 +1,114 @@
+"""The connection to a Docker Engine: the look-ups by label, and its errors as ours."""
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final
+
+import aiodocker
+import aiohttp
+from aiodocker.containers import DockerContainer
+from aiodocker.volumes import DockerVolume
+
+from hawse.wire import HawseError
+
+REQUEST_TIMEOUT: Final = 30.0  # s for an answer of the engine; the methods for images and `stop` wait longer
+NOT_FOUND: Final = 404
+IN_PROGRESS: Final = 409  # another change of the container has not ended, or its state has changed meanwhile
+
+
+class Engine:
+    """A Docker Engine. Methods raise `HawseError` (`unavailable`) for every error of the engine."""
+
+    def __init__(self, address: str | None = None) -> None:
+        """Do not connect yet.
+
+        Args:
+            address: Such as `unix:///run/docker.sock`. None: as the docker command finds it.
+        """
+        self._address = address
+        self._client: aiodocker.Docker | None = None
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[aiodocker.Docker]:
+        """Use the API. Every error within the `async with` becomes `unavailable`."""
+        try:
+            if self._client is None:
+                timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT)
+                self._client = aiodocker.Docker(url=self._address, timeout=timeout)
+            yield self._client
+        except aiodocker.DockerError as error:
+            raise HawseError("unavailable", f"the Docker Engine refused a request: {error.message}") from error
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            reason = str(error) or type(error).__name__
+            raise HawseError("unavailable", f"the Docker Engine cannot be reached: {reason}") from error
+        except AssertionError as error:  # of aiodocker
+            raise HawseError("unavailable", "no Docker Engine was found: set DOCKER_HOST") from error
+
+    async def information(self) -> Mapping[str, Any]:
+        """Return what the engine is and can do, as `docker info`."""
+        async with self.client() as client:
+            return await client.system.info()
+
+    async def containers(self, labels: Mapping[str, str]) -> list[DockerContainer]:
+        """Return the containers that have these labels, whether they run or not."""
+        async with self.client() as client:
+            return await client.containers.list(all=1, filters=json.dumps(_filters(labels)))
+
+    async def volumes(self, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return the volumes that have these labels."""
+        async with self.client() as client:
+            listed = await _volumes(client).list(filters=_filters(labels))
+            return listed["Volumes"] or []
+
+    async def create_volume(self, settings: Mapping[str, Any]) -> None:
+        """Create a volume, unless there is one with this name."""
+        async with self.client() as client:
+            await _volumes(client).create(settings)
+
+    async def remove_container(self, container: DockerContainer, grace: int) -> None:
+        """Stop a container and remove it. It may remain if the engine is changing it. One that is gone is not an error.
+
+        Args:
+            container: As `containers` returns it.
+            grace: Seconds from SIGTERM to SIGKILL.
+        """
+        async with self.client():
+            with _ignored(NOT_FOUND, IN_PROGRESS):
+                if container["State"] == "paused":
+                    await container.unpause()
+                if container["State"] in ("running", "paused", "restarting"):
+                    await container.stop(t=grace, timeout=grace + REQUEST_TIMEOUT)
+            with _ignored(NOT_FOUND, IN_PROGRESS):
+                await container.delete(force=True, v=True)
+
+    async def remove_volume(self, name: str) -> None:
+        """Remove a volume. One that does not exist is not an error."""
+        async with self.client() as client:
+            with _ignored(NOT_FOUND):
+                volume: Any = DockerVolume(client, name)  # type: ignore[no-untyped-call]
+                await volume.delete()
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+
+def _volumes(client: aiodocker.Docker) -> Any:
+    """This part of aiodocker has no types."""
+    return client.volumes
+
+
+def _filters(labels: Mapping[str, str]) -> dict[str, list[str]]:
+    return {"label": [f"{name}={value}" for name, value in labels.items()]}
+
+
+@contextmanager
+def _ignored(*codes: int) -> Iterator[None]:
+    """Ignore these answers of the engine."""
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        if error.status not in codes:
+            raise

@@ -1,0 +1,243 @@
+"""The Docker provider: a sandbox is a container, a volume with its files, and a volume of its runtime.
+
+A container exists only while its sandbox runs: `start` creates it, and `stop` removes it. What belongs to this state
+directory is found by labels.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from aiodocker.containers import DockerContainer
+
+from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.providers.docker import container
+from gateway.providers.docker.container import GATEWAY_LABEL, RUNTIME_LABEL, UNIT_LABEL, Place
+from gateway.providers.docker.engine import Engine
+from gateway.providers.docker.images import Images
+from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
+from gateway.transport.listener import accepts_connections
+from hawse.api.sandboxes import Network
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
+POLL_MIN: Final = 0.01  # s between attempts to connect: the creation of a socket in a mounted directory is no event
+POLL_MAX: Final = 0.1
+STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
+REMOVALS: Final = 5  # attempts: a start that was cancelled may go on in the engine, which then refuses the removal
+LOG_LINES: Final = 20  # of a runtime that did not start, which the gateway's log repeats
+DEFAULT_IMAGE: Final = "debian:bookworm-slim"
+GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id in labels
+# What the engine reports that it can enforce, by the field of SandboxLimits.
+ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": "PidsLimit"}
+
+
+class DockerProvider:
+    """The units of one state directory."""
+
+    def __init__(
+        self,
+        state: StateDirectory,
+        bundle: Path,
+        *,
+        engine: str | None = None,
+        network: Network = "private",
+        image: str | None = None,
+        oci_runtime: str | None = None,
+        arguments: Sequence[str] = (),
+        grace: int = STOP_GRACE,
+    ) -> None:
+        """Create the provider. The engine is not asked yet.
+
+        Args:
+            state: The state directory. The engine must see it at the same path.
+            bundle: The directory with the runtime. The engine must see it at the same path.
+            engine: The address of the engine, such as `unix:///run/docker.sock`. None: as the docker command finds it.
+            network: What programs can connect to, unless the sandbox says so.
+            image: The image of sandboxes that name none. None: DEFAULT_IMAGE.
+            oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
+            arguments: More arguments of runtimes.
+            grace: Seconds from SIGTERM to SIGKILL.
+        """
+        self._state = state
+        self._engine = Engine(engine)
+        self.images = Images(self._engine)
+        self._network: Network = network
+        self._image = image or DEFAULT_IMAGE
+        self._oci = oci_runtime
+        self._arguments = list(arguments)
+        self._grace = grace
+        self._gateway = state.identity(GATEWAY_ID)
+        self._user = os.getuid() or container.RUNTIME_USER
+        self._bundle = bundle
+
+    async def capabilities(self) -> Capabilities:
+        information = await self._engine.information()
+        others: list[Network] = ["private", "host"]
+        others.remove(self._network)
+        return Capabilities(
+            provider="docker",
+            isolation="docker",
+            images=True,
+            networks=(self._network, *others),
+            limits=tuple(name for name, field in ENFORCED.items() if information.get(field)),
+            pause=True,
+        )
+
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        paths = self._paths(unit)
+        if spec.limits.disk is not None:
+            message = "the Docker provider cannot limit the disk of a sandbox"
+            raise HawseError("invalid_params", message, details={"path": "$.limits.disk"})
+        await self.images.ensure(spec.image or self._image, report)
+        report(Progress(phase="creating"))
+        place = self._place(unit)
+        try:
+            await asyncio.to_thread(self._make, paths)
+        except (OSError, StateError) as error:
+            raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
+        for name in (place.private, place.workspace):
+            await self._engine.create_volume(place.volume(name))
+
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        place = self._place(unit)
+        report(Progress(phase="starting"))
+        token = secrets.token_hex(16)
+        start = container.Start(
+            image=spec.image or self._image,
+            network=spec.network or self._network,
+            runtime=runtime,
+            token=token,
+            arguments=self._arguments,
+            oci_runtime=self._oci,
+        )
+        async with self._engine.client() as client:
+            config = container.config(place, spec, start)
+            created = await client.containers.create(config, name=f"hawse-{self._gateway}-{unit}-{runtime}")
+            await created.start()
+        log.info("= unit %s started, container %s", unit, created.id[:12], extra={"sandbox": unit})
+        socket = place.sockets / container.SOCKET_NAME
+        try:
+            async with asyncio.timeout(START_TIMEOUT):
+                await self._wait_until_it_accepts(created, socket)
+        except TimeoutError:
+            reason = f"the runtime did not accept connections within {START_TIMEOUT:g} s"
+        except _EndedError as error:
+            reason = f"the runtime ended with exit code {error}; the gateway's log has the reason"
+        else:
+            return Endpoint(socket, token)  # its directory belongs to the runtime's user: no program can listen there
+        async with self._engine.client():
+            lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)
+        # The log may contain anything that was printed, so it is for the operator and not for the caller.
+        log.error("! the runtime of unit %s: %s", unit, "".join(lines).strip(), extra={"sandbox": unit})
+        raise HawseError("unavailable", reason)
+
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        labels = self._labels(unit) if runtime is None else {**self._labels(unit), RUNTIME_LABEL: runtime}
+        for _ in range(REMOVALS):
+            left = await self._engine.containers(labels)
+            if not left:
+                log.info("= unit %s stopped", unit, extra={"sandbox": unit})
+                return
+            for found in left:
+                await self._engine.remove_container(found, self._grace)
+        raise HawseError("unavailable", f"container {left[0].id[:12]} has not been removed")
+
+    async def delete(self, unit: str) -> None:
+        await self.stop(unit)
+        for volume in await self._engine.volumes(self._labels(unit)):
+            await self._engine.remove_volume(volume["Name"])
+        if left := await self._engine.volumes(self._labels(unit)):
+            raise HawseError("unavailable", f"volume {left[0]['Name']} has not been removed yet")
+        try:
+            await asyncio.to_thread(shutil.rmtree, self._paths(unit).home)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
+
+    async def pause(self, unit: str) -> None:
+        for found in await self._engine.containers(self._labels(unit)):
+            async with self._engine.client():
+                await found.pause()
+
+    async def resume(self, unit: str) -> None:
+        for found in await self._engine.containers(self._labels(unit)):
+            async with self._engine.client():
+                await found.unpause()
+
+    async def observe(self, unit: str) -> Observation:
+        containers = await self._engine.containers(self._labels(unit))
+        exists = bool(await self._engine.volumes(self._labels(unit)))
+        return self._observation(unit, containers, exists=exists)
+
+    async def discover(self) -> list[Observation]:
+        ours = {GATEWAY_LABEL: self._gateway}
+        containers = await self._engine.containers(ours)
+        existing = {volume["Labels"][UNIT_LABEL] for volume in await self._engine.volumes(ours)}
+        units: dict[str, list[DockerContainer]] = {unit: [] for unit in existing}
+        for found in containers:
+            units.setdefault(found["Labels"][UNIT_LABEL], []).append(found)
+        return [self._observation(unit, found, exists=unit in existing) for unit, found in sorted(units.items())]
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+    # ---- state
+
+    def _labels(self, unit: str) -> dict[str, str]:
+        return {GATEWAY_LABEL: self._gateway, UNIT_LABEL: unit}
+
+    def _paths(self, unit: str) -> SandboxPaths:
+        """Raises `HawseError` `invalid_params`."""
+        try:
+            return self._state.sandbox(unit)
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
+
+    def _place(self, unit: str) -> Place:
+        return Place(
+            gateway=self._gateway, unit=unit, bundle=self._bundle, sockets=self._paths(unit).run, user=self._user
+        )
+
+    def _make(self, paths: SandboxPaths) -> None:
+        """Make the directory of the socket. Only the user of the runtime can reach it, and the superuser."""
+        paths.check()
+        paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.getuid() != self._user:
+            os.chown(paths.run, self._user, self._user)
+
+    def _observation(self, unit: str, containers: list[DockerContainer], *, exists: bool) -> Observation:
+        running = [found for found in containers if found["State"] not in ("exited", "dead", "created")]
+        if not running:
+            return Observation(unit=unit, state="stopped" if exists or containers else "absent")
+        found = running[0]
+        runtime, socket = found["Labels"].get(RUNTIME_LABEL), self._paths(unit).run / container.SOCKET_NAME
+        if found["State"] == "paused":
+            return Observation(unit=unit, state="paused", runtime=runtime, isolation="docker")
+        if found["State"] != "running" or not accepts_connections(socket):
+            reason = f"the runtime in container {found.id[:12]} ({found['State']}) does not accept connections"
+            return Observation(unit=unit, state="unreachable", runtime=runtime, isolation="docker", reason=reason)
+        return Observation(unit=unit, state="running", runtime=runtime, endpoint=Endpoint(socket), isolation="docker")
+
+    async def _wait_until_it_accepts(self, created: DockerContainer, socket: Path) -> None:
+        """Raises `_EndedError` with the exit code if the container has ended."""
+        delay = POLL_MIN
+        while not accepts_connections(socket):
+            async with self._engine.client():
+                state = (await created.show())["State"]
+            if state["Status"] in ("exited", "dead"):
+                raise _EndedError(state["ExitCode"])
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, POLL_MAX)
+
+
+class _EndedError(Exception):
+    """A container has ended before its runtime accepted connections."""

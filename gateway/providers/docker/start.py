@@ -1,0 +1,21 @@
+"""Run a module of the bundle: `start.py MODULE ARGUMENTS…`. It is copied into the bundle and imports nothing of ours.
+
+The interpreter is started with `-I -S`, so that only the directories of the bundle are searched for modules, whatever
+the image contains.
+"""
+
+import os
+import runpy
+import sys
+
+
+def main() -> None:
+    bundle = os.path.dirname(os.path.abspath(__file__))
+    standard = os.path.join(bundle, "python", "lib", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    sys.path[:] = [standard, os.path.join(standard, "lib-dynload"), os.path.join(bundle, "site")]
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

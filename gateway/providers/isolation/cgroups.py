@@ -1,0 +1,192 @@
+"""Limit what the programs of a sandbox may use together, with a cgroup of their own (cgroups(7)).
+
+The runtime is not in it: it must survive what its programs use up. With version 1 there is one hierarchy for each
+controller, and the runtime's thread that starts programs is moved; with version 2, each program after its start.
+Only the superuser, or a user to whom a part of the tree was delegated, can make cgroups.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from hawse.api.sandboxes import SandboxLimits
+
+ROOT: Final = Path("/sys/fs/cgroup")
+OWN: Final = Path("/proc/self/cgroup")
+FOLDER: Final = "hawse"  # the cgroup that contains those of the sandboxes
+PERIOD: Final = 100_000  # µs over which the time of the processors is shared out
+PROCESSES: Final = 4096  # by default: more than builds and test suites need, and far less than a machine can hold
+
+Limited = Literal["memory", "processes", "cpus"]
+CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "pids", "cpus": "cpu"}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The cgroups that this process can make.
+
+    Attributes:
+        version: That of the interface.
+        parents: The directory below which cgroups are made, by what is limited there.
+    """
+
+    version: Literal[1, 2]
+    parents: Mapping[Limited, Path]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The cgroup of one sandbox.
+
+    Attributes:
+        directories: Those that `remove` removes.
+        tasks: Descriptors of files to which the thread that starts programs writes "0" (version 1).
+        processes: Descriptors of files to which the pid of each program is written (version 2).
+        limited: What is limited.
+    """
+
+    directories: tuple[Path, ...]
+    tasks: tuple[int, ...]
+    processes: tuple[int, ...]
+    limited: tuple[Limited, ...]
+
+
+def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
+    """Return where cgroups can be made. None if they cannot.
+
+    Args:
+        root: Where the hierarchies are mounted.
+        own: The file with the cgroups of this process.
+    """
+    try:
+        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except OSError:
+        return None
+    if (root / "cgroup.controllers").exists():
+        return _find_unified(root, next((path for number, _, path in lines if number == "0"), "/"))
+    parents: dict[Limited, Path] = {}
+    for limited, controller in CONTROLLERS.items():
+        for _, names, path in lines:
+            if controller in names.split(","):
+                # In a container the path may be that of the host, while what is mounted begins at the container's.
+                places = [root / mount / path.lstrip("/") for mount in (controller, names)]
+                places += [root / mount for mount in (controller, names)]
+                writable = [place for place in places if os.access(place / "tasks", os.W_OK)]
+                if writable:
+                    parents[limited] = writable[0]
+    return Tree(1, parents) if parents else None
+
+
+def _find_unified(root: Path, own: str) -> Tree | None:
+    """The superuser uses the top of the tree, another user the highest part of it that was delegated."""
+    place = root / own.lstrip("/")
+    candidates = [root] if os.getuid() == 0 else [*reversed(place.parents), place]
+    for candidate in candidates:
+        if not candidate.is_relative_to(root):
+            continue
+        control = candidate / "cgroup.subtree_control"
+        if os.access(control, os.W_OK) and os.access(candidate / "cgroup.procs", os.W_OK):
+            available = (candidate / "cgroup.controllers").read_text().split()
+            wanted: list[Limited] = [name for name, controller in CONTROLLERS.items() if controller in available]
+            return Tree(2, dict.fromkeys(wanted, candidate)) if wanted else None
+    return None
+
+
+@contextmanager
+def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) -> Iterator[Group]:
+    """Make the cgroup of a sandbox; at the end of the block its descriptors are closed, and it stays.
+
+    Args:
+        tree: Where it is made. None: nothing is limited.
+        key: Its name, which no other sandbox has.
+        limits: What the sandbox may use. `processes` has a default.
+        record: The file that lists what was made, for `remove`.
+
+    Raises:
+        OSError: The kernel refused it, for example a limit that is too small.
+    """
+    if tree is None:
+        yield Group((), (), (), ())
+        return
+    wanted: dict[Limited, float] = {"processes": limits.processes or PROCESSES}
+    if limits.memory is not None:
+        wanted["memory"] = limits.memory
+    if limits.cpus is not None:
+        wanted["cpus"] = limits.cpus
+    limited = tuple(name for name in wanted if name in tree.parents)
+    places = {name: tree.parents[name] / FOLDER / key for name in limited}
+    directories = tuple(dict.fromkeys(places.values()))
+    record.write_text(json.dumps([str(place) for place in directories]))  # before: what is made must be found again
+    for place in directories:
+        if tree.version == 2:
+            _enable(place, [CONTROLLERS[name] for name in limited])
+        place.mkdir(parents=True, exist_ok=True)
+    for name, place in places.items():
+        _limit(tree.version, name, place, wanted[name])
+    file = "tasks" if tree.version == 1 else "cgroup.procs"
+    fds: list[int] = []
+    try:
+        for place in directories:
+            fds.append(os.open(place / file, os.O_WRONLY | os.O_CLOEXEC))
+        empty: tuple[int, ...] = ()
+        yield Group(directories, *((tuple(fds), empty) if tree.version == 1 else (empty, tuple(fds))), limited)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def remove(record: Path) -> None:
+    """Remove the cgroups that `created` has made, in which nothing runs any more.
+
+    Raises:
+        OSError: A process is in one of them.
+    """
+    try:
+        places = json.loads(record.read_text())
+    except (OSError, ValueError):
+        return
+    for place in places:
+        with suppress(FileNotFoundError):
+            os.rmdir(place)
+    record.unlink(missing_ok=True)
+
+
+def _enable(place: Path, controllers: list[str]) -> None:
+    """Let the cgroups of sandboxes have these controllers (version 2). No process is in the two cgroups above."""
+    parent = place.parent
+    parent.mkdir(exist_ok=True)
+    for folder in (parent.parent, parent):
+        (folder / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
+
+
+def _limit(version: int, name: Limited, place: Path, value: float) -> None:
+    match version, name:
+        case _, "processes":
+            (place / "pids.max").write_text(str(int(value)))
+        case 1, "memory":
+            _limit_memory(place, str(int(value)))
+        case 1, "cpus":
+            (place / "cpu.cfs_period_us").write_text(str(PERIOD))
+            (place / "cpu.cfs_quota_us").write_text(str(round(value * PERIOD)))
+        case _, "memory":
+            (place / "memory.max").write_text(str(int(value)))
+            with suppress(FileNotFoundError):  # the kernel does not count swap
+                (place / "memory.swap.max").write_text("0")
+        case _:
+            (place / "cpu.max").write_text(f"{round(value * PERIOD)} {PERIOD}")
+
+
+def _limit_memory(place: Path, value: str) -> None:
+    """Set both limits of version 1. That of memory and swap is never below that of memory, in between either."""
+    memory, both = place / "memory.limit_in_bytes", place / "memory.memsw.limit_in_bytes"
+    (place / "memory.swappiness").write_text("0")
+    if not both.exists():  # the kernel does not count swap
+        memory.write_text(value)
+        return
+    both.write_text("-1")
+    memory.write_text(value)
+    both.write_text(value)

@@ -1,0 +1,68 @@
+"""A program that a gateway of the superuser runs: it becomes another user, then executes bubblewrap.
+
+User code must never have the host's uid 0. But the files that the sandbox consists of may be below directories that
+only the superuser can enter, such as /root. So, in a mount namespace of its own, they are bound to a place that
+everyone can enter before the user changes (docs/decisions/0086).
+
+It runs without the site-packages directory and without this package (`python -I -S launch.py PLAN`), because that
+saves most of Python's start time.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import sys
+
+STAGE = "/mnt"  # covered in the new mount namespace only; the directory exists on every Linux (FHS 3.0)
+CLONE_NEWNS = 0x20000
+MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 0x1000, 0x4000, 0x40000, 0x2, 0x4
+FAILED = 125  # the exit code, as of env(1)
+
+
+def main() -> None:
+    plan = json.loads(sys.argv[1])
+    try:
+        stage(plan["stage"])
+        if plan["processes"] is not None:
+            resource.setrlimit(resource.RLIMIT_NPROC, (plan["processes"], plan["processes"]))
+        become(plan["uid"])
+        os.execv(plan["argv"][0], plan["argv"])
+    except OSError as error:
+        print(f"the sandbox was not started: {error}", file=sys.stderr)
+        sys.exit(FAILED)
+
+
+def stage(sources: list[str]) -> None:
+    """Bind each directory to STAGE/0, STAGE/1 and so on, visible to this process and its children only."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def check(result: int, what: str) -> None:
+        if result != 0:
+            raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+
+    def mount(source: str, target: str, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
+        check(libc.mount(os.fsencode(source), os.fsencode(target), kind, ctypes.c_ulong(flags), options), target)
+
+    check(libc.unshare(CLONE_NEWNS), "unshare")
+    mount("none", "/", None, MS_REC | MS_PRIVATE)
+    fds = [os.open(source, os.O_PATH) for source in sources]  # before STAGE covers any of them
+    mount("tmpfs", STAGE, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=0755")
+    for number, fd in enumerate(fds):
+        target = f"{STAGE}/{number}"
+        os.mkdir(target)
+        mount(f"/proc/self/fd/{fd}", target, None, MS_BIND | MS_REC)
+        os.close(fd)
+
+
+def become(uid: int) -> None:
+    """Give up the superuser's identity and, with it, all capabilities."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    os.umask(0o022)
+    os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""The calls that the gateway itself makes to runtimes, beside forwarding those of clients."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from gateway.auth.principals import GATEWAY
+from gateway.http.upstream_call import UpstreamCall
+from gateway.upstream.links import Links
+from hawse.api.runtime import RuntimeActivity, RuntimeActivityResult
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+ANSWER_TIMEOUT: Final = 5.0  # s for a runtime to answer
+
+
+class LinkedRuntimeCalls:
+    """Makes calls on links. `links` may be called while the application runs."""
+
+    def __init__(self, links: Callable[[], Links]) -> None:
+        self._links = links
+
+    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
+        """Ask a runtime for how long it has been idle; one that is idle for `sleep_after` refuses calls from then on.
+
+        Returns:
+            None if it did not answer.
+        """
+        try:
+            async with asyncio.timeout(ANSWER_TIMEOUT):
+                params = RuntimeActivity(sleep_after=sleep_after)
+                link = self._links().get(sandbox)
+                async with UpstreamCall(link, "runtime.activity", params, principal=GATEWAY) as request:
+                    result = msgspec.convert(await request.result(), RuntimeActivityResult)
+                if result.asleep:
+                    link.drop()  # the next call waits for the next runtime
+                return result
+        except (TimeoutError, HawseError, msgspec.MsgspecError) as error:
+            log.info("! sandbox %s: activity: %r", sandbox, error, extra={"sandbox": sandbox})
+            return None
+
+    async def configure(self, sandbox: str) -> None:
+        """Send the configuration of a sandbox to its runtime, if there is a link to it."""
+        await self._links().configure(sandbox)

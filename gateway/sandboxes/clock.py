@@ -1,0 +1,64 @@
+"""Moments that are stored, and the time between them, which a change of the wall clock does not distort.
+
+The wall clock is set back and forth by people and by NTP. Within one boot of the machine, durations are therefore
+measured by CLOCK_BOOTTIME, which also counts while the machine is suspended (clock_gettime(2)).
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Moment(msgspec.Struct, frozen=True, array_like=True):
+    """A point in time.
+
+    Attributes:
+        wall: Seconds since 1970.
+        boot: The id of the boot in which it was taken.
+        uptime: Seconds since that boot.
+    """
+
+    wall: float
+    boot: str
+    uptime: float
+
+    def after(self, seconds: float) -> "Moment":
+        return Moment(self.wall + seconds, self.boot, self.uptime + seconds)
+
+
+def _uptime() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Clock:
+    """Takes moments and compares them.
+
+    Args:
+        wall: Returns seconds since 1970.
+        uptime: Returns seconds since the boot.
+        boot: The id of the boot. None: that of this machine.
+    """
+
+    def __init__(
+        self,
+        *,
+        wall: Callable[[], float] = time.time,
+        uptime: Callable[[], float] = _uptime,
+        boot: str | None = None,
+    ) -> None:
+        self._wall = wall
+        self._uptime = uptime
+        self._boot = boot if boot is not None else BOOT_ID.read_text().strip()
+
+    def now(self) -> Moment:
+        return Moment(self._wall(), self._boot, self._uptime())
+
+    def until(self, moment: Moment) -> float:
+        """Return the seconds until `moment`; below 0 if it has passed. Of another boot, the wall clock decides."""
+        if moment.boot == self._boot:
+            return moment.uptime - self._uptime()
+        return moment.wall - self._wall()

@@ -1,0 +1,399 @@
+"""The sandboxes as the methods and the links see them. Everything that changes one goes through here.
+
+An operation writes what is wanted, lets the driver bring it about, and reads from the rows what was reached. So it does
+not matter which gateway did the work, or whether the gateway was replaced meanwhile.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from gateway.providers.base import Capabilities, Endpoint, Observation, Provider, Report
+from gateway.sandboxes import records
+from gateway.sandboxes.admission import Admission
+from gateway.sandboxes.clock import Clock
+from gateway.sandboxes.driver import Driver
+from gateway.sandboxes.pool import Pool
+from gateway.sandboxes.progress import ProgressTable
+from gateway.sandboxes.records import Rows, Run, SandboxRecord, Stored, Wanted
+from gateway.sandboxes.requests import changed, check_request, new_record
+from gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
+from gateway.sandboxes.table import SandboxTable
+from gateway.store.base import ConflictError, Store
+from hawse.api.runtime import RuntimeConfigure
+from hawse.api.sandboxes import SandboxCreate, SandboxInfo, SandboxUpdate
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is looked at is started again
+DEFAULT: Final = "local"  # the sandbox that exists from the beginning
+IDLE_TIMEOUT: Final = 600.0  # s, for sandboxes whose creation does not say
+
+
+class Sandboxes:
+    """All sandboxes of a gateway. Use it in `async with sandboxes.running():`.
+
+    Methods raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store cannot be used, and what else
+    they name.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Mapping[str, Provider],
+        *,
+        clock: Clock | None = None,
+        idle_timeout: float = IDLE_TIMEOUT,
+        sweep: float = SWEEP,
+        admission: Admission | None = None,
+        pool: int = 0,
+    ) -> None:
+        """Create the table.
+
+        Args:
+            store: The rows.
+            providers: By name; the first is the default. They are closed at the end, and so is the store.
+            clock: Measures backoff and lifetimes.
+            idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
+            sweep: Seconds between two comparisons of the rows with what the providers see.
+            admission: Refuses sandboxes for which there is no room. None: all are started.
+            pool: How many sandboxes are started in advance.
+        """
+        self.store = store
+        self.progress = ProgressTable()
+        self._table = SandboxTable(store)
+        self.calls: RuntimeCalls | None = None  # set by the application: calls to runtimes
+        self._providers = providers
+        self._clock = clock or Clock()
+        self._idle_timeout = idle_timeout
+        self._holder = secrets.token_hex(8)
+        self._default = next(iter(providers))
+        self._capabilities: dict[str, Capabilities] = {}
+        self._sweep = sweep
+        self._admission = admission
+        self._pool_size = pool
+        self._pool: Pool
+        self._driver: Driver
+        self._supervisor: Supervisor
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Drive and supervise the sandboxes. Afterwards they go on running, for the next gateway."""
+        try:
+            for name, provider in self._providers.items():
+                self._capabilities[name] = await provider.capabilities()
+            async with asyncio.TaskGroup() as tasks:
+                changes = tasks.create_task(self.store.run(), name="changes of the store")
+                self._driver = Driver(
+                    self.store,
+                    self._providers,
+                    tasks,
+                    clock=self._clock,
+                    holder=self._holder,
+                    report=self.progress.report,
+                    admit=self._admit,
+                )
+                self._pool = Pool(
+                    self.store, self._driver, provider=self._default, size=self._pool_size, clock=self._clock
+                )
+                supervisor = self._supervisor = Supervisor(
+                    self.store,
+                    self._providers,
+                    self._driver,
+                    clock=self._clock,
+                    holder=self._holder,
+                    calls=lambda: self.calls,
+                    pool=self._pool,
+                    interval=self._sweep,
+                )
+                await supervisor.adopt()
+                await self._add_default()
+                task = tasks.create_task(supervisor.run(), name="supervise sandboxes")
+                yield
+                task.cancel()
+                changes.cancel()
+                self._driver.stop()
+        finally:
+            for provider in self._providers.values():
+                await provider.close()
+            await self.store.close()
+
+    def capabilities(self) -> Capabilities:
+        """What the default provider can do. Known when `running` has been entered."""
+        return self._capabilities[self._default]
+
+    async def sweep(self) -> None:
+        """Compare the rows with what the providers see now, and wait until what follows from it is done."""
+        await self._supervisor.sweep()
+        await self._driver.idle()
+
+    # ---- reading
+
+    async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
+        """Return all sandboxes that have the labels, as they are stored. None is started or asked."""
+        found = [self.describe(rows) for rows in (await self._table.read_all()).values() if rows.visible]
+        chosen = [info for info in found if records.has_labels(info, labels or {})]
+        return sorted(chosen, key=lambda info: (info.id != DEFAULT, info.id))
+
+    async def get(self, sandbox: str) -> SandboxInfo:
+        """Return one sandbox, and look at it. It is not started."""
+        rows = await self._table.existing(sandbox)
+        info = self.describe(rows)
+        if rows.live is None or rows.live.value.state != "running":
+            return info
+        seen = await self._observe(rows.live.value)
+        if seen.state == "frozen":
+            return msgspec.structs.replace(info, state="failed", reason=seen.reason)
+        if seen.state != "running":
+            await self._mark_lost(rows.live, seen)
+            return msgspec.structs.replace(info, state="stopping", reason=seen.reason, runtime=None)
+        return info
+
+    def describe(self, rows: Rows) -> SandboxInfo:
+        """Return what clients see of a sandbox that has a row."""
+        assert rows.sandbox is not None
+        record = rows.sandbox.value
+        capabilities = self._capabilities.get(record.provider)
+        return records.describe(rows, capabilities, self.progress.latest(record.id))
+
+    # ---- creating and changing
+
+    async def create(self, params: SandboxCreate) -> SandboxInfo:
+        """Create a sandbox and start it; return it when its runtime accepts links.
+
+        Raises:
+            HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
+                deleted sandbox with that id still runs, `invalid_params`, and why it did not start.
+        """
+        provider = params.provider or self._default
+        check_request(params, self._capabilities.get(provider), provider)
+        id = params.id or f"s-{secrets.token_hex(5)}"
+        rows = await self._table.read_all()
+        record = new_record(params, id, provider, self._clock.now(), _free_unit(id, rows), self._idle_timeout)
+        if id not in rows and await self._pool.take(record, rows):
+            self._supervisor.wake()
+            return self.describe(await self._table.existing(id))
+        try:
+            await self._table.write(records.new(record))
+        except ConflictError:
+            found = await self._table.existing(id)
+            assert found.sandbox is not None
+            if found.sandbox.value.wanted == "deleted":
+                raise self._pending(found) from None
+            if found.sandbox.value.fingerprint != record.fingerprint:
+                raise HawseError("conflict", f"sandbox {id!r} exists, and was created with other parameters") from None
+        try:
+            return await self.start(id)
+        except HawseError:
+            await self._discard(id, record.generation)
+            raise
+
+    async def update(self, params: SandboxUpdate) -> SandboxInfo:
+        """Change the environment, labels and lifetimes of a sandbox."""
+        rows = await self._table.change(params.id, lambda record: changed(record, params, self._clock.now()))
+        if params.env and self.calls is not None:
+            await self.calls.configure(params.id)
+        return self.describe(rows)
+
+    async def start(self, sandbox: str) -> SandboxInfo:
+        """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
+        rows = await self._bring(sandbox, "running")
+        if rows.live is None or rows.live.value.state != "running":
+            raise self._not_started(rows)
+        return self.describe(rows)
+
+    async def stop(self, sandbox: str) -> SandboxInfo:
+        """End everything in a sandbox. Returns when that is verified; no call starts it.
+
+        Raises:
+            HawseError: `cleanup_pending` if something of it still runs; that is tried again.
+        """
+        rows = await self._bring(sandbox, "stopped")
+        if rows.run is not None:
+            raise self._pending(rows)
+        return self._reached(rows, sandbox)
+
+    async def pause(self, sandbox: str) -> SandboxInfo:
+        """Suspend a sandbox that runs.
+
+        Raises:
+            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+        """
+        rows = await self._table.existing(sandbox)
+        assert rows.sandbox is not None
+        capabilities = self._capabilities.get(rows.sandbox.value.provider)
+        if capabilities is None or not capabilities.pause:
+            raise HawseError("invalid_params", f"provider {rows.sandbox.value.provider} cannot suspend sandboxes")
+        if rows.live is None or rows.live.value.state not in ("running", "paused"):
+            raise HawseError("stopped", f"sandbox {sandbox!r} does not run")
+        rows = await self._bring(sandbox, "paused")
+        if rows.sandbox is not None and rows.sandbox.value.failure is not None:
+            raise rows.sandbox.value.failure.to_exception()
+        return self._reached(rows, sandbox)
+
+    async def delete(self, sandbox: str) -> None:
+        """End everything in a sandbox and remove its files. Concurrent calls share the work.
+
+        Raises:
+            HawseError: `cleanup_pending` if something of it still runs; that is tried again.
+        """
+        rows = await self._bring(sandbox, "deleted")
+        if rows.sandbox is not None or rows.run is not None:
+            raise self._pending(rows)
+
+    # ---- for links
+
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
+        """Return the endpoint of a sandbox's runtime.
+
+        Args:
+            sandbox: The id of the sandbox.
+            report: Is called with the progress, if it is started.
+            start: Whether it is started if it does not run. If it is not, the result is None then.
+
+        Raises:
+            HawseError: `stopped` if a client has stopped or paused it, and why it did not start.
+        """
+        for _ in range(ENSURE_ATTEMPTS):
+            rows = await self._table.existing(sandbox)
+            assert rows.sandbox is not None
+            wanted = rows.sandbox.value.wanted
+            if wanted == "deleted":
+                raise HawseError("not_found", f"sandbox {sandbox!r} is being deleted")
+            if wanted in ("stopped", "paused"):
+                raise HawseError("stopped", f"sandbox {sandbox!r} is {wanted}: start it with sandbox.start")
+            if wanted == "running" and rows.live is not None and rows.live.value.state == "running":
+                if (endpoint := await self._check(rows.live)) is not None:
+                    return endpoint
+                continue
+            if not start:
+                return None
+            with self.progress.observed(sandbox, report):
+                rows = await self._bring(sandbox, "running")
+            if rows.live is not None and (endpoint := rows.live.value.endpoint) is not None:
+                return endpoint
+            if rows.sandbox is None or rows.sandbox.value.wanted != "running":
+                raise self._not_started(rows)
+        raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
+
+    async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
+        """Return what the runtime of a sandbox has to be sent when a link is made, and after a change."""
+        rows = await self._table.read(sandbox)
+        if rows.sandbox is None:
+            return None
+        record = rows.sandbox.value
+        return RuntimeConfigure(revision=rows.sandbox.version, env=record.spec.env, ports=record.ports)
+
+    # ---- inside
+
+    async def _add_default(self) -> None:
+        """Create the row of the default sandbox, unless it exists. It sleeps until it is needed."""
+        params = SandboxCreate(id=DEFAULT, keep_alive=True)
+        record = new_record(params, DEFAULT, self._default, self._clock.now(), DEFAULT, self._idle_timeout)
+        try:
+            await self.store.write(records.new(msgspec.structs.replace(record, wanted="sleeping")))
+        except ConflictError:
+            pass  # it exists
+
+    async def _admit(self, record: SandboxRecord) -> None:
+        """Refuse a sandbox for which there is no room. Raises `HawseError` `capacity_exceeded`, `StoreError`."""
+        if self._admission is None:
+            return
+        memory = record.spec.limits.memory
+        try:
+            await self._admission.check(len(await self.store.rows(records.RUNS)), memory)
+        except HawseError:
+            given_up = [] if record.pool else await self._pool.give_up(await records.read_all(self.store))
+            if not given_up:
+                raise
+            await self._driver.ended(given_up)
+            await self._admission.check(len(await self.store.rows(records.RUNS)), memory)
+
+    async def _discard(self, id: str, generation: str) -> None:
+        """Delete a sandbox whose creation has failed, if it is still the one that was created."""
+        rows = await self._table.read(id)
+        if rows.sandbox is None or rows.sandbox.value.generation != generation or rows.sandbox.value.made:
+            return
+        try:
+            await self._table.write(rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted="deleted")))
+        except ConflictError:
+            return
+        await asyncio.shield(self._driver.settle(id))
+
+    async def _bring(self, sandbox: str, wanted: Wanted) -> Rows:
+        """Write what is wanted, and wait until nothing more can be done now. Returns the rows after it."""
+
+        def want(record: SandboxRecord) -> SandboxRecord:
+            if record.wanted == wanted:
+                return record
+            return msgspec.structs.replace(record, wanted=wanted, reason=None, failure=None)
+
+        await self._table.change(sandbox, want)
+        await asyncio.shield(self._driver.settle(sandbox))
+        return await self._table.read(sandbox)
+
+    async def _check(self, row: Stored[Run]) -> Endpoint | None:
+        """Return the endpoint of a run whose runtime is there. None: it is not, and the row says so now."""
+        seen = await self._observe(row.value)
+        if seen.state == "frozen":
+            raise HawseError("unavailable", seen.reason or "the runtime does not respond")
+        if seen.state == "running":
+            return row.value.endpoint
+        await self._mark_lost(row, seen)
+        return None
+
+    async def _observe(self, run: Run) -> Observation:
+        """Look at a run. A runtime of another start counts as unreachable: it does not belong to this row."""
+        seen = await self._providers[run.provider].observe(run.unit)
+        if seen.state == "running" and seen.runtime not in (None, run.runtime):
+            return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
+        return seen
+
+    async def _mark_lost(self, row: Stored[Run], seen: Observation) -> None:
+        """Write that a run has to be ended: its runtime has ended, or cannot be reached any more."""
+        reason = seen.reason or "the runtime has ended"
+        log.warning("! sandbox %s: %s", row.value.sandbox, reason, extra={"sandbox": row.value.sandbox})
+        try:
+            await self._table.write(row.put(records.stopping(row.value, self._clock.now(), reason)))
+        except ConflictError:
+            return  # it has changed meanwhile
+        self._driver.settle(row.value.sandbox)
+
+    def _pending(self, rows: Rows) -> HawseError:
+        """The error for a sandbox of which something has not ended."""
+        retry_at, reason = None, None
+        if rows.run is not None:
+            retry_at, reason = rows.run.value.retry_at, rows.run.value.reason
+        elif rows.sandbox is not None:
+            retry_at, reason = rows.sandbox.value.retry_at, rows.sandbox.value.reason
+        delay = 1.0 if retry_at is None else max(self._clock.until(retry_at), 0.1)
+        text = f"sandbox {rows.id!r} has not ended yet{f': {reason}' if reason else ''}"
+        return HawseError("cleanup_pending", text, details={"retry_after": round(delay, 1)})
+
+    def _not_started(self, rows: Rows) -> HawseError:
+        """The error for a sandbox that was to be started and does not run."""
+        if rows.run is not None:
+            return self._pending(rows)
+        if rows.sandbox is None or rows.sandbox.value.wanted == "deleted":
+            return HawseError("not_found", f"sandbox {rows.id!r} was deleted while it was started")
+        if rows.sandbox.value.failure is not None:
+            return rows.sandbox.value.failure.to_exception()
+        return HawseError("stopped", f"sandbox {rows.id!r} was stopped while it was started")
+
+    def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
+        """Describe a sandbox after an operation. Another client may have deleted it meanwhile."""
+        if rows.sandbox is None:
+            raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
+        return self.describe(rows)
+
+
+def _free_unit(id: str, rows: Mapping[str, Rows]) -> str:
+    """The id, unless a sandbox of another id has the unit of that name: it came from the pool."""
+    taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
+    return f"u-{secrets.token_hex(8)}" if taken else id

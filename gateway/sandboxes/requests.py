@@ -1,0 +1,119 @@
+"""From the parameters of `sandbox.create` and `sandbox.update` to the row of a sandbox. No I/O."""
+
+import hashlib
+import secrets
+
+import msgspec
+
+from gateway.providers.base import Capabilities, SandboxSpec
+from gateway.sandboxes.clock import Moment
+from gateway.sandboxes.records import SandboxRecord
+from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, SandboxUpdate
+from hawse.wire import HawseError
+
+
+def check_request(params: SandboxCreate, capabilities: Capabilities | None, provider: str) -> None:
+    """Refuse what the provider cannot fulfil.
+
+    Args:
+        params: The parameters of a new sandbox.
+        capabilities: Those of its provider. None: there is no such provider.
+        provider: The name of the provider.
+
+    Raises:
+        HawseError: `invalid_params` with the path of the parameter.
+    """
+    if capabilities is None:
+        raise _invalid("provider", f"this gateway has no provider {provider!r}")
+    if params.template is not None:
+        raise _invalid("template", f"this gateway has no template {params.template!r}")
+    if params.image is not None and not capabilities.images:
+        raise _invalid("image", f"provider {provider} does not support images")
+    if params.network is not None and params.network not in capabilities.networks:
+        allowed = ", ".join(capabilities.networks)
+        raise _invalid("network", f"provider {provider} does not support network {params.network!r}, only: {allowed}")
+    for name in params.limits.__struct_fields__:
+        if getattr(params.limits, name) is not None and name not in capabilities.limits:
+            raise _invalid(f"limits.{name}", f"provider {provider} cannot enforce a limit of {name} on this machine")
+    if len(params.ports) > PORTS_MAX:
+        raise _invalid("ports", f"{len(params.ports)} ports; at most {PORTS_MAX} are allowed")
+    tokens = [port.token for port in params.ports if port.token is not None]
+    if len({port.port for port in params.ports}) < len(params.ports) or len(set(tokens)) < len(tokens):
+        raise _invalid("ports", "each port and each token may occur once")
+    check_env(params.env)
+    _check_labels(params.labels)
+
+
+def check_env(env: dict[str, str]) -> None:
+    """Refuse variables that cannot be passed to a program. Raises `HawseError` `invalid_params`."""
+    for name, value in env.items():
+        if not name or "=" in name or "\0" in name or "\0" in value:
+            raise _invalid("env", f"{name[:80]!r} is not a valid variable: no `=` in the name, and no NUL")
+    size = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in env.items())
+    if size > ENV_MAX:
+        raise _invalid("env", f"the variables have {size} bytes; at most {ENV_MAX} are allowed")
+
+
+def _check_labels(labels: dict[str, str]) -> None:
+    if len(labels) > LABELS_MAX:
+        raise _invalid("labels", f"{len(labels)} labels; at most {LABELS_MAX} are allowed")
+
+
+def new_record(
+    params: SandboxCreate, id: str, provider: str, now: Moment, unit: str, idle_timeout: float
+) -> SandboxRecord:
+    """Return the row of a new sandbox, which is to be started.
+
+    Args:
+        params: Its parameters.
+        id: Its id.
+        provider: The name of its provider.
+        now: When it is created.
+        unit: The name of its unit.
+        idle_timeout: Seconds without activity after which it sleeps, unless the parameters say.
+    """
+    idle = params.idle_timeout if params.idle_timeout is not None else idle_timeout
+    return SandboxRecord(
+        id=id,
+        unit=unit,
+        provider=provider,
+        spec=SandboxSpec(image=params.image, env=params.env, network=params.network, limits=params.limits),
+        wanted="running",
+        generation=secrets.token_hex(8),
+        created=now,
+        fingerprint=hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(params, id=id))).hexdigest(),
+        template=params.template,
+        labels=params.labels,
+        ports=params.ports,
+        expires=None if params.timeout is None else now.after(params.timeout),
+        idle_timeout=None if params.keep_alive else idle,
+    )
+
+
+def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> SandboxRecord:
+    """Return the row of a sandbox after an update. Raises `HawseError` `invalid_params`."""
+    env = _merged(record.spec.env, params.env)
+    labels = _merged(record.labels, params.labels)
+    check_env(env)
+    _check_labels(labels)
+    expires, idle = record.expires, record.idle_timeout
+    if params.timeout is not None and expires is not None:
+        later = now.after(params.timeout)
+        expires = later if later.wall > expires.wall else expires
+    if params.keep_alive is False and params.idle_timeout is None and idle is None:
+        raise _invalid("keep_alive", "a sandbox that may sleep needs an `idle_timeout`")
+    if params.idle_timeout is not None:
+        idle = params.idle_timeout
+    if params.keep_alive:
+        idle = None
+    spec = msgspec.structs.replace(record.spec, env=env)
+    return msgspec.structs.replace(record, spec=spec, labels=labels, expires=expires, idle_timeout=idle)
+
+
+def _merged(old: dict[str, str], changes: dict[str, str | None]) -> dict[str, str]:
+    merged: dict[str, str | None] = {**old, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def _invalid(path: str, text: str) -> HawseError:
+    return HawseError("invalid_params", text, details={"path": f"$.{path}"})

@@ -1,0 +1,70 @@
+"""The rows of sandboxes as operations need them: errors of the store are errors of the call."""
+
+from collections.abc import Callable, Mapping
+
+from gateway.sandboxes import records
+from gateway.sandboxes.records import Rows, SandboxRecord, Stored
+from gateway.store.base import ConflictError, Put, Store, StoreError
+from hawse.wire import HawseError
+
+
+class SandboxTable:
+    """Reads and replaces rows. Methods raise `HawseError` (`unavailable`) if the store cannot be used."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def existing(self, sandbox: str) -> Rows:
+        """Return the rows of a sandbox. Raises `HawseError` `not_found`."""
+        rows = await self.read(sandbox)
+        if rows.sandbox is None or rows.sandbox.value.pool:
+            raise HawseError("not_found", f"unknown sandbox {sandbox[:64]!r}")
+        return rows
+
+    async def read(self, sandbox: str) -> Rows:
+        """Return the rows of a sandbox, which may not exist."""
+        try:
+            return await records.read(self._store, sandbox)
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
+
+    async def read_all(self) -> Mapping[str, Rows]:
+        """Return the rows of all sandboxes, by id, with those of the pool."""
+        try:
+            return await records.read_all(self._store)
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
+
+    async def write(self, change: Put) -> int:
+        """Write a row and return its version. Raises `ConflictError` if it was changed since it was read."""
+        try:
+            return await self._store.write(change)
+        except ConflictError:
+            raise
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
+
+    async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> Rows:
+        """Replace the row of a sandbox, and return the rows after it. A sandbox that is being deleted stays so.
+
+        Args:
+            sandbox: The id of the sandbox.
+            change: Returns the new row. It is called again if the row was changed meanwhile.
+
+        Raises:
+            HawseError: `not_found` if the sandbox does not exist or is being deleted, and what `change` raises.
+        """
+        while True:
+            rows = await self.existing(sandbox)
+            assert rows.sandbox is not None
+            old = rows.sandbox.value
+            new = change(old)
+            if old == new:
+                return rows
+            if old.wanted == "deleted":
+                raise HawseError("not_found", f"sandbox {sandbox!r} is being deleted")
+            try:
+                version = await self.write(rows.sandbox.put(new))
+            except ConflictError:
+                continue
+            return Rows(Stored(new, version), rows.run)

@@ -1,0 +1,1 @@
+"""What must survive the gateway: rows with versions, leases with epochs, and notifications of changes."""

@@ -1,0 +1,134 @@
+"""The interface of the store. SQLite implements it for one gateway, Redis for several (docs/decisions/0076).
+
+Rows are bytes by table and key. Each write gives its rows a new version, which no other write of the store ever gets.
+A write names the version that it replaces, so a writer never overwrites what it has not read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+ABSENT: Final = 0  # the version of a row that does not exist
+
+Listener = Callable[[str, str], None]  # gets the table and the key of a row
+
+
+class StoreError(Exception):
+    """The store cannot be read or written now: its disk is full, or its server does not answer."""
+
+
+class ConflictError(StoreError):
+    """A row has another version than the one that a write replaces. Nothing was written."""
+
+
+class LeaseLostError(StoreError):
+    """The lease of a write has expired or has another holder. Nothing was written."""
+
+
+class Row(NamedTuple):
+    """A stored row."""
+
+    value: bytes
+    version: int
+
+
+@dataclass(frozen=True)
+class Put:
+    """Write a row.
+
+    Attributes:
+        table: The table.
+        key: The key of the row.
+        value: Its new value.
+        version: The version that it replaces; `ABSENT` for a row that must not exist yet.
+    """
+
+    table: str
+    key: str
+    value: bytes
+    version: int = ABSENT
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Delete a row that has the given version."""
+
+    table: str
+    key: str
+    version: int
+
+
+Change = Put | Delete
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The exclusive right to work on something, until it expires.
+
+    Attributes:
+        name: What it is for.
+        holder: The gateway that holds it.
+        epoch: Greater than the epoch of every earlier lease of that name.
+    """
+
+    name: str
+    holder: str
+    epoch: int
+
+
+class Store(Protocol):
+    """Every method raises `StoreError` if the store cannot be used now."""
+
+    async def get(self, table: str, key: str) -> Row | None:
+        """Return a row; None if it does not exist."""
+        ...
+
+    async def rows(self, table: str) -> Mapping[str, Row]:
+        """Return all rows of a table, by key."""
+        ...
+
+    async def write(self, *changes: Change, lease: Lease | None = None) -> int:
+        """Apply all changes or none. They are durable when this returns.
+
+        Args:
+            changes: Changes of different rows.
+            lease: A lease that must still be held.
+
+        Returns:
+            The version that the written rows have now.
+
+        Raises:
+            ConflictError: A row does not have the version that a change replaces.
+            LeaseLostError: The lease is no longer held.
+            StoreError: It is not known whether the changes were written.
+        """
+        ...
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take a lease for `seconds`. Returns None while another lease of that name has not expired."""
+        ...
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        """Let the lease expire in `seconds` from now. Returns False if it is no longer held."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """End the lease. One that is no longer held is not an error."""
+        ...
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` in the event loop after each change of a row, and with table `leases` when a lease ends.
+
+        Changes that are close together may be reported once, and expiry is not reported: listeners read the state, and
+        do not rely on a call for each change.
+
+        Returns:
+            What ends the calls.
+        """
+        ...
+
+    async def run(self) -> None:
+        """Pass on the changes of other gateways until it is cancelled, if there can be any."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,198 @@
+"""Tokens and share links: `token.*` and `share.*`, methods of the gateway itself."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from hawse.api.rights import ACCESS, Role
+from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
+
+SANDBOXES_MAX: Final = 32  # sandboxes of one token: a principal has at most 64 rights
+
+Name = Annotated[str, Meta(max_length=128)]
+User = Annotated[str, Meta(min_length=1, max_length=128)]
+Id = Annotated[str, Meta(min_length=1, max_length=64)]
+SandboxId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+TerminalId = Annotated[str, Meta(min_length=1, max_length=80)]
+Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # s: 100 years
+Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+# ---- values
+
+
+class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A token, without its secret.
+
+    Attributes:
+        id: Id of the token, which `token.revoke` takes.
+        name: What it is for, as its creator described it.
+        user: Whom it identifies: the `id` of the principal of its calls.
+        role: What it may do: `owner`, `operator`, `writer` or `viewer`.
+        created: When it was created, in seconds since 1970.
+        sandboxes: The sandboxes that it is limited to. Null: it is for all.
+        expires: When it expires, in seconds since 1970. Null: it does not.
+        connections: Number of its connections and requests to this gateway now, those of its sessions included.
+    """
+
+    id: str
+    name: str
+    user: str
+    role: Role
+    created: float
+    sandboxes: list[str] | None = None
+    expires: float | None = None
+    connections: int = 0
+
+
+class TokenCreateResult(Reply, frozen=True, kw_only=True):
+    """A new token.
+
+    Attributes:
+        token: The secret. It is not stored, so it cannot be read again.
+        info: The token without its secret.
+    """
+
+    token: str
+    info: TokenInfo
+
+
+class TokenListResult(Reply, frozen=True, kw_only=True):
+    """Tokens.
+
+    Attributes:
+        tokens: Those that the caller may revoke, in the order of their creation.
+    """
+
+    tokens: list[TokenInfo]
+
+
+class ShareUser(Reply, frozen=True, kw_only=True):
+    """A connection or request of a share link.
+
+    Attributes:
+        address: Address of the client, `HOST:PORT`.
+        since: When it began, in seconds since 1970.
+    """
+
+    address: str
+    since: float
+
+
+class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A share link, without its secret.
+
+    Attributes:
+        id: Id of the link, which `share.revoke` takes.
+        name: The name of the guest, as the link's creator chose it; may be empty.
+        sandbox: The sandbox that it opens.
+        role: What it may do: `writer` or `viewer`.
+        created: When it was created, in seconds since 1970.
+        terminal: The only terminal that it opens, with its recordings. Null: the whole sandbox.
+        expires: When it expires, in seconds since 1970. Null: it does not.
+        users: The connections and requests of the link to this gateway now.
+    """
+
+    id: str
+    name: str
+    sandbox: str
+    role: Role
+    created: float
+    terminal: str | None = None
+    expires: float | None = None
+    users: list[ShareUser] = msgspec.field(default_factory=list)
+
+
+class ShareCreateResult(Reply, frozen=True, kw_only=True):
+    """A new share link.
+
+    Attributes:
+        token: The secret. It is not stored, so it cannot be read again.
+        path: The path, query and fragment of the page that it opens, to be appended to the gateway's address.
+        info: The link without its secret.
+    """
+
+    token: str
+    path: str
+    info: ShareInfo
+
+
+class ShareListResult(Reply, frozen=True, kw_only=True):
+    """Share links.
+
+    Attributes:
+        links: Those that the caller may revoke, in the order of their creation.
+    """
+
+    links: list[ShareInfo]
+
+
+class CredentialTarget(ParamsValue, kw_only=True):
+    """The parameter of methods that concern one token or link.
+
+    Attributes:
+        id: Its id.
+    """
+
+    id: Id
+
+
+# ---- methods
+
+
+@method("token.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
+class TokenCreate(Params[TokenCreateResult], kw_only=True):
+    """Create a token. It has no right that its creator does not have, and it ends with the creator's token.
+
+    Attributes:
+        name: What it is for.
+        role: What it may do.
+        sandboxes: The sandboxes that it is limited to. Null: all in which the caller may give access.
+        user: Whom it identifies. Null: the caller. Only callers with every right in all sandboxes may name another.
+        expires_in: Seconds until it expires. Null: with the caller's token.
+    """
+
+    name: Name = ""
+    role: Role = "operator"
+    sandboxes: Annotated[list[SandboxId], Meta(min_length=1, max_length=SANDBOXES_MAX)] | None = None
+    user: User | None = None
+    expires_in: Lifetime | None = None
+
+
+@method("token.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False)
+class TokenList(Params[TokenListResult], kw_only=True):
+    """List the tokens that the caller may revoke: its own, or all if it has every right in all sandboxes."""
+
+
+@method("token.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("not_found",))
+class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
+    """Revoke a token and what was created with it. Their connections are closed at once."""
+
+
+@method("share.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
+class ShareCreate(Params[ShareCreateResult], kw_only=True):
+    """Create a link that opens a sandbox, or one terminal with its recordings, for people without a token.
+
+    Attributes:
+        sandbox: The sandbox.
+        terminal: The only terminal. Null: the whole sandbox.
+        role: What the link allows: `viewer` or `writer`.
+        name: The name of the guest.
+        expires_in: Seconds until it expires. Null: with the caller's token.
+    """
+
+    sandbox: SandboxId = "local"
+    terminal: TerminalId | None = None
+    role: Role = "viewer"
+    name: Name = ""
+    expires_in: Lifetime | None = None
+
+
+@method("share.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False)
+class ShareList(Params[ShareListResult], kw_only=True):
+    """List the links that the caller may revoke, and which clients use them now."""
+
+
+@method("share.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("not_found",))
+class ShareRevoke(CredentialTarget, Params[Nothing], kw_only=True):
+    """Revoke a link. Its connections are closed at once."""

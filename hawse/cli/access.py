@@ -1,0 +1,167 @@
+"""`hawse token` and `hawse share`: give others access, list it, and take it back."""
+
+import re
+import time
+from typing import Final, get_args
+
+import click
+
+from hawse.api.access import ShareCreateResult, ShareInfo, TokenCreateResult, TokenInfo
+from hawse.api.rights import Role
+from hawse.cli.config import find_gateway
+from hawse.cli.output import duration, print_json, print_table
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+
+UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # s
+
+
+class Lifetime(click.ParamType[float]):
+    """A duration such as `90s`, `15m`, `8h` or `30d`, as seconds."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = re.fullmatch(r"([0-9]{1,9})([smhd])", str(value))
+        if found is None or not int(found[1]):
+            self.fail(f"{value!r} is not a duration such as 90s, 15m, 8h or 30d", param, ctx)
+        return float(int(found[1]) * UNITS[found[2]])
+
+
+EXPIRES: Final = click.option(
+    "--expires", type=Lifetime(), metavar="DURATION", help="when it ends, such as 8h or 30d (with the token in use)"
+)
+
+
+@click.group()
+def token() -> None:
+    """Create, list and revoke tokens."""
+
+
+@token.command("create")
+@click.option("--name", default="", help="what it is for")
+@click.option("--role", type=click.Choice(get_args(Role)), default="operator", show_default=True)
+@click.option(
+    "--only", "sandboxes", multiple=True, metavar="ID", help="a sandbox that it is for; may be repeated (all)"
+)
+@click.option("--user", metavar="ID", help="whom it identifies (the present user)")
+@EXPIRES
+@target_options
+def create_token(
+    target: Target, name: str, role: Role, sandboxes: tuple[str, ...], user: str | None, expires: float | None
+) -> None:
+    """Create a token and print it. It cannot be printed again."""
+
+    async def work(client: Client, box: Sandbox) -> TokenCreateResult:
+        return await client.tokens.create(name, role=role, sandboxes=sandboxes or None, user=user, expires_in=expires)
+
+    made = target.run(work)
+    if target.as_json:
+        print_json(made)
+    else:
+        click.echo(made.token)
+
+
+@token.command("list")
+@target_options
+def list_tokens(target: Target) -> None:
+    """List tokens, without their secrets."""
+
+    async def work(client: Client, box: Sandbox) -> list[TokenInfo]:
+        return await client.tokens.list()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["ID", "NAME", "USER", "ROLE", "SANDBOXES", "EXPIRES IN", "CONNECTIONS"],
+        [
+            [
+                *(one.id, one.name, one.user, one.role),
+                "all" if one.sandboxes is None else " ".join(one.sandboxes),
+                _left(one.expires),
+                one.connections,
+            ]
+            for one in found
+        ],
+    )
+
+
+@token.command("revoke")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@target_options
+def revoke_token(target: Target, ids: tuple[str, ...]) -> None:
+    """Revoke tokens, and what was created with them."""
+
+    async def work(client: Client, box: Sandbox) -> None:
+        for id in ids:
+            await client.tokens.revoke(id)
+
+    target.run(work)
+
+
+@click.group()
+def share() -> None:
+    """Create, list and revoke links for people without a token."""
+
+
+@share.command("create")
+@click.argument("terminal", required=False)
+@click.option("--write", is_flag=True, help="the link also allows typing (view only)")
+@click.option("--name", default="", help="the name of the guest")
+@EXPIRES
+@target_options
+def create_link(target: Target, terminal: str | None, write: bool, name: str, expires: float | None) -> None:
+    """Create a link to TERMINAL, or to the whole sandbox, and print it. It cannot be printed again."""
+
+    async def work(client: Client, box: Sandbox) -> ShareCreateResult:
+        role: Role = "writer" if write else "viewer"
+        return await client.links.create(target.sandbox, terminal=terminal, role=role, name=name, expires_in=expires)
+
+    made = target.run(work)
+    if target.as_json:
+        print_json(made)
+    else:
+        click.echo(find_gateway(target.url, target.token).url.partition("#")[0].rstrip("/") + made.path)
+
+
+@share.command("list")
+@target_options
+def list_links(target: Target) -> None:
+    """List links, and how many clients use them now."""
+
+    async def work(client: Client, box: Sandbox) -> list[ShareInfo]:
+        return await client.links.list()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["ID", "NAME", "SANDBOX", "TERMINAL", "ROLE", "EXPIRES IN", "USED BY"],
+        [
+            [
+                *(one.id, one.name, one.sandbox, one.terminal or "all", one.role, _left(one.expires)),
+                " ".join(user.address for user in one.users),
+            ]
+            for one in found
+        ],
+    )
+
+
+@share.command("revoke")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@target_options
+def revoke_link(target: Target, ids: tuple[str, ...]) -> None:
+    """Revoke links. Their connections are closed at once."""
+
+    async def work(client: Client, box: Sandbox) -> None:
+        for id in ids:
+            await client.links.revoke(id)
+
+    target.run(work)
+
+
+def _left(expires: float | None) -> str:
+    return "never" if expires is None else duration(expires - time.time())

@@ -1,0 +1,17 @@
+"""`hawse completion`: the script that makes a shell complete the words of `hawse`."""
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script for a shell.
+
+    For bash: hawse completion bash > ~/.local/share/bash-completion/completions/hawse
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(context.find_root().command, {}, "hawse", "_HAWSE_COMPLETE").source())

@@ -1,0 +1,28 @@
+"""Recognizes what an emulator answers to the queries of a program, among the keys that it sends.
+
+The answers must not reach the program if it did not just ask: while old output is replayed, or while another viewer of
+the same terminal answers.
+"""
+
+import re
+from typing import Final
+
+# Xterm control sequences (ctlseqs): answers only, no keys.
+REPLIES: Final = re.compile(
+    rb"\x1b\[[?>=][\d;:]*c"  # DA1, DA2, DA3
+    rb"|\x1b\[\??\d+;\d+(?:;\d+)?R"  # CPR: the position of the cursor
+    rb"|\x1b\[\??[03]n"  # DSR: the state of the terminal
+    rb"|\x1b\[\??\d+;\d\$y"  # DECRPM: the state of a mode
+    rb"|\x1b\[\?\d+u"  # the flags of the kitty keyboard protocol
+    rb"|\x1b\[(?:[468];\d+;\d+)t"  # XTWINOPS: sizes
+    rb"|\x1b\[>\d+;\d+m"  # XTQMODKEYS
+    rb"|\x1bP[^\x1b]*\x1b\\"  # DCS: XTVERSION, DECRQSS, XTGETTCAP
+    rb"|\x1b\](?:4|5|1[0-9]|52);[^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC: colours, clipboard
+)
+# Modified F3 is CSI 1;N R with N from 2 to 16, as the cursor in the first row. A key is more likely than an answer.
+_F3: Final = re.compile(rb"\x1b\[1;(?:[2-9]|1[0-6])R")
+
+
+def without_replies(data: bytes) -> bytes:
+    """Return `data` without complete answers of an emulator."""
+    return REPLIES.sub(lambda match: match[0] if _F3.fullmatch(match[0]) else b"", data)

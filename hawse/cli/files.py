@@ -1,0 +1,119 @@
+"""`hawse ls`, `hawse cat` and `hawse edit`: files of a sandbox."""
+
+import asyncio
+import os
+import shlex
+import stat
+import subprocess
+import tempfile
+import time
+from pathlib import Path, PurePosixPath
+
+import click
+
+from hawse.api.files import FileEntry
+from hawse.cli.output import print_json, print_table, printable, size, write_bytes
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+from hawse.wire import HawseError
+
+EDIT_MAX = 64 << 20  # bytes: no editor is pleasant beyond
+SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # as `ls -F` marks them
+TYPE_BITS = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "symlink": stat.S_IFLNK, "fifo": stat.S_IFIFO}
+
+
+@click.command()
+@click.argument("path", default=".")
+@click.option("-l", "--long", is_flag=True, help="with mode, size and time")
+@click.option("-a", "--all", "hidden", is_flag=True, help="also names that begin with a dot")
+@click.option("-R", "--recursive", is_flag=True, help="also what is in directories below")
+@target_options
+def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> None:
+    """List the directory PATH, by name. A relative path begins in the workspace."""
+
+    async def work(client: Client, box: Sandbox) -> list[FileEntry]:
+        entries = box.files.list(path, hidden=hidden, recursive=recursive)
+        return sorted([entry async for entry in entries], key=lambda entry: entry.path)
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+    elif long:
+        print_table(["MODE", "SIZE", "MODIFIED", "NAME"], [_row(entry) for entry in found])
+    else:
+        for entry in found:
+            click.echo(printable(entry.path) + SUFFIXES.get(entry.type, ""))
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@target_options
+def cat(target: Target, paths: tuple[str, ...]) -> None:
+    """Print files, one after the other."""
+
+    async def work(client: Client, box: Sandbox) -> None:
+        for path in paths:
+            async with box.files.open_read(path) as file:
+                async for chunk in file:
+                    await asyncio.to_thread(write_bytes, bytes(chunk))
+
+    target.run(work)
+
+
+@click.command()
+@click.argument("path")
+@target_options
+def edit(target: Target, path: str) -> None:
+    """Edit the file PATH in the editor of this machine (VISUAL or EDITOR), and save it if it has changed.
+
+    If the file was changed in the sandbox meanwhile, nothing is overwritten: the edited text stays in a local file.
+    """
+
+    async def work(client: Client, box: Sandbox) -> str:
+        version = await _version(box, path)
+        before = b"" if version is None else await box.files.read(path, max_size=EDIT_MAX)
+        local = Path(tempfile.mkdtemp(prefix="hawse-edit-")) / PurePosixPath(path).name
+        local.write_bytes(before)
+        await asyncio.to_thread(_run_editor, local)
+        after = local.read_bytes()
+        if after == before:
+            _remove(local)
+            return "not changed"
+        if await _version(box, path) != version:
+            raise click.ClickException(f"{path} has changed in the sandbox; your text is in {local}")
+        await box.files.write(path, after)
+        _remove(local)
+        return f"saved, {size(len(after))}"
+
+    click.echo(target.run(work))
+
+
+async def _version(box: Sandbox, path: str) -> str | None:
+    """The version of a file; None if there is none."""
+    try:
+        return (await box.files.stat(path)).version
+    except HawseError as error:
+        if error.code != "not_found":
+            raise
+        return None
+
+
+def _run_editor(path: Path) -> None:
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        run = subprocess.run([*shlex.split(editor), str(path)], check=False)
+    except OSError as error:
+        raise click.ClickException(f"the editor {editor!r} cannot be started: {error.strerror}") from error
+    if run.returncode != 0:
+        raise click.ClickException(f"the editor ended with exit code {run.returncode}; your text is in {path}")
+
+
+def _remove(local: Path) -> None:
+    local.unlink(missing_ok=True)
+    local.parent.rmdir()
+
+
+def _row(entry: FileEntry) -> list[object]:
+    mode = stat.filemode(TYPE_BITS.get(entry.type, 0) | entry.mode)
+    name = entry.path if entry.target is None else f"{entry.path} -> {entry.target}"
+    return [mode, size(entry.size), time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.mtime)), name]

@@ -1,0 +1,51 @@
+"""`hawse login` and `hawse logout`: save the address and the token of a gateway."""
+
+import asyncio
+
+import click
+
+from hawse.cli import config
+from hawse.cli.config import ConfigError, Gateway
+from hawse.cli.target import failure
+from hawse.client import Client, Options
+from hawse.client.connection.dial import address, base, token_in
+from hawse.wire import HawseError
+
+CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
+
+
+@click.command()
+@click.argument("url")
+@click.option("--token", envvar="HAWSE_TOKEN", help="the token; without it, and without one in URL, it is asked for")
+def login(url: str, token: str | None) -> None:
+    """Check the address and the token of a gateway, and save them.
+
+    URL is the address as `hawse serve` prints it, with or without its #token=…
+    """
+    try:
+        plain = base(address(url))
+        token = token or token_in(url) or click.prompt("Token", hide_input=True)
+        identity = asyncio.run(_check(plain, token))
+        path = config.save(Gateway(plain, token))
+    except HawseError as error:
+        raise failure(error) from error
+    except (ConfigError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{plain}: signed in as {identity}; saved in {path}")
+
+
+@click.command()
+def logout() -> None:
+    """Forget the address and the token that `hawse login` saved."""
+    try:
+        found = config.forget()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo("forgotten" if found else "nothing was saved")
+
+
+async def _check(url: str, token: str) -> str:
+    options = Options(connect_timeout=CONNECT_TIMEOUT, give_up=CONNECT_TIMEOUT)
+    async with Client(url, token=token, options=options) as client:
+        welcome = client.welcome
+        return welcome.role if welcome is not None else ""

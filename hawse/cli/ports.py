@@ -1,0 +1,153 @@
+"""`hawse port`: the ports of a sandbox, previews of them, and local ports that lead to them."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import click
+
+from hawse.cli.output import print_json, print_table
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, OpenPort, Preview, Sandbox
+from hawse.wire import HawseError
+
+PORT: Final = click.IntRange(1, 65_535)
+CHUNK: Final = 64 << 10  # bytes of one read
+
+
+@click.group()
+def port() -> None:
+    """List, expose and forward ports."""
+
+
+@port.command("ls")
+@target_options
+def list_ports(target: Target) -> None:
+    """List the ports that programs listen on, with the addresses of their previews."""
+
+    async def work(client: Client, box: Sandbox) -> tuple[list[OpenPort], list[Preview]]:
+        return await box.ports.list(), await box.ports.exposed()
+
+    found, previews = target.run(work)
+    if target.as_json:
+        print_json({"ports": found, "previews": previews})
+        return
+    urls = {preview.port: preview.url for preview in previews}
+    rows = [[each.port, each.process, each.pid, urls.pop(each.port, None)] for each in found]
+    print_table(
+        ["PORT", "PROGRAM", "PID", "PREVIEW"], rows + [[number, None, None, url] for number, url in urls.items()]
+    )
+
+
+@port.command()
+@click.argument("number", type=PORT)
+@click.option("--name", help="a name to show")
+@target_options
+def expose(target: Target, number: int, name: str | None) -> None:
+    """Make a preview of a port and print its address. The address alone gives access to the port."""
+
+    async def work(client: Client, box: Sandbox) -> Preview:
+        return await box.ports.expose(number, name=name)
+
+    preview = target.run(work)
+    if target.as_json:
+        print_json(preview)
+    else:
+        click.echo(preview.url)
+
+
+@port.command()
+@click.argument("number", type=PORT)
+@target_options
+def unexpose(target: Target, number: int) -> None:
+    """Remove the preview of a port; connections through it are closed."""
+
+    async def work(client: Client, box: Sandbox) -> None:
+        await box.ports.unexpose(number)
+
+    target.run(work)
+
+
+@port.command()
+@click.argument("mapping", metavar="[LOCAL:]PORT")
+@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="the local address")
+@target_options
+def forward(target: Target, mapping: str, bind: str) -> None:
+    """Listen on a local port and pass each connection to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port."""
+    local, remote = parse_mapping(mapping)
+
+    async def work(client: Client, box: Sandbox) -> None:
+        def announce(number: int) -> None:
+            if target.as_json:
+                print_json({"address": bind, "port": number})
+            else:
+                click.echo(f"{bind}:{number} leads to port {remote} of sandbox {box.id}")
+
+        await forward_port(box, bind, local, remote, announce)
+
+    try:
+        target.run(work)
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {bind}:{local}: {error.strerror or error}") from error
+
+
+def parse_mapping(text: str) -> tuple[int, int]:
+    """Return the local and the remote port of `[LOCAL:]PORT`. Raises `click.BadParameter`."""
+    first, colon, second = text.partition(":")
+    try:
+        remote = int(second if colon else first)
+        local = int(first)
+        if not (0 <= local <= PORT.max and PORT.min <= remote <= PORT.max):  # type: ignore[operator]
+            raise ValueError
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not [LOCAL:]PORT, such as 8080 or 9000:8080") from None
+    return local, remote
+
+
+async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announce: Callable[[int], None]) -> None:
+    """Pass connections on until cancelled.
+
+    Args:
+        box: The sandbox.
+        bind: The local address to listen on.
+        local: The local port; 0: a free one.
+        remote: The port of the sandbox.
+        announce: Is called with the local port, once it listens.
+
+    Raises:
+        OSError: The local port is taken.
+    """
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await _pass(box, remote, reader, writer)
+        except* (HawseError, OSError) as errors:
+            click.echo(f"a connection to port {remote} ended: {errors.exceptions[0]}", err=True)
+        finally:
+            writer.transport.abort()
+
+    server = await asyncio.start_server(serve, bind, local, limit=CHUNK)
+    async with server:
+        announce(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+
+async def _pass(box: Sandbox, remote: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass bytes both ways. The end of one direction is passed on; the other one goes on."""
+    async with box.ports.connect(remote) as stream, asyncio.TaskGroup() as tasks:
+
+        async def upstream() -> None:
+            while data := await reader.read(CHUNK):
+                await stream.write(data)
+            await stream.end()
+
+        async def downstream() -> None:
+            while data := await stream.read():
+                writer.write(data)
+                await writer.drain()
+            with suppress(OSError):
+                writer.write_eof()
+
+        tasks.create_task(upstream())
+        tasks.create_task(downstream())

@@ -1,0 +1,107 @@
+"""`hawse ps`, `hawse kill` and `hawse logs`: the processes of a sandbox."""
+
+import asyncio
+import shlex
+import sys
+import time
+
+import click
+
+from hawse.api.processes import ProcessInfo
+from hawse.cli.output import duration, print_json, print_table, size, write_bytes
+from hawse.cli.shell import exit_code
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+from hawse.wire import HawseError
+
+GRACE = 5.0  # s from the first signal to SIGKILL
+
+
+@click.command()
+@click.option("-a", "--all", "with_ended", is_flag=True, help="also the latest that have ended")
+@target_options
+def ps(target: Target, with_ended: bool) -> None:
+    """List the processes that were started by `process.start`, with their output's size."""
+
+    async def work(client: Client, box: Sandbox) -> list[ProcessInfo]:
+        return [info for info in await box.processes() if with_ended or info.state == "running"]
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    now = time.time()
+    print_table(
+        ["ID", "PID", "STATE", "AGE", "OUTPUT", "COMMAND"],
+        [
+            [
+                info.id,
+                info.pid,
+                info.state if info.exit is None else f"exited {exit_code(info.exit)}",
+                duration(now - info.started),
+                size(info.stdout.offset + info.stderr.offset),
+                shlex.join(info.argv),
+            ]
+            for info in found
+        ],
+    )
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("-t", "--terminal", is_flag=True, help="the IDs are those of terminals")
+@click.option("--grace", type=click.FloatRange(min=0), default=GRACE, show_default=True, help="seconds until SIGKILL")
+@target_options
+def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> int:
+    """End processes, or terminals, with all programs they have started. Returns when they have ended."""
+
+    async def work(client: Client, box: Sandbox) -> list[tuple[str, HawseError | None]]:
+        method = "terminal.kill" if terminal else "process.kill"
+
+        async def end(id: str) -> HawseError | None:
+            try:
+                await box.call(method, {"id": id, "grace": grace})
+            except HawseError as error:
+                return error
+            return None
+
+        return list(zip(ids, await asyncio.gather(*map(end, ids)), strict=True))
+
+    ended = target.run(work)
+    if target.as_json:
+        print_json([{"id": id, "error": None if error is None else error.code} for id, error in ended])
+    for id, error in ended:
+        if error is not None:
+            click.echo(f"{id}: {error.code}: {error.message}", err=True)
+    return 1 if any(error for _, error in ended) else 0
+
+
+@click.command()
+@click.argument("id")
+@click.option("-f", "--follow", is_flag=True, help="go on until the process ends, and return its exit code")
+@target_options
+def logs(target: Target, id: str, follow: bool) -> int:
+    """Print the output of the process ID that the sandbox keeps: standard output and standard error, separately."""
+
+    async def work(client: Client, box: Sandbox) -> int:
+        info = await box.process_info(id)
+        missing = 0 if follow else _kept(info)
+        if not follow and missing == 0:
+            return 0
+        process = await box.attach_process(id, instance=info.instance)
+        async for stream, data in process.output():
+            if target.as_json:
+                print_json({"stream": stream, "data": data.decode(errors="replace")})
+            else:
+                write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
+            missing -= len(data)
+            if not follow and missing <= 0:
+                return 0
+        return exit_code(await process.wait())
+
+    return target.run(work)
+
+
+def _kept(info: ProcessInfo) -> int:
+    """The bytes of output that can be read now."""
+    return sum(kept.offset - kept.start for kept in (info.stdout, info.stderr))

@@ -1,0 +1,193 @@
+"""`hawse sandbox`: create, list, stop, start and delete sandboxes."""
+
+import re
+import time
+from typing import Final
+
+import click
+
+from hawse.api.sandboxes import SandboxInfo, SandboxLimits
+from hawse.cli.output import duration, print_json, print_table, printable
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+
+UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
+
+
+class Pair(click.ParamType[tuple[str, str]]):
+    """A `NAME=VALUE`."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        name, separator, text = value.partition("=")
+        if not name or not separator:
+            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
+        return name, text
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, such as 512m or 2GiB."""
+
+    name = "SIZE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = _SIZE.fullmatch(value)
+        if found is None:
+            self.fail(f"{value!r} is not a size such as 512m or 2g", param, ctx)
+        return int(float(found[1]) * UNITS[found[2].lower()])
+
+
+@click.group()
+def sandbox() -> None:
+    """Create, list, stop, start and delete sandboxes."""
+
+
+@sandbox.command()
+@click.argument("id", required=False)
+@click.option("--provider", metavar="NAME", help="what runs it")
+@click.option("--template", metavar="NAME", help="a template of the gateway")
+@click.option("--image", metavar="IMAGE", help="the image whose files it sees")
+@click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; may be repeated")
+@click.option("-l", "--label", type=Pair(), multiple=True, help="a label; may be repeated")
+@click.option("--network", type=click.Choice(["none", "private", "host"]), help="what it can connect to")
+@click.option("--memory", type=Size(), help="memory of all its programs, such as 512m")
+@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="processors that it may use, such as 0.5")
+@click.option("--processes", type=click.IntRange(min=1), help="processes and threads at once")
+@click.option("--disk", type=Size(), help="size of its workspace, such as 2g")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="delete it after this time")
+@click.option("--idle-timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="let it sleep after this time")
+@click.option("--keep-alive", is_flag=True, help="never let it sleep")
+@target_options
+def create(
+    target: Target,
+    id: str | None,
+    provider: str | None,
+    template: str | None,
+    image: str | None,
+    env: tuple[tuple[str, str], ...],
+    label: tuple[tuple[str, str], ...],
+    network: str | None,
+    memory: int | None,
+    cpus: float | None,
+    processes: int | None,
+    disk: int | None,
+    timeout: float | None,
+    idle_timeout: float | None,
+    keep_alive: bool,
+) -> None:
+    """Create a sandbox, start it, and print its ID. The same ID with the same options is the same sandbox."""
+
+    async def work(client: Client, _: Sandbox) -> SandboxInfo:
+        box = await client.sandboxes.create(
+            id,
+            provider=provider,
+            template=template,
+            image=image,
+            env=dict(env),
+            labels=dict(label),
+            limits=SandboxLimits(memory=memory, cpus=cpus, processes=processes, disk=disk),
+            network=network,  # type: ignore[arg-type]  # one of the choices
+            timeout=timeout,
+            idle_timeout=idle_timeout,
+            keep_alive=keep_alive,
+        )
+        return await box.status()
+
+    info = target.run(work)
+    if target.as_json:
+        print_json(info)
+    else:
+        click.echo(info.id)
+
+
+@sandbox.command("ls")
+@click.option("-l", "--label", type=Pair(), multiple=True, help="only those with this label; may be repeated")
+@target_options
+def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
+    """List the sandboxes. None is started."""
+
+    async def work(client: Client, _: Sandbox) -> list[SandboxInfo]:
+        return await client.sandboxes.list(labels=dict(label))
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    now = time.time()
+    print_table(
+        ["ID", "STATE", "AGE", "EXPIRES", "PROVIDER", "IMAGE", "NETWORK", "LABELS", "REASON"],
+        [
+            [
+                info.id,
+                info.state,
+                info.created and duration(now - info.created),
+                info.expires and duration(info.expires - now),
+                info.provider,
+                info.image or info.template,
+                info.network,
+                " ".join(f"{name}={value}" for name, value in info.labels.items()),
+                info.reason,
+            ]
+            for info in found
+        ],
+    )
+
+
+def _each(target: Target, ids: tuple[str, ...], action: str) -> None:
+    """Do `action`, a method of `Sandbox`, to each sandbox, one after the other; print the states that follow."""
+
+    async def work(client: Client, _: Sandbox) -> list[SandboxInfo]:
+        return [await getattr(client.sandbox(id), action)() for id in ids]
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+
+
+@sandbox.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@target_options
+def stop(target: Target, ids: tuple[str, ...]) -> None:
+    """End everything that runs in sandboxes. Their files remain; `start` starts them again."""
+    _each(target, ids, "stop")
+
+
+@sandbox.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@target_options
+def start(target: Target, ids: tuple[str, ...]) -> None:
+    """Start sandboxes that sleep or were stopped."""
+    _each(target, ids, "wake")
+
+
+@sandbox.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("-f", "--force", is_flag=True, help="do not ask")
+@target_options
+def rm(target: Target, ids: tuple[str, ...], force: bool) -> None:
+    """Delete sandboxes with all their files."""
+    if not force:
+        click.confirm(f"Delete {', '.join(map(printable, ids))} with all files?", abort=True)
+    _each(target, ids, "delete")
+
+
+@sandbox.command()
+@target_options
+def watch(target: Target) -> None:
+    """Print each change of a sandbox as it happens, until Ctrl-C."""
+
+    async def work(client: Client, _: Sandbox) -> None:
+        async with client.sandboxes.watch() as changes:
+            async for change in changes:
+                if target.as_json:
+                    print_json({"id": change.id, "sandbox": change.info})
+                elif change.info is None:
+                    click.echo(f"{change.id}: deleted")
+                else:
+                    phase = f" ({change.info.phase})" if change.info.phase else ""
+                    reason = f": {printable(change.info.reason)}" if change.info.reason else ""
+                    click.echo(f"{change.id}: {change.info.state}{phase}{reason}")
+
+    target.run(work)

@@ -1,0 +1,172 @@
+"""`hawse shell` and `hawse attach`: a terminal of the sandbox in the terminal of this machine.
+
+A lost connection, or a gateway that is started again, loses no byte in either direction: the client resumes both.
+"""
+
+import asyncio
+import os
+import secrets
+import signal as signals
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from hawse.api.types import Exit
+from hawse.cli.emulator_replies import without_replies
+from hawse.cli.local_terminal import RESET, LocalTerminal
+from hawse.cli.target import Target, first, target_options
+from hawse.client import Client, Sandbox, Terminal
+from hawse.wire import HawseError
+
+DETACH: Final = "ctrl-]"
+EXIT_TIMED_OUT: Final = 124  # as timeout(1)
+
+
+class Detached(Exception):
+    """The user typed the detach key."""
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--cwd", metavar="DIR", help="the directory of a new terminal")
+@click.option("--read-only", is_flag=True, help="look on without typing")
+@click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@target_options
+def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, detach_key: str) -> int:
+    """Open the terminal ID, which is created if it does not run; without an ID, a new one.
+
+    A new terminal without an ID ends when you leave; one with an ID goes on.
+    """
+    code, left = _show(target, id or f"shell-{secrets.token_hex(3)}", cwd, None, read_only, detach_key, keep=bool(id))
+    if left and id:
+        click.echo(f"detached; `hawse attach {id}` returns to it", err=True)
+    return code
+
+
+@click.command()
+@click.argument("id")
+@click.option("--read-only", is_flag=True, help="look on without typing")
+@click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@target_options
+def attach(target: Target, id: str, read_only: bool, detach_key: str) -> int:
+    """Attach to the terminal ID, which runs. Everything it still holds is shown first."""
+    code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False)
+    if left:
+        click.echo("detached", err=True)
+    return code
+
+
+def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach_key: str = DETACH) -> int:
+    """Run `argv` in a new terminal that is shown here; return its exit code. It ends when the user leaves.
+
+    Args:
+        target: The gateway and the sandbox.
+        argv: The program and its arguments.
+        cwd: Its working directory.
+        detach_key: The key that leaves.
+    """
+    name = f"exec-{secrets.token_hex(3)}"
+    return _show(target, name, cwd, list(argv), False, detach_key, keep=False)[0]
+
+
+def exit_code(exit_: Exit) -> int:
+    """Return the exit code that a shell would report: 128 and the number of the signal that ended the program."""
+    if exit_.timed_out:
+        return EXIT_TIMED_OUT
+    if exit_.code is not None:
+        return exit_.code
+    return 128 + getattr(signals, exit_.signal or "", signals.SIGKILL)
+
+
+def key_byte(name: str) -> bytes:
+    """Return the byte of a key such as `ctrl-]`. Raises `click.BadParameter` for anything else."""
+    prefix, _, key = name.lower().partition("-")
+    if prefix not in ("ctrl", "control", "^") or len(key) != 1 or not 0x40 <= ord(key.upper()) <= 0x5F:
+        raise click.BadParameter(f"{name!r} is not a control key such as {DETACH}", param_hint="--detach-key")
+    return bytes([ord(key.upper()) & 0x1F])
+
+
+def _show(
+    target: Target,
+    id: str,
+    cwd: str | None,
+    argv: list[str] | None,
+    read_only: bool,
+    detach_key: str,
+    *,
+    keep: bool,
+    create: bool = True,
+) -> tuple[int, bool]:
+    """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
+    detach = key_byte(detach_key)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.ClickException("standard input and output have to be a terminal; `hawse exec` needs none")
+
+    async def work(client: Client, box: Sandbox) -> tuple[int, bool]:
+        local = LocalTerminal()
+        cols, rows = local.size
+        terminal = box.terminal(
+            id,
+            argv=argv,
+            cwd=cwd,
+            env={"TERM": os.environ.get("TERM", "xterm-256color"), "COLORTERM": os.environ.get("COLORTERM")},
+            cols=cols,
+            rows=rows,
+            create=create,
+            read_only=read_only,
+            emulator=not read_only,
+            kind="person",
+        )
+        async with terminal:
+            with local:
+                exit_ = await _connect(local, terminal, detach, read_only)
+            if exit_ is None and not keep:
+                await terminal.kill()
+        return (0, True) if exit_ is None else (exit_code(exit_), False)
+
+    return target.run(work)
+
+
+async def _connect(local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool) -> Exit | None:
+    """Pass keys and output between both terminals. Return how the program ended; None if the user left."""
+
+    async def show() -> None:
+        async for data in terminal:
+            await local.write(data)
+
+    async def type_() -> None:
+        async for data in local.input():
+            if detach in data:
+                raise Detached
+            if not (terminal.live and terminal.answers):
+                data = without_replies(data)
+            if data and not read_only:
+                await terminal.write(data)
+        raise Detached  # our own terminal was closed
+
+    async def follow_size() -> None:
+        async for cols, rows in local.sizes():
+            try:
+                await terminal.resize(cols, rows)
+            except HawseError as error:
+                if error.code not in ("exited", "forbidden", "unavailable", "interrupted"):
+                    raise
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            others = [tasks.create_task(type_())]
+            if not read_only:
+                others.append(tasks.create_task(follow_size()))
+            await show()
+            for task in others:
+                task.cancel()
+        exit_ = await terminal.wait()
+    except* Detached:
+        exit_ = None
+    except* HawseError as errors:
+        await local.write(RESET + b"\r\n")
+        raise first(errors) from None
+    await local.write(RESET if exit_ else RESET + b"\r\n")
+    return exit_

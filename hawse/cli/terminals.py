@@ -1,0 +1,41 @@
+"""`hawse terminals`: the terminals of a sandbox."""
+
+import time
+
+import click
+
+from hawse.api.terminals import TerminalInfo
+from hawse.cli.output import duration, print_json, print_table
+from hawse.cli.shell import exit_code
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+
+
+@click.command()
+@target_options
+def terminals(target: Target) -> None:
+    """List the terminals of a sandbox, those that run and the latest that have ended."""
+
+    async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
+        return await box.terminals()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    now = time.time()
+    print_table(
+        ["ID", "STATE", "SIZE", "VIEWERS", "AGE", "DIRECTORY", "TITLE"],
+        [
+            [
+                info.id,
+                info.state if info.exit is None else f"exited {exit_code(info.exit)}",
+                f"{info.cols}x{info.rows}",
+                info.viewers,
+                duration(now - info.started),
+                info.cwd,
+                info.title,
+            ]
+            for info in found
+        ],
+    )

@@ -1,0 +1,30 @@
+"""`hawse watch`: print changes of files as they happen."""
+
+import click
+
+from hawse.cli.output import print_json, printable
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox, WatchRescan
+
+
+@click.command()
+@click.argument("path", default=".")
+@click.option("--include", multiple=True, metavar="GLOB", help="report only these; may be repeated")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these; may be repeated")
+@target_options
+def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
+    """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""
+
+    async def work(client: Client, box: Sandbox) -> None:
+        async with box.watch(path, include=include or None, exclude=exclude or None) as changes:
+            if not target.as_json:
+                click.echo(f"watching {printable(changes.path)}", err=True)
+            async for change in changes:
+                if target.as_json:
+                    print_json(change)
+                elif isinstance(change, WatchRescan):
+                    click.echo(f"rescan    changes before now are unknown ({change.reason})")
+                else:
+                    click.echo(f"{change.type:9} {printable(change.path)}{'/' if change.directory else ''}")
+
+    target.run(work)

@@ -1,0 +1,97 @@
+"""Tokens and share links of a gateway: `client.tokens` and `client.links`."""
+
+from collections.abc import Sequence
+
+from hawse.api.access import (
+    ShareCreate,
+    ShareCreateResult,
+    ShareInfo,
+    ShareList,
+    ShareRevoke,
+    TokenCreate,
+    TokenCreateResult,
+    TokenInfo,
+    TokenList,
+    TokenRevoke,
+)
+from hawse.api.rights import Role
+from hawse.client.calls.call_table import CallTable
+
+
+class Tokens:
+    """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
+
+    def __init__(self, calls: CallTable) -> None:
+        self._calls = calls
+
+    async def create(
+        self,
+        name: str = "",
+        *,
+        role: Role = "operator",
+        sandboxes: Sequence[str] | None = None,
+        user: str | None = None,
+        expires_in: float | None = None,
+    ) -> TokenCreateResult:
+        """Create a token and return it with its secret, which cannot be read again.
+
+        Args:
+            name: What it is for.
+            role: What it may do.
+            sandboxes: The sandboxes that it is limited to. None: all in which this client may give access.
+            user: Whom it identifies. None: the user of this client.
+            expires_in: Seconds until it expires. None: with the token of this client.
+
+        Raises:
+            HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
+        """
+        chosen = None if sandboxes is None else list(sandboxes)
+        params = TokenCreate(name=name, role=role, sandboxes=chosen, user=user, expires_in=expires_in)
+        return await self._calls.request(params, sandbox=None)
+
+    async def list(self) -> list[TokenInfo]:
+        """Return the tokens."""
+        return (await self._calls.request(TokenList(), sandbox=None)).tokens
+
+    async def revoke(self, id: str) -> None:
+        """Revoke a token, and what was created with it. Raises `HawseError` (`not_found`)."""
+        await self._calls.request(TokenRevoke(id=id), sandbox=None)
+
+
+class ShareLinks:
+    """The share links that this client may revoke."""
+
+    def __init__(self, calls: CallTable) -> None:
+        self._calls = calls
+
+    async def create(
+        self,
+        sandbox: str = "local",
+        *,
+        terminal: str | None = None,
+        role: Role = "viewer",
+        name: str = "",
+        expires_in: float | None = None,
+    ) -> ShareCreateResult:
+        """Create a link and return it with its secret, which cannot be read again.
+
+        Args:
+            sandbox: The sandbox that it opens.
+            terminal: The only terminal that it opens. None: the whole sandbox.
+            role: `viewer` or `writer`.
+            name: The name of the guest.
+            expires_in: Seconds until it expires. None: with the token of this client.
+
+        Raises:
+            HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
+        """
+        params = ShareCreate(sandbox=sandbox, terminal=terminal, role=role, name=name, expires_in=expires_in)
+        return await self._calls.request(params, sandbox=None)
+
+    async def list(self) -> list[ShareInfo]:
+        """Return the links, with the clients that use them now."""
+        return (await self._calls.request(ShareList(), sandbox=None)).links
+
+    async def revoke(self, id: str) -> None:
+        """Revoke a link. Raises `HawseError` (`not_found`)."""
+        await self._calls.request(ShareRevoke(id=id), sandbox=None)

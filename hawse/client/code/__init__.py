@@ -1,0 +1,1 @@
+"""Code contexts: run code and get its rich results."""

@@ -1,0 +1,297 @@
+"""Code contexts: an executor whose runs share variables, modules and the working directory."""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from types import TracebackType
+from typing import TypedDict, Unpack
+
+import msgspec
+
+from hawse.api import Params
+from hawse.api.code import (
+    CodeAttach,
+    CodeComplete,
+    CodeCompleteResult,
+    CodeContextInfo,
+    CodeCreate,
+    CodeDelete,
+    CodeError,
+    CodeGet,
+    CodeInspect,
+    CodeInspectResult,
+    CodeInterrupt,
+    CodeRestart,
+    CodeRun,
+)
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable, R
+from hawse.client.code.results import (
+    CodeEnd,
+    CodeEvent,
+    CodeInput,
+    CodeRaised,
+    CodeResult,
+    CodeStderr,
+    CodeStdout,
+    ResultCollector,
+    RichResult,
+)
+from hawse.client.code.run import CodeRunCall, CodeRunStream
+from hawse.wire import HawseError
+
+GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to delete
+OUTPUT_LIMIT = 64 << 20  # bytes of stdout and of stderr that `run` keeps: for more, use `stream`
+
+Answer = Callable[[CodeInput], str | Awaitable[str]]
+
+
+class Callbacks(TypedDict, total=False):
+    """Functions that `run` calls as output arrives; what they return is ignored, except the line of `on_input`."""
+
+    on_stdout: Callable[[bytes], object]  # with bytes of stdout
+    on_stderr: Callable[[bytes], object]  # with bytes of stderr
+    on_result: Callable[[RichResult], object]  # with each value, display and update
+    on_error: Callable[[CodeError], object]  # with the error that ends the run
+    on_input: Answer  # returns the line for `input()`; without it, `input()` raises an error in the code
+
+
+class _Handle(TypedDict):
+    """The fields that name one context."""
+
+    context: str
+    instance: str | None
+
+
+class CodeContext:
+    """`async with box.code("python") as ctx: done = await ctx.run("1 + 1")`
+
+    Entering creates it; leaving deletes it with everything that its code started, unless `detach` was called. Its runs
+    are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+    """
+
+    def __init__(self, calls: CallTable, sandbox: str, wanted: CodeCreate, *, create: bool, window: int) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The sandbox of the context.
+            wanted: The context to create, or the `id` of an existing one.
+            create: Whether entering creates it.
+            window: Bytes that the server may send before they are read.
+        """
+        self.instance = ""  # distinguishes contexts of the same id: new for each that is created
+        self._calls = calls
+        self._sandbox = sandbox
+        self._wanted = wanted
+        self._create = create
+        self._window = window
+        self._detached = not create
+
+    @property
+    def id(self) -> str:
+        return self._wanted.id or ""
+
+    async def __aenter__(self) -> "CodeContext":
+        """Create the context, or find the existing one.
+
+        Raises:
+            HawseError: `conflict` if a context of that id exists, `language_unavailable`, `spawn_failed`,
+                `limit_exceeded`; `not_found` if it is not to be created.
+        """
+        if not self._create:
+            self.instance = (await self.info()).instance
+            return self
+        own = self._wanted.id is None
+        if own:
+            self._wanted = msgspec.structs.replace(self._wanted, id=f"c-{secrets.token_hex(6)}")
+        try:
+            self.instance = (await self._request(self._wanted)).instance
+        except BaseException:
+            if own:  # it may have been created, and its id is known to no other client
+                self._calls.post(ClientCall(CodeDelete(context=self.id), sandbox=self._sandbox))
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._detached:
+            await self.delete()
+
+    def detach(self) -> None:
+        """Let the context live when the `async with` is left."""
+        self._detached = True
+
+    # ---- runs
+
+    async def run(
+        self,
+        source: str,
+        *,
+        timeout: float | None = None,
+        store_history: bool = True,
+        key: str | None = None,
+        max_output: int = OUTPUT_LIMIT,
+        **callbacks: Unpack[Callbacks],
+    ) -> CodeResult:
+        """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
+
+        If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
+        call has a `key`.
+
+        Args:
+            source: The code.
+            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            store_history: Whether the run counts, and is kept in the executor's history.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
+                closed the client.
+        """
+        stream = self.stream(
+            source, timeout=timeout, store_history=store_history, key=key, stdin="on_input" in callbacks
+        )
+        return await collect(stream, callbacks, max_output)
+
+    def stream(
+        self,
+        source: str,
+        *,
+        timeout: float | None = None,
+        store_history: bool = True,
+        key: str | None = None,
+        stdin: bool = False,
+    ) -> CodeRunStream:
+        """Return the events of a run as they arrive: `async for event in ctx.stream(source)`. See `CodeEvent`.
+
+        Args:
+            source: The code.
+            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            store_history: Whether the run counts, and is kept in the executor's history.
+            key: The same key again, from any client, joins the same run.
+            stdin: Whether the code may ask for input: then there are events `CodeInput`.
+        """
+        params = CodeRun(
+            **self._handle(),
+            source=source,
+            timeout=timeout,
+            store_history=None if store_history else False,
+            stdin=stdin or None,
+        )
+        return run_stream(self._calls, params, sandbox=self._sandbox, key=key, window=self._window)
+
+    def attach(self, run: str | None = None) -> CodeRunStream:
+        """Return the events of a run from its beginning, also of one that another client began.
+
+        Args:
+            run: The id of the run; None: the one in progress, or the last one.
+        """
+        call = CodeRunCall(CodeAttach(**self._handle(), run=run), sandbox=self._sandbox, key=None, window=self._window)
+        return CodeRunStream(self._calls, call, self._sandbox, owned=False)
+
+    # ---- questions
+
+    async def complete(self, source: str, cursor: int | None = None) -> CodeCompleteResult:
+        """Return completions of code at a position in characters; None: its end. Raises `exited`."""
+        return await self._request(CodeComplete(**self._handle(), source=source, cursor=cursor))
+
+    async def inspect(self, source: str, cursor: int | None = None, *, detail: int = 0) -> CodeInspectResult:
+        """Return the documentation of an object in the code.
+
+        Args:
+            source: The code.
+            cursor: A position in it, in characters; None: its end.
+            detail: 0: signature and documentation; 1: the source too.
+
+        Raises:
+            HawseError: `exited`.
+        """
+        return await self._request(CodeInspect(**self._handle(), source=source, cursor=cursor, detail=detail))
+
+    # ---- life
+
+    async def info(self) -> CodeContextInfo:
+        """Return the context as it is now. Raises `not_found`."""
+        return await self._request(CodeGet(context=self.id))
+
+    async def interrupt(self) -> None:
+        """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
+        await self._request(CodeInterrupt(**self._handle()))
+
+    async def restart(self) -> CodeContextInfo:
+        """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
+        return await self._request(CodeRestart(**self._handle()))
+
+    async def delete(self) -> None:
+        """End the executor with everything that its code started.
+
+        A context that does not exist any more is no error.
+        """
+        try:
+            await self._request(CodeDelete(**self._handle()))
+        except HawseError as error:
+            if error.code not in GONE:
+                raise
+
+    def _handle(self) -> _Handle:
+        return {"context": self.id, "instance": self.instance or None}
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)
+
+
+def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | None, window: int) -> CodeRunStream:
+    """Return the events of a run, which is begun when they are iterated.
+
+    Args:
+        calls: The calls of the client.
+        params: The code.
+        sandbox: The sandbox to run it in.
+        key: The same key again joins the same run; None: the run ends with its stream.
+        window: Bytes that the server may send before they are read.
+    """
+    call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)
+    return CodeRunStream(calls, call, sandbox, owned=key is None)
+
+
+async def collect(stream: CodeRunStream, callbacks: Callbacks, limit: int) -> CodeResult:
+    """Read a run to its end.
+
+    Args:
+        stream: The run.
+        callbacks: Called as output arrives.
+        limit: Bytes of stdout and of stderr that are kept.
+
+    Raises:
+        HawseError: The call's error.
+    """
+    collector = ResultCollector(limit)
+    end: CodeEnd | None = None
+    async with aclosing(stream.events()) as events:
+        async for event in events:
+            if isinstance(event, CodeEnd):
+                end = event
+                continue
+            collector.add(event)
+            await _call_back(stream, callbacks, event)
+    assert end is not None
+    return collector.result(end)
+
+
+async def _call_back(stream: CodeRunStream, callbacks: Callbacks, event: CodeEvent) -> None:
+    match event:
+        case CodeStdout(data=data) if "on_stdout" in callbacks:
+            callbacks["on_stdout"](data)
+        case CodeStderr(data=data) if "on_stderr" in callbacks:
+            callbacks["on_stderr"](data)
+        case RichResult() if "on_result" in callbacks:
+            callbacks["on_result"](event)
+        case CodeRaised(error=error) if "on_error" in callbacks:
+            callbacks["on_error"](error)
+        case CodeInput() if "on_input" in callbacks:
+            line = callbacks["on_input"](event)
+            await stream.answer(event, line if isinstance(line, str) else await line)

@@ -1,0 +1,264 @@
+"""What a run of code gives: MIME bundles, text, errors, and its end."""
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from hawse.api.code import CodeError, RunStatus
+from hawse.api.types import Exit
+
+
+@dataclass(frozen=True)
+class RichResult:
+    """One object in several representations.
+
+    Attributes:
+        kind: `value`: the value of the last expression; `display`: what the code has displayed; `update`: the new state
+            of an earlier display with the same `display_id`.
+        data: By MIME type: text, JSON values, or bytes of a binary type over 64 KiB. The properties decode them.
+        metadata: What the code states about the values, by MIME type.
+        display_id: The id under which updates replace it; None: it cannot be updated.
+        execution_count: The number of the run, of a `value`.
+        omitted: MIME types whose value was too large to be sent, or was no longer kept.
+    """
+
+    kind: Literal["value", "display", "update"]
+    data: dict[str, Any]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    display_id: str | None = None
+    execution_count: int | None = None
+    omitted: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        """The plain text."""
+        return self._text("text/plain")
+
+    @property
+    def html(self) -> str | None:
+        return self._text("text/html")
+
+    @property
+    def markdown(self) -> str | None:
+        return self._text("text/markdown")
+
+    @property
+    def latex(self) -> str | None:
+        return self._text("text/latex")
+
+    @property
+    def svg(self) -> str | None:
+        return self._text("image/svg+xml")
+
+    @property
+    def javascript(self) -> str | None:
+        return self._text("application/javascript")
+
+    @property
+    def png(self) -> bytes | None:
+        return self.bytes("image/png")
+
+    @property
+    def jpeg(self) -> bytes | None:
+        return self.bytes("image/jpeg")
+
+    @property
+    def pdf(self) -> bytes | None:
+        return self.bytes("application/pdf")
+
+    @property
+    def json(self) -> Any:
+        return self.data.get("application/json")
+
+    @property
+    def plotly(self) -> Any:
+        """The figure of Plotly, as JSON."""
+        return self.data.get("application/vnd.plotly.v1+json")
+
+    @property
+    def vega(self) -> Any:
+        """The chart of Vega or Vega-Lite, as JSON."""
+        return next((value for kind, value in self.data.items() if kind.startswith("application/vnd.vega")), None)
+
+    def bytes(self, kind: str) -> bytes | None:
+        """Return the value of a binary MIME type, decoded. None if there is none, or it is not base64."""
+        value = self.data.get(kind)
+        if isinstance(value, str):
+            try:
+                return base64.b64decode(value)
+            except (binascii.Error, ValueError):
+                return None
+        return value if isinstance(value, bytes) else None
+
+    def _text(self, kind: str) -> str | None:
+        value = self.data.get(kind)
+        return value if isinstance(value, str) else None
+
+
+def large_value(form: str, data: bytes) -> Any:
+    """Return a value that was sent as bytes as `RichResult.data` has it. Raises `ValueError` if it is not valid."""
+    if form == "base64":
+        return data
+    return data.decode() if form == "text" else json.loads(data)
+
+
+# ---- what a stream of a run yields, in order
+
+
+@dataclass(frozen=True)
+class CodeStdout:
+    """Bytes that the code has printed; `offset` is that of the first."""
+
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CodeStderr:
+    """Bytes that the code has printed to stderr; `offset` is that of the first."""
+
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CodeCleared:
+    """The code clears what was shown so far; with `wait`, when the next output arrives."""
+
+    wait: bool
+
+
+@dataclass(frozen=True)
+class CodeRaised:
+    """The code has failed."""
+
+    error: CodeError
+
+
+@dataclass(frozen=True)
+class CodeInput:
+    """The code waits for a line: see `CodeRunStream.answer`."""
+
+    request: int
+    prompt: str
+    password: bool
+
+
+@dataclass(frozen=True)
+class CodeLost:
+    """Output is missing because it was not read in time. `missing` counts bytes, of `events` in their encoded form."""
+
+    stream: str
+    missing: int
+
+
+@dataclass(frozen=True)
+class CodeEnd:
+    """The end of a run. The fields are those of `hawse.api.code.CodeRunResult`."""
+
+    status: RunStatus
+    run: str
+    execution_count: int | None
+    error: CodeError | None
+    killed: bool
+    exit: Exit | None
+    duration: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the code has succeeded."""
+        return self.status == "ok"
+
+
+CodeEvent = CodeStdout | CodeStderr | RichResult | CodeCleared | CodeRaised | CodeInput | CodeLost | CodeEnd
+
+
+@dataclass(frozen=True)
+class CodeResult(CodeEnd):
+    """A run that has ended, with its output.
+
+    Attributes:
+        stdout: What it has printed, up to the limit of the call.
+        stderr: What it has printed to stderr, up to the limit.
+        results: The values and displays as a notebook shows them at the end: updated, and without what was cleared.
+        truncated: Whether output is missing: it was over a limit, or not read in time.
+    """
+
+    stdout: bytes = b""
+    stderr: bytes = b""
+    results: tuple[RichResult, ...] = ()
+    truncated: bool = False
+
+    @property
+    def value(self) -> RichResult | None:
+        """The value of the last expression; None if it has none."""
+        return next((rich for rich in reversed(self.results) if rich.kind == "value"), None)
+
+    @property
+    def text(self) -> str | None:
+        """The value of the last expression as plain text; None if it has none."""
+        return None if self.value is None else self.value.text
+
+
+class ResultCollector:
+    """Collects the events of a run to a `CodeResult`."""
+
+    def __init__(self, limit: int) -> None:
+        """`limit`: bytes of stdout and of stderr that are kept, the first ones."""
+        self._limit = limit
+        self._stdout = bytearray()
+        self._stderr = bytearray()
+        self._results: list[RichResult] = []
+        self._clear_next = False
+        self._truncated = False
+
+    def add(self, event: CodeEvent) -> None:
+        """Add an event. `CodeEnd` is not one of them: it is for `result`."""
+        if isinstance(event, (CodeStdout, CodeStderr, RichResult)) and self._clear_next:
+            self._clear_next = False
+            self._results.clear()
+        match event:
+            case CodeStdout(data=data):
+                self._keep(self._stdout, data)
+            case CodeStderr(data=data):
+                self._keep(self._stderr, data)
+            case RichResult(kind="update"):
+                self._update(event)
+            case RichResult():
+                self._results.append(event)
+            case CodeCleared(wait=True):
+                self._clear_next = True
+            case CodeCleared():
+                self._results.clear()
+            case CodeLost():
+                self._truncated = True
+
+    def result(self, end: CodeEnd) -> CodeResult:
+        """Return the result for the end of the run."""
+        return CodeResult(
+            status=end.status,
+            run=end.run,
+            execution_count=end.execution_count,
+            error=end.error,
+            killed=end.killed,
+            exit=end.exit,
+            duration=end.duration,
+            stdout=bytes(self._stdout),
+            stderr=bytes(self._stderr),
+            results=tuple(self._results),
+            truncated=self._truncated,
+        )
+
+    def _keep(self, kept: bytearray, data: bytes) -> None:
+        room = self._limit - len(kept)
+        kept += data[:room]
+        self._truncated |= len(data) > room
+
+    def _update(self, update: RichResult) -> None:
+        for index, earlier in enumerate(self._results):
+            if update.display_id is not None and earlier.display_id == update.display_id:
+                self._results[index] = replace(
+                    earlier, data=update.data, metadata=update.metadata, omitted=update.omitted
+                )

@@ -1,0 +1,96 @@
+"""The life of one sandbox: what `Sandbox` inherits, so that `await box.stop()` works."""
+
+from collections.abc import Mapping
+
+from hawse.api import Params
+from hawse.api.sandboxes import (
+    SandboxDelete,
+    SandboxGet,
+    SandboxInfo,
+    SandboxPause,
+    SandboxResume,
+    SandboxStart,
+    SandboxStop,
+    SandboxUpdate,
+)
+from hawse.client.calls.call_table import CallTable, R
+
+
+class Lifecycle:
+    """Starts, stops, changes and deletes one sandbox."""
+
+    id: str
+    _calls: CallTable
+
+    async def status(self) -> SandboxInfo:
+        """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        return await self._manage(SandboxGet(id=self.id))
+
+    async def wake(self) -> SandboxInfo:
+        """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
+
+        Raises:
+            HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
+        """
+        return await self._manage(SandboxStart(id=self.id))
+
+    async def stop(self) -> SandboxInfo:
+        """End everything that runs in it, and refuse calls until `wake`. Its files remain.
+
+        Raises:
+            HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
+        """
+        return await self._manage(SandboxStop(id=self.id))
+
+    async def pause(self) -> SandboxInfo:
+        """Suspend everything that runs in it, and refuse calls until `resume`.
+
+        Raises:
+            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+        """
+        return await self._manage(SandboxPause(id=self.id))
+
+    async def resume(self) -> SandboxInfo:
+        """Let a paused sandbox go on."""
+        return await self._manage(SandboxResume(id=self.id))
+
+    async def update(
+        self,
+        *,
+        env: Mapping[str, str | None] | None = None,
+        labels: Mapping[str, str | None] | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        keep_alive: bool | None = None,
+    ) -> SandboxInfo:
+        """Change the sandbox. What is not given stays as it is.
+
+        Args:
+            env: Variables to set, for programs that are started later; None removes one.
+            labels: Labels to set; None removes one.
+            timeout: Seconds from now until it is deleted. An end that is later already is kept.
+            idle_timeout: Seconds without activity after which it sleeps.
+            keep_alive: Whether it never sleeps.
+        """
+        return await self._manage(
+            SandboxUpdate(
+                id=self.id,
+                env=dict(env or {}),
+                labels=dict(labels or {}),
+                timeout=timeout,
+                idle_timeout=idle_timeout,
+                keep_alive=keep_alive,
+            )
+        )
+
+    async def delete(self) -> None:
+        """End everything that runs in it, and remove its files.
+
+        Raises:
+            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
+        """
+        await self._manage(SandboxDelete(id=self.id))
+
+    async def _manage(self, params: Params[R]) -> R:
+        """Call a method of the gateway."""
+        return await self._calls.request(params, sandbox=None)

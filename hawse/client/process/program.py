@@ -1,0 +1,85 @@
+"""What a caller gives to run a program, and the fields of the methods that it becomes."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from hawse.api.paths import to_text
+
+Command = str | Sequence[str]
+Env = Mapping[str, str | None]
+
+
+class StartOptions(TypedDict, total=False):
+    """How a process is started: the keyword arguments of `Sandbox.start`, `Sandbox.process` and `Session.start`.
+
+    Args:
+        id: The id of the process; by default a random one.
+        cwd: The working directory; a relative one begins at the workspace, or at the session's directory.
+        env: Is added to the environment; None unsets a variable.
+        stdin: Whether the process gets input; by default it reads from /dev/null.
+        timeout: Seconds after which the whole process tree is killed; by default never.
+    """
+
+    id: str | None
+    cwd: str | None
+    env: Env | None
+    stdin: bool
+    timeout: float | None
+
+
+class ProgramFields(TypedDict):
+    """The fields of `hawse.api.processes.Program` but `stdin`; exactly one of `argv` and `command` is set."""
+
+    argv: list[str] | None
+    command: str | None
+    cwd: str | None
+    env: dict[str, str | None] | None
+    timeout: float | None
+
+
+class StartFields(ProgramFields):
+    """The fields that `process.start` and `session.process` have in common."""
+
+    id: str | None
+    stdin: bool | None
+
+
+def program(command: Command, *, cwd: str | None, env: Env | None, timeout: float | None) -> ProgramFields:
+    """Return the fields of a program: a string is a shell's command, a sequence is an argv.
+
+    Args:
+        command: What to run.
+        cwd: The working directory.
+        env: Is added to the environment; None unsets a variable.
+        timeout: Seconds after which it is killed.
+    """
+    return {
+        "argv": None if isinstance(command, str) else [*command],
+        "command": command if isinstance(command, str) else None,
+        "cwd": directory(cwd),
+        "env": environment(env),
+        "timeout": timeout,
+    }
+
+
+def start_fields(
+    command: Command,
+    *,
+    id: str | None = None,
+    cwd: str | None = None,
+    env: Env | None = None,
+    stdin: bool = False,
+    timeout: float | None = None,
+) -> StartFields:
+    """Return the fields of a process that is to be started. The arguments are those of `StartOptions`."""
+    return {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
+
+
+def directory(cwd: str | None) -> str | None:
+    """Return a working directory as it is sent."""
+    return None if cwd is None else to_text(cwd)
+
+
+def environment(env: Env | None) -> dict[str, str | None] | None:
+    """Return variables as they are sent."""
+    return None if env is None else dict(env)

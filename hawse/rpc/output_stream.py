@@ -1,0 +1,76 @@
+"""Base classes of streams that only send: events, bytes, or the latest of a value that changes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from hawse.wire import Connection, HawseError
+
+if TYPE_CHECKING:
+    from hawse.rpc.call import ServerCall
+
+
+class OutputOnlyStream(ABC):
+    """A `Stream` whose call takes no input: input bytes close the channel with `protocol_error`."""
+
+    def __init__(self, call: "ServerCall") -> None:
+        self._call = call
+
+    @abstractmethod
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        """Send at most `size` bytes on channel `ch`; return whether there is more to send now."""
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        raise HawseError("protocol_error", f"{self._call.method} takes no input")
+
+    def receive_end(self) -> None:  # noqa: B027  # not abstract: this is all there is to do
+        """A half-close of the unused direction has no effect."""
+
+    @abstractmethod
+    def detach(self) -> None:
+        """The channel is closed. Called once."""
+
+    def wake(self) -> None:
+        """Ask for another `pull`: there may be something to send."""
+        self._call.wake()
+
+
+class LatestValueStream(OutputOnlyStream):
+    """Sends a value again each time it has changed. Changes that come without credit are sent as one."""
+
+    def __init__(
+        self,
+        call: "ServerCall",
+        event: str,
+        read: Callable[[], Any],
+        on_detach: Callable[["LatestValueStream"], object],
+        *,
+        changed: bool = True,
+    ) -> None:
+        """Serve `call`.
+
+        Args:
+            event: The name of the events.
+            read: Returns the value as it is now; called when it is sent.
+            on_detach: Is called with this stream when the channel is closed.
+            changed: Whether the first value is sent at once.
+        """
+        super().__init__(call)
+        self._event = event
+        self._read = read
+        self._on_detach = on_detach
+        self._changed = changed
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if self._changed and connection.window(ch) > 0:
+            self._changed = False
+            connection.send_event(ch, self._event, self._read())
+        return False
+
+    def detach(self) -> None:
+        self._on_detach(self)
+
+    def changed(self) -> None:
+        """The value has changed: send it as soon as there is credit."""
+        self._changed = True
+        self.wake()

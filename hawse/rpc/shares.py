@@ -1,0 +1,66 @@
+"""The shares of principals in something that is limited, such as connections: others cannot keep the owner out.
+
+A principal with every right may use everything that is free. The others together leave a part free for it, and each of
+them leaves a part free for the rest.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from hawse.api.rights import ALL
+from hawse.wire import HawseError, Principal
+
+RESERVED: Final = 1 / 8  # of the total, which principals without every right leave free
+EACH: Final = 3 / 4  # of the total, which one such principal may hold: many people may share a viewer's token
+
+
+class Shares:
+    """Counts what each principal holds. `held` is the number of all."""
+
+    def __init__(self, total: int, name: str) -> None:
+        """Start with everything free.
+
+        Args:
+            total: How much there is.
+            name: What is counted, in the plural, for error messages.
+        """
+        self.held = 0
+        self._total = total
+        self._name = name
+        self._by_principal: Counter[str] = Counter()  # of principals without every right, by id
+
+    def check(self, principal: Principal) -> None:
+        """Raise `HawseError` (`limit_exceeded`) if `principal` may not hold one more."""
+        if self.held >= self._total:
+            raise HawseError("limit_exceeded", f"{self._total} {self._name} are open, which is the limit")
+        if ALL in principal.rights:
+            return
+        together = self._total - max(1, int(self._total * RESERVED))
+        each = min(together, int(self._total * EACH))
+        if self._by_principal[principal.id] >= each:
+            raise HawseError(
+                "limit_exceeded", f"{each} {self._name} of {principal.id!r} are open, which is the limit of each guest"
+            )
+        if self._by_principal.total() >= together:
+            raise HawseError(
+                "limit_exceeded", f"{together} {self._name} of guests are open, which is the limit of all guests"
+            )
+
+    @contextmanager
+    def hold(self, principal: Principal) -> Iterator[None]:
+        """Hold one for `principal` in the context. Raises what `check` raises."""
+        self.check(principal)
+        guest = ALL not in principal.rights
+        self.held += 1
+        if guest:
+            self._by_principal[principal.id] += 1
+        try:
+            yield
+        finally:
+            self.held -= 1
+            if guest:
+                self._by_principal[principal.id] -= 1
+                if not self._by_principal[principal.id]:
+                    del self._by_principal[principal.id]

@@ -1,0 +1,1407 @@
+"""The types of the synchronous client, which `make generate` derives from `hawse.client`."""
+
+# ruff: noqa
+
+import builtins
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack
+
+from hawse.api import files as api
+from hawse.api.automation import TerminalHistoryResult
+from hawse.api.automation import TerminalScreenResult
+from hawse.api.automation import TerminalSendResult
+from hawse.api.automation import TerminalWaitResult
+from hawse.api.code import CodeCompleteResult
+from hawse.api.code import CodeContextInfo
+from hawse.api.code import CodeInspectResult
+from hawse.api.code import CodeLanguage
+from hawse.api.files import FileOpened
+from hawse.api.files import FileTransferResult
+from hawse.api.git import GitAuthor
+from hawse.api.git import GitBranchResult
+from hawse.api.git import GitCredentials
+from hawse.api.git import GitDiffResult
+from hawse.api.git import GitHead
+from hawse.api.git import GitLogResult
+from hawse.api.git import GitProgress
+from hawse.api.git import GitPushResult
+from hawse.api.git import GitStatusResult
+from hawse.api.people import Participant
+from hawse.api.people import WriterLease
+from hawse.api.ports import OpenPort
+from hawse.api.processes import LogMatch
+from hawse.api.processes import ProcessInfo
+from hawse.api.recordings import RecordingInfo
+from hawse.api.recordings import RecordingPart
+from hawse.api.runtime import RuntimeInfoResult
+from hawse.api.runtime import RuntimeMetricsResult
+from hawse.api.sandboxes import Network
+from hawse.api.sandboxes import SandboxInfo
+from hawse.api.sandboxes import SandboxLimits
+from hawse.api.sandboxes import SandboxPort
+from hawse.api.sessions import SessionInfo
+from hawse.api.terminals import TerminalInfo
+from hawse.api.types import Exit
+from hawse.api.types import OutputMatch
+from hawse.api.types import StreamName
+from hawse.api.watches import WatchChangesResult
+from hawse.api.watches import WatchRescan
+from hawse.api.watches import WatchedChange
+from hawse.client.access import ShareLinks
+from hawse.client.access import Tokens
+from hawse.client.base.options import Options
+from hawse.client.base.results import CommandResult
+from hawse.client.base.results import ConnectionState
+from hawse.client.base.results import TerminalEvent
+from hawse.client.calls.input_stream import BytesLike
+from hawse.client.code.context import Callbacks
+from hawse.client.code.results import CodeEvent
+from hawse.client.code.results import CodeInput
+from hawse.client.code.results import CodeResult
+from hawse.client.connection.reconnect import Token
+from hawse.client.files.files import PathLike
+from hawse.client.files.local_files import Progress
+from hawse.client.ports import Preview
+from hawse.client.process.program import Command
+from hawse.client.process.program import Env
+from hawse.client.process.program import StartOptions
+from hawse.client.process.session import SessionResult
+from hawse.client.sandboxes import SandboxChange
+from hawse.client.terminal.automation import RunResult
+from hawse.wire import Welcome
+
+T = TypeVar("T")
+
+class Client:
+    """`with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection."""
+    def __enter__(self) -> Client:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def sandbox(self, id: str='local') -> Sandbox:
+        """Return a handle to a sandbox. Nothing is sent."""
+
+    @property
+    def sandboxes(self) -> Sandboxes:
+        """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the gateway."""
+
+    @property
+    def links(self) -> ShareLinks:
+        """The share links of the gateway."""
+
+    def preview_host(self) -> str | None:
+        """Return the host name below which previews have names of their own; None if they are reached by path only."""
+
+    def call(self, method: str, params: dict[str, Any] | None=None, *, sandbox: str | None=None, key: str | None=None, timeout: float | None=None) -> Any:
+        """Call any method by its name and return its result as JSON values. Events are ignored.
+
+        If there is no connection, the call waits for one, at most the connect timeout.
+
+        Args:
+            method: The name, such as `file.stat`.
+            params: The parameters as JSON values.
+            sandbox: The sandbox that the call is for; None for the gateway itself.
+            key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
+                `interrupted`.
+            timeout: Seconds.
+
+        Raises:
+            HawseError: The call's error, and what closed the client.
+        """
+
+    @property
+    def state(self) -> ConnectionState:
+        """The state of the connection."""
+
+    @property
+    def rtt(self) -> float | None:
+        """The latest round trip in seconds; None until the first is measured."""
+
+    @property
+    def welcome(self) -> Welcome | None:
+        """The server's `welcome`: `identity`, `role`, `limits`, `abilities`."""
+
+    @property
+    def connections(self) -> int:
+        """The number of connections so far: 1 if none was lost."""
+
+    def states(self) -> Iterator[ConnectionState]:
+        """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
+
+    def close(self) -> None:
+        """End all calls and close the connection."""
+
+class Sandboxes:
+    """All sandboxes of the gateway. It holds nothing open."""
+    def create(self, id: str | None=None, *, provider: str | None=None, template: str | None=None, image: str | None=None, env: Mapping[str, str] | None=None, labels: Mapping[str, str] | None=None, limits: SandboxLimits | None=None, network: Network | None=None, ports: Sequence[SandboxPort]=..., timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool=False) -> CreatedSandbox:
+        """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
+
+        Args:
+            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one.
+            provider: The name of the provider; None: the gateway's default.
+            template: The name of a template of the gateway.
+            image: The image whose files it sees.
+            env: The environment of all programs in it.
+            labels: Labels, by which `list` selects.
+            limits: What it may use.
+            network: What it can connect to.
+            ports: Ports that have a preview from the beginning.
+            timeout: Seconds until it is deleted; None: never.
+            idle_timeout: Seconds without activity after which it sleeps; None: the gateway's default.
+            keep_alive: Whether it never sleeps.
+
+        Raises:
+            HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
+                `cleanup_pending`, `invalid_params`, `unavailable`.
+        """
+
+    def get(self, id: str) -> Sandbox:
+        """Return a handle to a sandbox that exists. Raises `not_found`."""
+
+    def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
+        """Return the sandboxes that have all of the labels. None is started."""
+
+    def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
+        """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
+
+class SandboxChanges:
+    """`with hw.sandboxes.watch() as changes: for change in changes: …`
+
+    Yields each sandbox that exists, and then each change.
+    """
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[SandboxChange]:
+        ...
+
+class Sandbox:
+    """A handle to one sandbox. It holds nothing open."""
+    def info(self) -> RuntimeInfoResult:
+        """Return the version and the state of the sandbox's runtime."""
+
+    def url(self, port: int) -> str:
+        """Return the address of a preview of a port, which is made unless it exists. Raises `forbidden`."""
+
+    def metrics(self) -> RuntimeMetricsResult:
+        """Return the counters of the sandbox's runtime."""
+
+    def session(self, id: str | None=None, *, cwd: str | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None, create: bool=True) -> Session:
+        """Return a persistent shell, to be entered with `with`: see `Session`.
+
+        Args:
+            id: The id of the session; None: a random one.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            shell: The path of the shell; None: bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
+            create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
+
+        Raises:
+            ValueError: `create` is false, and there is no `id`.
+        """
+
+    def sessions(self) -> list[SessionInfo]:
+        """Return the sessions that live, and the latest that have ended."""
+
+    def code(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: str | None=None, env: Env | None=None, timeout: float | None=None, create: bool=True) -> CodeContext:
+        """Return a code context, to be entered with `with`: see `CodeContext`.
+
+        Args:
+            language: The language; None: that of `kernel`, or python.
+            id: The id of the context; None: a random one.
+            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            timeout: Seconds after which a run is ended that names no time; None: never.
+            create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
+
+        Raises:
+            ValueError: `create` is false, and there is no `id`.
+        """
+
+    def run_code(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
+        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+
+        Args:
+            source: The code.
+            language: The language; None: python.
+            timeout: Seconds after which it is ended; None: never.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+        """
+
+    def code_contexts(self) -> list[CodeContextInfo]:
+        """Return all code contexts."""
+
+    def languages(self) -> list[CodeLanguage]:
+        """Return the languages of code contexts, installed and known."""
+
+    def terminal(self, id: str | None=None, *, argv: list[str] | None=None, cwd: str | None=None, env: Env | None=None, cols: int=80, rows: int=24, create: bool=True, read_only: bool=False, lossless: bool=False, emulator: bool=False, name: str | None=None, kind: Literal['person', 'agent']='agent', instance: str | None=None, since: int | None=None) -> Terminal:
+        """Return a terminal, to be entered with `with`: see `Terminal`. Leaving detaches.
+
+        Args:
+            id: The id of the terminal; None: a random one.
+            argv: The program; None: the user's shell.
+            cwd: Its working directory.
+            env: Is added to its environment; None unsets a variable.
+            cols: Columns of a new terminal.
+            rows: Rows of a new terminal.
+            create: Whether entering creates the terminal, unless one of that `id` runs.
+            read_only: Whether this viewer cannot type.
+            lossless: Whether the program waits for this viewer instead of a snapshot replacing output: up to 30 s
+                while the viewer makes no progress or has no connection.
+            emulator: Whether this viewer's emulator can answer a program's queries: see `Terminal.answers`.
+            name: The name that other viewers see.
+            kind: The kind that other viewers see.
+            instance: Only this instance of the `id`, which is not created.
+            since: The offset to begin at; None: everything that is kept is replayed.
+
+        Raises:
+            ValueError: There is no `id`, and the terminal is not to be created.
+        """
+
+    def terminals(self) -> list[TerminalInfo]:
+        """Return the terminals, running and exited."""
+
+    def recording(self, id: str) -> Recording:
+        """Return a handle to a recording, running or finished. Nothing is sent."""
+
+    def recordings(self, *, terminal: str | None=None) -> list[RecordingInfo]:
+        """Return all recordings, or those of one terminal, the newest first."""
+
+    def watch_recordings(self, *, terminal: str | None=None) -> StateStream[list[RecordingInfo]]:
+        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+
+    @property
+    def files(self) -> Files:
+        """The files of this sandbox: `read`, `write`, `upload`, `list`, `copy`, `archive` and more."""
+
+    @property
+    def git(self) -> Git:
+        """Git in this sandbox: `box.git.clone(url)`, `box.git.status("project")`."""
+
+    @property
+    def watch(self) -> Watches:
+        """Changes in a directory: `with box.watch(path) as watch`, `box.watch.changes(path)`."""
+
+    @property
+    def ports(self) -> Ports:
+        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
+
+    def status(self) -> SandboxInfo:
+        """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+
+    def wake(self) -> SandboxInfo:
+        """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
+
+        Raises:
+            HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
+        """
+
+    def stop(self) -> SandboxInfo:
+        """End everything that runs in it, and refuse calls until `wake`. Its files remain.
+
+        Raises:
+            HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
+        """
+
+    def pause(self) -> SandboxInfo:
+        """Suspend everything that runs in it, and refuse calls until `resume`.
+
+        Raises:
+            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+        """
+
+    def resume(self) -> SandboxInfo:
+        """Let a paused sandbox go on."""
+
+    def update(self, *, env: Mapping[str, str | None] | None=None, labels: Mapping[str, str | None] | None=None, timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool | None=None) -> SandboxInfo:
+        """Change the sandbox. What is not given stays as it is.
+
+        Args:
+            env: Variables to set, for programs that are started later; None removes one.
+            labels: Labels to set; None removes one.
+            timeout: Seconds from now until it is deleted. An end that is later already is kept.
+            idle_timeout: Seconds without activity after which it sleeps.
+            keep_alive: Whether it never sleeps.
+        """
+
+    def delete(self) -> None:
+        """End everything that runs in it, and remove its files.
+
+        Raises:
+            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
+        """
+
+    id: str
+
+    def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
+        """Call any method of this sandbox by its name: see `Client.call`."""
+
+    def exec(self, command: Command, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=...) -> CommandResult:
+        """Run a command to its end, and return its exit and its output.
+
+        If the caller is cancelled, the command is ended, unless the call has a `key`.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+            stdin: The whole input; None: the command reads from /dev/null.
+            timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
+            check: Whether to raise for a code other than 0, or truncated output.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+
+        Raises:
+            CommandError: If `check`.
+            TruncatedError: Output was lost.
+            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
+                the client's `request_timeout`; what closed the client.
+        """
+
+    def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
+        """Start exactly one process and attach to it. It outlives the client.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+
+        Raises:
+            HawseError: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and what closed
+                the client.
+        """
+
+    def attach_process(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
+        """Attach to a process, running or exited.
+
+        Args:
+            id: The id of the process.
+            instance: The instance of that id; None: any.
+            since: The offset in each stream to begin at; None: all that is kept.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
+        """
+
+    def processes(self) -> list[ProcessInfo]:
+        """Return the processes that run and the latest that have ended, in the order of their start.
+
+        `argv` is truncated after 256 characters.
+        """
+
+    def process_info(self, id: str) -> ProcessInfo:
+        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
+
+    def process(self, command: Command, **options: Unpack[StartOptions]) -> AbstractContextManager[Process]:
+        """`start` as a context manager, which kills the process at its end unless `detach` was called.
+
+        For the arguments and errors see `start`.
+        """
+
+class Files:
+    """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
+
+    The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
+    that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
+    `invalid_params`, `io_error`; and what closed the client.
+    """
+    def within(self, root: PathLike) -> Files:
+        """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
+
+    def open_read(self, path: PathLike, *, offset: int=0, length: int | None=None, version: str | None=None) -> FileReader:
+        """Stream a file's bytes.
+
+        Args:
+            path: The file.
+            offset: The offset of the first byte.
+            length: The number of bytes; None: to the end.
+            version: Only of this version; any other is a `conflict`.
+        """
+
+    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True) -> FileWriter:
+        """Stream into a file, which is replaced when the `with` block ends; after an error the old one stays.
+
+        Args:
+            path: The file.
+            mode: Its permission bits; None: those that it has.
+            parents: Whether to create missing directories.
+        """
+
+    def read(self, path: PathLike, *, max_size: int=...) -> bytes:
+        """Return a file's content, all of one version. Raises `too_large` beyond `max_size` bytes."""
+
+    def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True) -> api.FileTransferResult:
+        """Replace a file atomically; return its size and version.
+
+        Args:
+            path: The file.
+            data: The content, as bytes or as an async iterable of bytes.
+            mode: Its permission bits; None: those that it has.
+            parents: Whether to create missing directories.
+        """
+
+    def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:
+        """Return a file's text. Raises `UnicodeDecodeError` if it is not `encoding`, unless `errors` permits it."""
+
+    def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True) -> api.FileTransferResult:
+        """Replace a file with text: see `write`."""
+
+    def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, progress: Progress | None=None) -> api.FileTransferResult:
+        """Send a local file. After a lost connection it continues with what had not arrived.
+
+        Args:
+            local: The file to send.
+            remote: The file in the sandbox, which is replaced when all of it has arrived.
+            mode: Its permission bits; None: those that it has.
+            progress: See `Progress`.
+        """
+
+    def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None) -> int:
+        """Fetch a file; return its size. The local file appears when it is complete.
+
+        If this fails, the bytes received so far stay beside it as `LOCAL.VERSION.part`: the next download of the same
+        version continues after them.
+
+        Args:
+            remote: The file in the sandbox.
+            local: The local file.
+            progress: See `Progress`.
+        """
+
+    def stat(self, path: PathLike, *, follow: bool=True) -> api.FileStatResult:
+        """Return what is at `path`. A symlink is followed unless not `follow`."""
+
+    def exists(self, path: PathLike, *, follow: bool=True) -> bool:
+        """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
+
+    def list(self, path: PathLike='.', *, recursive: bool=False, depth: int | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.FileEntry]:
+        """Iterate over the entries of a directory, in the order of the disk. Memory does not grow with the directory.
+
+        Args:
+            path: The directory. The paths of entries are relative to it.
+            recursive: Whether to descend. Symlinks are not followed.
+            depth: The number of levels to descend at most.
+            hidden: Whether names that begin with a dot are included.
+            include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
+            exclude: Globs of what is left out.
+            on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
+        """
+
+    def walk(self, path: PathLike='.', **options: Any) -> Iterator[api.FileEntry]:
+        """Iterate over everything below a directory: `list` with `recursive`."""
+
+    def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
+        """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
+
+        Paths are relative to `path`. Binary files are skipped.
+
+        Args:
+            pattern: A regular expression in RE2's syntax.
+            path: The directory to search.
+            literal: Whether `pattern` is text, not a regular expression.
+            ignore_case: Whether case is ignored.
+            hidden: Whether names that begin with a dot are included.
+            include: Globs, as for `list`.
+            exclude: Globs of what is left out.
+            limit: The number of matches at most.
+            on_error: As for `list`.
+
+        Raises:
+            HawseError: `too_large` after `limit` matches if there are more.
+        """
+
+    def mkdir(self, path: PathLike, *, parents: bool=False, mode: int | None=None) -> bool:
+        """Create a directory; return whether this call created it.
+
+        Args:
+            path: The directory.
+            parents: Whether to create missing directories above, and to accept an existing one.
+            mode: Its permission bits.
+        """
+
+    def chmod(self, path: PathLike, mode: int) -> None:
+        """Set permission bits."""
+
+    def delete(self, path: PathLike, *, recursive: bool=False) -> int:
+        """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
+
+    def rename(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
+        """Rename within a file system, atomically. An existing `to` is a `conflict`, unless `overwrite`."""
+
+    def move(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
+        """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
+
+    def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
+        """Copy a file or directory, which appears at `to` when it is complete; return what was copied.
+
+        Modes, times and symlinks are kept.
+
+        Args:
+            path: What to copy.
+            to: Where.
+            recursive: Required for a directory.
+            overwrite: Whether to replace an existing file.
+        """
+
+    def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
+        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
+
+        It cannot be resumed: a lost connection raises `interrupted`.
+
+        Args:
+            path: A directory or a file.
+            format: `tar`, `tar.gz` or `zip`.
+            include: Globs of what is included, as for `list`.
+            exclude: Globs of what is left out.
+        """
+
+class FileReader:
+    """`with box.files.open_read(path) as file:` — `file.info`, then `for chunk in file`.
+
+    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` for another version. Iterating
+    raises `conflict` if the file has changed when a lost connection is resumed.
+    """
+    @property
+    def info(self) -> FileOpened:
+        """The file as it was opened."""
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[bytes]:
+        ...
+
+class FileWriter:
+    """`with box.files.open_write(path) as file:` — the file is replaced when the block ends without an error."""
+    def __enter__(self) -> FileWriter:
+        ...
+
+    @property
+    def result(self) -> FileTransferResult:
+        """The size and version of the file, after the block."""
+
+    def write(self, data: BytesLike) -> None:
+        """Append bytes. Waits while the disk is slower. Raises the server's error: `no_space`, `not_found`, …"""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+class CodeContext:
+    """`with box.code("python") as ctx: done = ctx.run("1 + 1")`
+
+    Entering creates it; leaving deletes it with everything that its code started, unless `detach` was called. Its runs
+    are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+    """
+    @property
+    def id(self) -> str:
+        ...
+
+    def __enter__(self) -> CodeContext:
+        """Create the context, or find the existing one.
+
+        Raises:
+            HawseError: `conflict` if a context of that id exists, `language_unavailable`, `spawn_failed`,
+                `limit_exceeded`; `not_found` if it is not to be created.
+        """
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def detach(self) -> None:
+        """Let the context live when the `with` is left."""
+
+    def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
+        """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
+
+        If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
+        call has a `key`.
+
+        Args:
+            source: The code.
+            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            store_history: Whether the run counts, and is kept in the executor's history.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
+                closed the client.
+        """
+
+    def stream(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, stdin: bool=False) -> CodeRunStream:
+        """Return the events of a run as they arrive: `for event in ctx.stream(source)`. See `CodeEvent`.
+
+        Args:
+            source: The code.
+            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            store_history: Whether the run counts, and is kept in the executor's history.
+            key: The same key again, from any client, joins the same run.
+            stdin: Whether the code may ask for input: then there are events `CodeInput`.
+        """
+
+    def attach(self, run: str | None=None) -> CodeRunStream:
+        """Return the events of a run from its beginning, also of one that another client began.
+
+        Args:
+            run: The id of the run; None: the one in progress, or the last one.
+        """
+
+    def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
+        """Return completions of code at a position in characters; None: its end. Raises `exited`."""
+
+    def inspect(self, source: str, cursor: int | None=None, *, detail: int=0) -> CodeInspectResult:
+        """Return the documentation of an object in the code.
+
+        Args:
+            source: The code.
+            cursor: A position in it, in characters; None: its end.
+            detail: 0: signature and documentation; 1: the source too.
+
+        Raises:
+            HawseError: `exited`.
+        """
+
+    def info(self) -> CodeContextInfo:
+        """Return the context as it is now. Raises `not_found`."""
+
+    def interrupt(self) -> None:
+        """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
+
+    def restart(self) -> CodeContextInfo:
+        """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
+
+    def delete(self) -> None:
+        """End the executor with everything that its code started.
+
+        A context that does not exist any more is no error.
+        """
+
+class CodeRunStream:
+    """The events of a run, in order; the last one is a `CodeEnd`. `for event in ctx.stream(source)`.
+
+    Leaving the loop early interrupts the run, unless it has a key that the caller chose, or it was attached to.
+    """
+    @property
+    def run(self) -> str | None:
+        """The id of the run; None before it has begun."""
+
+    def answer(self, request: CodeInput, value: str) -> None:
+        """Send a line to code that waits for input. Raises `conflict` if it does not wait for it any more."""
+
+    def __iter__(self) -> Iterator[CodeEvent]:
+        ...
+
+    def events(self) -> Generator[CodeEvent, None]:
+        """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
+
+class Git:
+    """`box.git`. `path` is a directory of the repository, by default the workspace.
+
+    What git refuses raises `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
+    """
+    def clone(self, url: str, path: PathLike | None=None, *, depth: int | None=None, branch: str | None=None, filter: str | None=None, credentials: GitCredentials | None=None, timeout: float | None=None, on_progress: Callable[[GitProgress], object] | None=None) -> GitHead:
+        """Clone a repository. If the clone fails, or the caller is cancelled, `path` is left as it was.
+
+        Args:
+            url: The repository.
+            path: The directory to make; None: named after the repository.
+            depth: The number of commits to fetch; None: all.
+            branch: The branch to check out; None: the remote's own.
+            filter: What to leave out, such as `blob:none`.
+            credentials: For http and https. They are not stored.
+            timeout: Seconds, 600 by default.
+            on_progress: Is called from the event loop.
+
+        Raises:
+            HawseError: `conflict` (`path` is not empty), `not_found`, `permission_denied`, `deadline_exceeded`,
+                `io_error` with the reason `network`.
+        """
+
+    def status(self, path: PathLike='.', *, ignored: bool=False) -> GitStatusResult:
+        """Return what differs from the last commit, and the branch with its distance from the remote's."""
+
+    def diff(self, path: PathLike='.', *, staged: bool=False, base: str | None=None, target: str | None=None, paths: Sequence[PathLike] | None=None, limit: int | None=None) -> GitDiffResult:
+        """Return a patch, by default of the working tree against the index.
+
+        Args:
+            path: A directory of the repository.
+            staged: Compare the index with the last commit instead.
+            base: Compare the working tree, or `target`, with this revision instead.
+            target: A revision.
+            paths: Only these paths.
+            limit: Bytes of the patch, 256 KiB by default.
+        """
+
+    def log(self, path: PathLike='.', *, ref: str | None=None, limit: int=50, skip: int=0, paths: Sequence[PathLike] | None=None) -> GitLogResult:
+        """Return the latest commits.
+
+        Args:
+            path: A directory of the repository.
+            ref: The revision to begin at; None: what is checked out.
+            limit: The number of commits.
+            skip: The number of commits to leave out before.
+            paths: Only commits that changed these paths.
+        """
+
+    def add(self, paths: Sequence[PathLike] | None=None, *, path: PathLike='.', all: bool=False) -> None:
+        """Stage `paths`, which are not patterns, or `all` that differs, deletions included."""
+
+    def commit(self, message: str, *, path: PathLike='.', author: GitAuthor | None=None, all: bool=False, allow_empty: bool=False) -> GitHead:
+        """Commit what is staged.
+
+        Args:
+            message: The commit message.
+            path: A directory of the repository.
+            author: The author and committer; None: as git is configured.
+            all: Whether to commit the changes of all tracked files too.
+            allow_empty: Whether a commit without changes is permitted.
+        """
+
+    def branches(self, path: PathLike='.') -> GitBranchResult:
+        """Return the branches, those of remotes included, and which is checked out."""
+
+    def create_branch(self, name: str, *, path: PathLike='.', start: str | None=None, force: bool=False) -> GitBranchResult:
+        """Create a branch without switching to it: see `checkout`.
+
+        Args:
+            name: The name of the branch.
+            path: A directory of the repository.
+            start: The revision to begin at; None: what is checked out.
+            force: Whether to move an existing branch.
+        """
+
+    def delete_branch(self, name: str, *, path: PathLike='.', force: bool=False) -> GitBranchResult:
+        """Delete a branch; with `force` also one that is not merged."""
+
+    def checkout(self, ref: str | None=None, *, path: PathLike='.', create: bool=False, start: str | None=None, paths: Sequence[PathLike] | None=None) -> GitHead:
+        """Switch to a branch or commit, or restore paths.
+
+        Args:
+            ref: The branch or commit.
+            path: A directory of the repository.
+            create: Whether to create the branch `ref`.
+            start: The revision that the new branch begins at.
+            paths: Restore only these paths, from `ref` or the index, and do not switch.
+        """
+
+    def pull(self, *, path: PathLike='.', remote: str | None=None, branch: str | None=None, rebase: bool=False, ff_only: bool=False, credentials: GitCredentials | None=None, timeout: float | None=None) -> GitHead:
+        """Fetch, and integrate the remote branch.
+
+        Args:
+            path: A directory of the repository.
+            remote: The remote; None: the branch's own.
+            branch: The remote branch; None: the branch's own.
+            rebase: Whether to rebase instead of merging.
+            ff_only: Whether to fail if a merge or rebase is required.
+            credentials: For http and https. They are not stored.
+            timeout: Seconds, 600 by default.
+
+        Raises:
+            HawseError: `conflict` with the reason `merge`, and as `clone`.
+        """
+
+    def push(self, *, path: PathLike='.', remote: str='origin', branch: str | None=None, force: bool=False, set_upstream: bool=False, credentials: GitCredentials | None=None, timeout: float | None=None) -> GitPushResult:
+        """Push a branch.
+
+        Args:
+            path: A directory of the repository.
+            remote: The remote.
+            branch: The branch; None: the current one.
+            force: Whether to overwrite the remote branch, if it is as it was when it was fetched last.
+            set_upstream: Whether the branch follows the remote one from now on.
+            credentials: For http and https. They are not stored.
+            timeout: Seconds, 600 by default.
+
+        Raises:
+            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.
+        """
+
+class Ports:
+    """The ports of a sandbox. It holds nothing open."""
+    def list(self) -> builtins.list[OpenPort]:
+        """Return the ports that programs of the sandbox listen on, by number."""
+
+    def watch(self) -> StateStream[builtins.list[OpenPort]]:
+        """Return a context manager and iterator of all open ports: those of now, and again after every change."""
+
+    def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
+        """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
+
+        No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+
+        Args:
+            port: The port.
+            name: A name for people.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None: one that cannot be guessed.
+
+        Raises:
+            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
+                another token, or the token another port.
+        """
+
+    def unexpose(self, port: int) -> None:
+        """Remove a preview, and close the connections through it. A port without a preview is not an error."""
+
+    def exposed(self) -> builtins.list[Preview]:
+        """Return all previews."""
+
+    def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
+        """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
+
+class PortConnection:
+    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
+
+    Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
+    Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
+    breaks.
+    """
+    def read(self) -> bytes:
+        """Return some bytes; none when the other end has closed its half."""
+
+    def write(self, data: BytesLike) -> None:
+        """Send. Waits while the other end does not read."""
+
+    def flush(self) -> None:
+        """Wait until the sandbox has passed everything written to the TCP connection."""
+
+    def end(self) -> None:
+        """Close this half: the other end reads EOF. It may still send."""
+
+    def close(self) -> None:
+        """Close this half and wait until the other end closes its own; what arrives meanwhile is discarded."""
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[bytes]:
+        ...
+
+class Process:
+    """A process that this client is attached to. It keeps running after `close`."""
+    @property
+    def id(self) -> str:
+        ...
+
+    @property
+    def instance(self) -> str:
+        """Distinguishes processes of the same id: new for each that is started."""
+
+    @property
+    def pid(self) -> int:
+        """The process id, in the sandbox's numbering."""
+
+    def output(self) -> Iterator[tuple[StreamName, bytes]]:
+        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams.
+
+        The server sends at most a window of bytes ahead of the reader.
+
+        Iterating raises `TruncatedError` where bytes are no longer kept (iterating again continues after them),
+        `BusyError` if another task reads the same stream, and the call's error.
+        """
+
+    @property
+    def stdout(self) -> Iterator[bytes]:
+        """Iterate over stdout alone. Both streams share a window: if there may be much of stderr, read that as well."""
+
+    @property
+    def stderr(self) -> Iterator[bytes]:
+        """Iterate over stderr alone."""
+
+    def write(self, data: BytesLike) -> None:
+        """Write to stdin; return when the bytes are buffered. Waits while the program reads slowly.
+
+        Raises:
+            HawseError: `exited` if the process has ended; `forbidden` if this client started it without `stdin`, and
+                `protocol_error` if another client did; the call's error.
+        """
+
+    def flush(self) -> None:
+        """Wait until the sandbox has received everything written."""
+
+    def end(self) -> None:
+        """Send EOF on stdin, after what was written."""
+
+    def wait(self) -> Exit:
+        """Wait until the process has ended and its output has arrived; return how it ended.
+
+        Output that is not read meanwhile can be read afterwards, as far as the sandbox keeps it.
+
+        Raises:
+            TruncatedError: The last bytes of its output are no longer kept.
+            ClientClosedError: After `close`.
+            HawseError: The call's error.
+        """
+
+    def wait_for_exit(self, *, timeout: float=...) -> Exit:
+        """Wait until the process has ended, at most `timeout` seconds. Its output stays where it is.
+
+        Raises:
+            HawseError: `deadline_exceeded`; `not_found` and `stale_handle` if it is no longer kept; what closed the
+                client.
+        """
+
+    def wait_for_log(self, text: str | None=None, *, pattern: str | None=None, stream: StreamName | None=None, since: Mapping[StreamName, int] | None=None, timeout: float=30.0) -> LogMatch:
+        """Wait until the process has printed `text`, or a match of `pattern`.
+
+        Args:
+            text: Is searched for as it is.
+            pattern: A regular expression in RE2's syntax.
+            stream: The stream to search; None: both.
+            since: The offset in each stream to search from; None: all that is kept.
+            timeout: Seconds.
+
+        Raises:
+            HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
+                `deadline_exceeded`, `invalid_params`, and as `wait_for_exit`.
+        """
+
+    def wait_for_port(self, port: int, *, path: str | None=None, status: tuple[int, int]=..., timeout: float=30.0) -> int | None:
+        """Wait until a program listens at `port` in the sandbox; with `path`, until it answers an HTTP GET.
+
+        Args:
+            port: The TCP port.
+            path: The path to request.
+            status: The lowest and the highest HTTP status that count as an answer.
+            timeout: Seconds.
+
+        Returns:
+            The status of the answer; None without `path`.
+
+        Raises:
+            HawseError: `exited` if the process ends first, and as `wait_for_log`.
+        """
+
+    def signal(self, signal: str | int) -> None:
+        """Send a signal to the process group: "INT", "SIGINT" or a number.
+
+        Raises:
+            HawseError: `exited`, `not_found`, `stale_handle`.
+        """
+
+    def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
+        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return how it ended."""
+
+    def detach(self) -> None:
+        """Let the process continue when the `with` is left."""
+
+    def close(self) -> None:
+        """Stop reading and writing. The process keeps running."""
+
+    def leave(self) -> None:
+        """End `with box.process(…)`: kill the process if it runs, unless `detach` was called, and `close`."""
+
+class Session:
+    """`with box.session() as session: session.exec("cd /tmp"); …`
+
+    Entering creates it; leaving deletes it with everything that it started, unless `detach` was called. Its commands
+    run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    """
+    @property
+    def id(self) -> str:
+        ...
+
+    def __enter__(self) -> Session:
+        """Create the session, or find the existing one.
+
+        Raises:
+            HawseError: `conflict` if a session of that id exists, `spawn_failed`, `limit_exceeded`; `not_found` if it
+                is not to be created.
+        """
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def detach(self) -> None:
+        """Let the session live when the `with` is left."""
+
+    def exec(self, command: str, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=...) -> SessionResult:
+        """Run a command in the session's shell after those before it, and return its exit and its output.
+
+        Its effects on the shell persist. If the caller is cancelled, the command leaves the queue or, if it runs
+        already, is ended, unless the call has a `key`. The session lives.
+
+        Args:
+            command: A shell command.
+            cwd: The working directory of this command alone; a relative one begins at the session's.
+            env: Is added to the environment of this command alone; None unsets a variable.
+            stdin: The whole input; None: the command reads from /dev/null.
+            timeout: Seconds from the beginning of the command; None: the session's `command_timeout`. After it, what
+                the command started is killed and the shell drops the rest of the command: the code is 124 and the
+                result `timed_out`; the session lives.
+            check: Whether to raise for a code other than 0, or truncated output.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+
+        Raises:
+            CommandError: If `check`.
+            TruncatedError: Output was lost.
+            HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
+                deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
+                what closed the client.
+        """
+
+    def cancel(self, key: str | None=None, *, grace: float | None=None) -> None:
+        """End a command, but not the session: TERM, then KILL after `grace` seconds (5).
+
+        A waiting command leaves the queue and its `exec` raises `cancelled`; the result of a running one has the signal
+        `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
+
+        Args:
+            key: The key of its `exec`; None: the command that runs now, of any client.
+            grace: Seconds from TERM to KILL.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle`; what closed the client.
+        """
+
+    def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
+        """Start a process from the session's state when its turn comes, and attach to it: see `Sandbox.start`.
+
+        It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
+        its functions and options. It does not change the session, and outlives it.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+
+        Raises:
+            HawseError: `exited` as for `exec`, and as for `Sandbox.start`.
+        """
+
+    def info(self) -> SessionInfo:
+        """Return the session as it is now, or how it has ended. Raises `not_found`."""
+
+    def wait(self) -> Exit:
+        """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
+
+    def delete(self, *, grace: float | None=None) -> None:
+        """End the shell with everything that it started: TERM, then KILL after `grace` seconds (5).
+
+        A session that does not exist any more is not an error.
+        """
+
+class Terminal:
+    """`with box.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
+    def __enter__(self) -> Terminal:
+        """Create the terminal if that was asked for, and attach.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and what closed the client.
+        """
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    @property
+    def id(self) -> str:
+        ...
+
+    @property
+    def instance(self) -> str:
+        """Distinguishes terminals of the same id: new for each that is started."""
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of its program, in the sandbox's numbering."""
+
+    @property
+    def offset(self) -> int | None:
+        """The offset after the last byte that was read; None before the first.
+
+        Another handle with this `instance` continues there with `since`.
+        """
+
+    @property
+    def live(self) -> bool:
+        """Whether the replay has ended; before that, an emulator's answers to queries must not be sent."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether this viewer's emulator has to answer queries; only with `emulator=True`, and only while `live`."""
+
+    @property
+    def viewers(self) -> list[Participant]:
+        """The viewers of the terminal, this one included. Empty with a server without presence."""
+
+    @property
+    def me(self) -> Participant | None:
+        """This viewer; None with a server without presence."""
+
+    @property
+    def lease(self) -> WriterLease:
+        """Who may type: the viewer with the id `holder`, or all viewers if it is None."""
+
+    def take(self, *, over: bool=True) -> WriterLease:
+        """Let only this viewer type.
+
+        Raises:
+            HawseError: `forbidden` if it is read-only; without `over`, `conflict` if another viewer has the lease.
+        """
+
+    def release(self) -> WriterLease:
+        """Let all viewers type again. Raises `conflict` if another viewer has the lease."""
+
+    def set_presence(self, *, name: str | None=None, focus: bool | None=None, at: tuple[int, int] | None=None) -> None:
+        """Change what the other viewers see of this one; None leaves a value as it is.
+
+        Args:
+            name: The name to show.
+            focus: Whether the terminal has the focus.
+            at: The position of the pointer: column and row, from 0.
+        """
+
+    def items(self) -> Iterator[TerminalEvent]:
+        """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
+
+        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
+
+        The server sends at most a window of bytes ahead of the reader. Ends after `Exit`. Iterating raises `BusyError`,
+        `TruncatedError`, `stale_handle` if another terminal has the id now, and what closed the client.
+        """
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
+
+    def write(self, data: BytesLike) -> None:
+        """Type; return when the bytes are buffered. Waits while the program reads slowly.
+
+        Raises:
+            HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
+        """
+
+    def flush(self) -> None:
+        """Wait until the sandbox has received everything typed."""
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Set the size: 1 to 1,000 columns and rows."""
+
+    def signal(self, signal: str | int) -> None:
+        """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
+
+    def kill(self, *, grace: float | None=None) -> Exit:
+        """Send HUP to everything in it, and KILL after `grace` seconds (2); return how it ended."""
+
+    def wait(self) -> Exit:
+        """Wait until it has ended and its output has arrived. Output that is not read meanwhile may be discarded."""
+
+    def record(self, *, input: bool=False, title: str | None=None) -> Recording:
+        """Record it from now on, as asciicast v3.
+
+        Args:
+            input: Whether to record what is typed too, passwords included.
+            title: The title of the recording.
+
+        Raises:
+            HawseError: `exited`, `limit_exceeded`, `no_space`.
+        """
+
+    def close(self) -> None:
+        """Detach. The terminal keeps running."""
+
+    def screen(self, *, format: Literal['text', 'ansi', 'html']='text', scrollback: int=0) -> TerminalScreenResult:
+        """Return the screen, below up to `scrollback` rows (6,000 at most) that have scrolled off it."""
+
+    def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None) -> TerminalSendResult:
+        """Type into the terminal, exactly once and in one piece, or not at all.
+
+        Args:
+            text: Is typed first, as it is.
+            paste: Is typed next, as pasted text: bracketed if the program has asked for that.
+            keys: Are pressed last, by name, such as `["ctrl+c", "up"]`.
+
+        Raises:
+            HawseError: `invalid_params` for an unknown key, `lease_held`, `exited`, `forbidden` for a read-only viewer,
+                `input_overflow` if the program does not read.
+        """
+
+    def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', since: int | None=None, timeout: float=30.0) -> OutputMatch:
+        """Wait until `pattern` matches the output after the last match or `send`.
+
+        It may match before all output has arrived, so include what follows: `(\d+) files`.
+
+        Args:
+            pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
+                every line.
+            literal: Whether `pattern` is text, not a regular expression.
+            on: Whether to match the output, or the visible screen.
+            since: The offset to search from.
+            timeout: Seconds.
+
+        Raises:
+            HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
+        """
+
+    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', silence: float | None=None, command: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
+        """Wait for the first of several conditions; the result's `event` names it.
+
+        Args:
+            pattern: As for `expect`.
+            literal: As for `expect`.
+            on: As for `expect`.
+            silence: Seconds without output.
+            command: Whether to wait for the end of a command.
+            exit: Whether to wait for the end of the program.
+            since: The offset of the first byte of output that counts; None: after the last match or `send`.
+            timeout: Seconds, after which the `event` is `timeout`.
+
+        Raises:
+            HawseError: `invalid_params`, `too_large` if the output from `since` on is no longer kept.
+        """
+
+    def run(self, command: str, *, timeout: float=3600.0, max_output: int=...) -> RunResult:
+        """Type a command line, wait until it has ended, and return its exit code and its output.
+
+        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133) and is at its
+        prompt, or soon will be. Input of another viewer at the same moment may be mistaken for the command: see `take`.
+
+        Args:
+            command: One line.
+            timeout: Seconds, after which this raises `deadline_exceeded` and the command keeps running.
+            max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
+
+        Raises:
+            HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and as
+                `send`.
+        """
+
+    def history(self, *, limit: int=100, before: int | None=None) -> TerminalHistoryResult:
+        """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
+
+class Recording:
+    """A handle to one recording. It holds nothing open: the recording continues until `stop` or the terminal's end."""
+    id: str
+
+    def info(self) -> RecordingInfo:
+        """Return its state and size now. Raises `not_found`."""
+
+    def stop(self) -> RecordingInfo:
+        """End it; return when all of it is on the disk. A recording that has ended is not an error."""
+
+    def mark(self, label: str='') -> None:
+        """Set a marker at the present time. Raises `exited` if the recording has ended."""
+
+    def delete(self) -> None:
+        """Delete its files; a running recording is ended."""
+
+    def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
+        """Stream the bytes that are recorded by now: `with … as file:`, then `for chunk in file`."""
+
+    def read(self, *, part: RecordingPart='cast') -> bytes:
+        """Return all bytes that are recorded by now."""
+
+class StateStream(Generic[T]):
+    """`with … as states: for state in states: …`
+
+    Yields the state at once, and again after each change. A state that was not read before the next one is left out.
+    """
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[T]:
+        ...
+
+class Watch:
+    """`with box.watch(path) as watch: for change in watch: …`
+
+    Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
+    when the directory was deleted; ends when a client stops the watch.
+    """
+    def __enter__(self) -> Self:
+        """Start the watch: changes are reported from here on. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+
+    @property
+    def id(self) -> str:
+        ...
+
+    @property
+    def path(self) -> str:
+        """The directory, as an absolute path."""
+
+    def stop(self) -> None:
+        """End the watch for all clients that watch the same. A watch that has ended is not an error."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[WatchedChange | WatchRescan]:
+        ...
+
+class Watches:
+    """The watches of a sandbox: `box.watch(path)` streams changes, `box.watch.changes(path, since=…)` polls."""
+    def __call__(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
+        """Return a watch of a directory, to be entered with `with`: see `Watch`.
+
+        Args:
+            path: The directory.
+            recursive: Whether to watch the directories below it too.
+            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None: everything. A glob with a slash is for the
+                path relative to the directory, one without for the name at any depth.
+            exclude: Globs of what is not reported; None: Git's and hawse's own files.
+            since: A `version`, to continue there.
+        """
+
+    def changes(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> WatchChangesResult:
+        """Return what has changed since a version, and the version to ask with next time.
+
+        A watch that is not asked for 10 minutes ends, and the next answer is `rescan`.
+
+        Args:
+            path: The directory.
+            recursive: As for `watch`.
+            include: As for `watch`.
+            exclude: As for `watch`.
+            since: The version of the previous answer; None begins to watch.
+
+        Raises:
+            HawseError: As for `Watch`.
+        """
+
+class CreatedSandbox(Sandbox):
+    """A sandbox that `hw.sandboxes.create` has created. It stays, unless it is used in `with`, which deletes it."""
+
+    def __enter__(self) -> CreatedSandbox: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+def connect(url: str, *, token: Token = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
+    """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
+
+    Args:
+        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
+        options: `token`, `options` and `on_state`, as for `hawse.connect`.
+
+    Raises:
+        ValueError: `url` is not the URL of a gateway.
+        RefusedError: The gateway refused the connection.
+        GaveUpError: There was no connection within the connect timeout.
+    """

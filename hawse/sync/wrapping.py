@@ -1,0 +1,184 @@
+"""Makes a synchronous class from each class of the asynchronous client, with the same methods and documentation.
+
+A coroutine becomes a function that returns its result, an async iterator becomes an iterator, and an async context
+manager becomes a context manager. Results of the client's classes are wrapped likewise.
+"""
+
+import asyncio
+import functools
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, ClassVar, Final
+
+from hawse.sync.background import BackgroundLoop, EnteredContext
+
+_END: Final = object()
+_SPECIAL: Final = {"__call__"}  # special methods that are passed on
+
+
+class SyncObject:
+    """The base of the synchronous classes: `asynchronous` is the class that a subclass wraps, `target` its object."""
+
+    asynchronous: ClassVar[type]
+
+    def __init__(self, loop: BackgroundLoop, target: Any) -> None:
+        self._loop = loop
+        self.target = target
+        self._entered: EnteredContext | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return wrap(self._loop, self._loop.call(getattr, self.target, name))  # an attribute of the instance
+
+    def __repr__(self) -> str:
+        return f"<synchronous {self.target!r}>"
+
+
+class SyncContext:
+    """A context manager that enters an async one, such as `box.process(…)`."""
+
+    def __init__(self, loop: BackgroundLoop, context: AbstractAsyncContextManager[Any]) -> None:
+        self._loop = loop
+        self._entered = EnteredContext(loop, context)
+
+    def __enter__(self) -> Any:
+        return wrap(self._loop, self._entered.enter())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        return self._entered.leave(error)
+
+
+class SyncIterator(Iterator[Any]):
+    """An iterator over an async iterator."""
+
+    def __init__(self, loop: BackgroundLoop, items: AsyncIterator[Any]) -> None:
+        self._loop = loop
+        self._items = items
+
+    def __next__(self) -> Any:
+        item = self._loop.run(_next(self._items))
+        if item is _END:
+            raise StopIteration
+        return wrap(self._loop, item)
+
+    def close(self) -> None:
+        """End the iteration; what it holds is released."""
+        if (close := getattr(self._items, "aclose", None)) is not None:
+            self._loop.run(close())
+
+
+_classes: dict[type, type[SyncObject]] = {}  # the synchronous class of each asynchronous one
+_created: set[type] = set()  # those of them that are awaited to get what they create
+
+
+def creates(cls: type, made: type[SyncObject]) -> None:
+    """Declare that a call which returns a `cls` returns, in the synchronous client, what awaiting it creates.
+
+    Args:
+        cls: A class that can be awaited, or entered with `async with`.
+        made: The synchronous class of what is created; it is a context manager.
+    """
+    _classes[cls] = made
+    _created.add(cls)
+
+
+def synchronous(cls: type) -> Any:
+    """Return the synchronous class of an asynchronous one: instances of `cls` are wrapped in it from now on."""
+    members: dict[str, Any] = {"__doc__": _documentation(cls), "__module__": "hawse.sync", "asynchronous": cls}
+    for name, member in inspect.getmembers(cls):
+        if isinstance(member, property):
+            members.update({name: _property(name, member)} if not name.startswith("_") else {})
+        elif callable(member) and (not name.startswith("_") or name in _SPECIAL) and not isinstance(member, type):
+            members[name] = _method(name, member)
+    if hasattr(cls, "__aenter__"):
+        members |= {"__enter__": _enter, "__exit__": _exit}
+    if hasattr(cls, "__aiter__"):
+        members["__iter__"] = _iterate
+    made = type(cls.__name__, (SyncObject,), members)
+    _classes[cls] = made
+    return made
+
+
+def wrap(loop: BackgroundLoop, value: Any) -> Any:
+    """Return what stands for `value` in the synchronous client; most values stand for themselves."""
+    if (made := _classes.get(type(value))) is not None:
+        return made(loop, value)
+    if isinstance(value, AbstractAsyncContextManager):
+        return SyncContext(loop, value)
+    if isinstance(value, AsyncIterator):
+        return SyncIterator(loop, value)
+    return value
+
+
+def unwrap(value: Any) -> Any:
+    """Return what is passed to the asynchronous client: an iterator becomes an async iterator."""
+    if isinstance(value, SyncObject):
+        return value.target
+    if isinstance(value, Iterator):
+        return _iterate_in_thread(value)
+    return value
+
+
+def _documentation(documented: object) -> str | None:
+    """The docstring of a class or function, without the words that concern only the asynchronous client."""
+    text = documented.__doc__
+    return text and text.replace("async with", "with").replace("async for", "for").replace("await ", "")
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(self: SyncObject, *arguments: Any, **options: Any) -> Any:
+        passed = [unwrap(argument) for argument in arguments]
+        named = {key: unwrap(option) for key, option in options.items()}
+        result, kind = self._loop.run(_call(getattr(self.target, name), passed, named))
+        return _classes[kind](self._loop, result) if kind in _created else wrap(self._loop, result)
+
+    call.__doc__ = _documentation(function)
+    call.__dict__.pop("__wrapped__", None)  # inspect would call it a coroutine function
+    call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # what help() shows
+    return call
+
+
+async def _call(function: Callable[..., Any], arguments: Iterable[Any], options: dict[str, Any]) -> tuple[Any, type]:
+    """Call a function; return its result, awaited, and the type of what it returned."""
+    result = function(*arguments, **options)
+    return await result if isinstance(result, Awaitable) else result, type(result)
+
+
+def _property(name: str, member: property) -> property:
+    def read(self: SyncObject) -> Any:
+        return wrap(self._loop, self._loop.call(getattr, self.target, name))
+
+    return property(read, doc=_documentation(member))
+
+
+def _enter(self: SyncObject) -> SyncObject:
+    self._entered = EnteredContext(self._loop, self.target)
+    self._entered.enter()
+    return self
+
+
+def _exit(
+    self: SyncObject, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> bool:
+    assert self._entered is not None
+    return self._entered.leave(error)
+
+
+def _iterate(self: SyncObject) -> SyncIterator:
+    return SyncIterator(self._loop, self._loop.call(lambda: aiter(self.target)))
+
+
+async def _next(items: AsyncIterator[Any]) -> Any:
+    """The next item; `_END` after the last: an exception of iteration cannot pass through a future."""
+    return await anext(items, _END)
+
+
+async def _iterate_in_thread(items: Iterator[Any]) -> AsyncIterator[Any]:
+    while (item := await asyncio.to_thread(next, items, _END)) is not _END:
+        yield item

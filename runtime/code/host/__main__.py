@@ -1,0 +1,21 @@
+"""`python -m runtime.code.host FOLDER`: host Jupyter kernels for the runtime at the other end of descriptor 3."""
+
+import logging
+import socket
+import sys
+
+import uvloop
+
+from hawse.logs import handler
+from runtime.code.host.server import serve
+
+INHERITED = 3  # runtime.posix.spawn.EXTRA_FD
+
+
+def main() -> None:
+    logging.basicConfig(level=logging.WARNING, handlers=[handler("text")])
+    uvloop.run(serve(socket.socket(fileno=INHERITED), sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

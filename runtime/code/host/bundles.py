@@ -1,0 +1,150 @@
+"""Translates the content of Jupyter's messages to events and bytes of a run. Does no I/O.
+
+Large values of MIME bundles are taken out of the events, so that an event is small and bytes are never base64.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+INLINE = 64 << 10  # bytes of JSON of one value that stays in its event
+EVENT_LIMIT = 256 << 10  # bytes of all values that stay in one event: a control message has at most 1 MiB
+VALUE_LIMIT = 64 << 20  # bytes of one value: more is omitted, since a client has to hold it in memory
+TEXT_LIMIT = 64 << 10  # characters of an error's message, of a prompt, and of each line of a traceback
+TRACEBACK_LINES = 1000  # lines of a traceback, the last ones: a recursion has as many as it is deep
+TYPES = 64  # MIME types of one bundle
+_BINARY = re.compile(r"image/(?!svg)|audio/|video/|application/(?:pdf|octet-stream|zip)\b")
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+Form = Literal["base64", "text", "json"]
+
+
+class LargeValue(NamedTuple):
+    """A value that is sent as bytes."""
+
+    type: str
+    form: Form
+    data: bytes
+
+
+class Bundle(NamedTuple):
+    """A MIME bundle: what stays in the event, and what does not."""
+
+    event: dict[str, Any]
+    large: list[LargeValue]
+
+
+class _BundleContent(msgspec.Struct):
+    """The content of `execute_result`, `display_data` and `update_display_data`."""
+
+    data: dict[str, Raw] = {}
+    metadata: dict[str, Raw] = {}
+    transient: dict[str, Any] = {}
+    execution_count: int | None = None
+
+
+_bundle = msgspec.json.Decoder(_BundleContent)
+_any = msgspec.json.Decoder()
+
+
+def decode(content: bytes) -> Any:
+    """Decode JSON. Bytes that are not valid UTF-8 become surrogate characters, as `os.fsdecode` has them."""
+    try:
+        return _any.decode(content)
+    except ValueError:  # also for a lone surrogate
+        return json.loads(content.decode("utf-8", "surrogateescape"))
+
+
+def stream_bytes(text: str) -> bytes:
+    """Return the bytes of a `stream` message; surrogate characters become the bytes that they stand for."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogateescape" if _ESCAPED.search(text) else "replace")
+
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+
+
+def bundle(content: bytes) -> Bundle:
+    """Split the content of a message with a MIME bundle.
+
+    Raises:
+        ValueError: It is not such a content.
+    """
+    try:
+        parsed = _bundle.decode(content.decode("utf-8", "replace"))
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+    data: dict[str, Raw] = {}
+    large: list[LargeValue] = []
+    omitted: list[str] = []
+    room = EVENT_LIMIT
+    for kind, value in sorted(parsed.data.items(), key=lambda item: len(item[1])):
+        size = len(value)
+        if len(data) + len(large) + len(omitted) >= TYPES or size > 2 * VALUE_LIMIT:
+            omitted.append(kind[:256])
+        elif size <= INLINE and size <= room:
+            room -= size
+            data[kind] = value
+        elif len((found := _large(kind, bytes(value))).data) <= VALUE_LIMIT:
+            large.append(found)
+        else:
+            omitted.append(kind[:256])
+    event: dict[str, Any] = {"data": data}
+    if omitted:
+        event["omitted"] = omitted[:TYPES]
+    if parsed.metadata and sum(map(len, parsed.metadata.values())) <= INLINE:
+        event["metadata"] = parsed.metadata
+    if isinstance(name := parsed.transient.get("display_id"), str):
+        event["display_id"] = name[:256]
+    if parsed.execution_count is not None:
+        event["execution_count"] = parsed.execution_count
+    return Bundle(event, large)
+
+
+def _large(kind: str, value: bytes) -> LargeValue:
+    if value[:1] != b'"':
+        return LargeValue(kind, "json", value)
+    text: str = _any.decode(value)
+    if _BINARY.match(kind):
+        try:
+            return LargeValue(kind, "base64", base64.b64decode("".join(text.split()), validate=True))
+        except (binascii.Error, ValueError):
+            pass  # not base64 although its type is binary: it is sent as it is
+    return LargeValue(kind, "text", text.encode("utf-8", "replace"))
+
+
+def error(content: dict[str, Any]) -> tuple[str, str, list[str]]:
+    """Return the name, the message and the lines of the traceback of an `error` or of an `execute_reply`."""
+    lines = content.get("traceback")
+    traceback = [_plain(line) for line in lines[-TRACEBACK_LINES:]] if isinstance(lines, Sequence) else []
+    while len(traceback) > 1 and sum(map(len, traceback)) > EVENT_LIMIT // 2:
+        del traceback[0]
+    return _plain(content.get("ename")), _plain(content.get("evalue")), traceback
+
+
+def inspected(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of an `inspect_reply` without terminal colours."""
+    data = content.get("data")
+    if not isinstance(data, dict):
+        return content
+    plain = {kind: _ANSI.sub("", value) if isinstance(value, str) else value for kind, value in data.items()}
+    return content | {"data": plain}
+
+
+def prompt(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the event for an `input_request`."""
+    return {"prompt": _plain(content.get("prompt")), "password": content.get("password") is True}
+
+
+def _plain(text: Any) -> str:
+    """Return text without terminal colours, cut to TEXT_LIMIT."""
+    plain = _ANSI.sub("", text if isinstance(text, str) else "")
+    return plain[:TEXT_LIMIT].encode("utf-8", "replace").decode()

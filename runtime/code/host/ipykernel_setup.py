@@ -1,0 +1,74 @@
+"""Runs inside of a Python kernel when it has started: makes its output complete. It imports nothing of this project.
+
+ipykernel drops messages if more than 1,000 wait to be sent, and ends a run before it has read what programs that the
+run has started wrote to file descriptors 1 and 2. It also decodes these bytes in pieces of 1,000, which splits
+characters. `set_up` corrects this. In a kernel that is not ipykernel it does nothing.
+"""
+
+import codecs
+import fcntl
+import os
+import select
+import struct
+import sys
+import termios
+import threading
+from typing import Any
+
+SIZE = 65_536  # bytes read at a time
+PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
+
+
+class Watcher:
+    """Reads what is written to one file descriptor, in place of the thread of ipykernel's `OutStream`."""
+
+    def __init__(self, stream: Any) -> None:
+        """Stop the thread of `stream` and read its pipe instead."""
+        self._stream = stream
+        self._fd: int = stream._fid
+        self._lock = threading.Lock()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        stream._should_watch = False
+        os.write(stream._original_stdstream_fd, b"\0")  # the thread ends after it has read this
+        stream.watch_fd_thread.join(PATIENCE)
+        threading.Thread(target=self._watch, name=f"watch-{stream.name}", daemon=True).start()
+
+    def drain(self) -> None:
+        """Pass on everything that was written before."""
+        if self._lock.acquire(timeout=PATIENCE):
+            try:
+                while self._unread():
+                    self._read()
+            finally:
+                self._lock.release()
+
+    def _watch(self) -> None:
+        while True:
+            select.select([self._fd], [], [])
+            with self._lock:
+                if self._unread():
+                    self._read()
+
+    def _unread(self) -> int:
+        size: int = struct.unpack("i", fcntl.ioctl(self._fd, termios.FIONREAD, b"\0" * 4))[0]
+        return size
+
+    def _read(self) -> None:
+        self._stream.write(self._decoder.decode(os.read(self._fd, SIZE)))
+
+
+def set_up(shell: Any) -> None:
+    """Change the kernel of an IPython shell."""
+    import zmq
+
+    thread = shell.kernel.iopub_thread
+    thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
+    watchers = [Watcher(stream) for stream in (sys.stdout, sys.stderr)]
+    master = os.getpid()
+
+    def drain() -> None:
+        if os.getpid() == master:  # not in a process that the code has forked
+            for watcher in watchers:
+                watcher.drain()
+
+    shell.events.register("post_execute", drain)

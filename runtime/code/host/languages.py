@@ -1,0 +1,135 @@
+"""Finds the Jupyter kernel of a language among those that are installed.
+
+Kernels that the sandbox's own programs have installed come before those of the Python that runs this host.
+"""
+
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_core.paths import SYSTEM_JUPYTER_PATH, jupyter_path
+
+from runtime.code.host_protocol import Failure
+
+
+class Known(NamedTuple):
+    """A language that has a usual kernel."""
+
+    kernel: str  # the usual name of its kernel
+    install: str  # how to install it
+
+
+KNOWN = {
+    "python": Known("python3", "pip install ipykernel"),
+    "javascript": Known("deno", "npm install -g deno"),
+    "typescript": Known("deno", "npm install -g deno"),
+    "bash": Known("bash", "pip install bash_kernel"),
+}
+
+
+class Unavailable(Exception):
+    """No kernel is installed for a language. `failure` has the message."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure(code="language_unavailable", message=message)
+
+
+class Installed(NamedTuple):
+    """An installed kernel."""
+
+    name: str
+    language: str
+    spec: KernelSpec
+
+
+class Languages(KernelSpecManager):
+    """The kernels that are installed now. Each question looks at the file system again."""
+
+    def _kernel_dirs_default(self) -> list[str]:
+        own = Path(sys.prefix) / "share" / "jupyter" / "kernels"
+        others = [*jupyter_path("kernels"), *(str(Path(path) / "kernels") for path in SYSTEM_JUPYTER_PATH)]
+        return [*dict.fromkeys(path for path in others if Path(path) != own), str(own)]
+
+    def find(self, language: str | None, kernel: str | None) -> Installed:
+        """Return the kernel of that name, or the one for that language.
+
+        Raises:
+            Unavailable: It is not installed.
+        """
+        if kernel is not None:
+            spec = self._spec(kernel)
+            if spec is None:
+                raise Unavailable(f"no Jupyter kernel named {kernel} is installed")
+            return Installed(kernel, language or spec.language.lower(), spec)
+        language = (language or "python").lower()
+        known = KNOWN.get(language)
+        if known is not None and (spec := self._spec(known.kernel)) is not None:
+            return Installed(known.kernel, language, spec)
+        for name in sorted(self.find_kernel_specs()):
+            spec = self._spec(name)
+            if spec is not None and spec.language.lower() == language:
+                return Installed(name, language, spec)
+        how = f"install one with: {known.install}" if known else "install one and its kernel specification"
+        raise Unavailable(f"no Jupyter kernel for {language} is installed; {how}")
+
+    def all(self) -> list[dict[str, str | None]]:
+        """Return all languages, installed and known, as fields of `hawse.api.code.CodeLanguage`."""
+        found: list[dict[str, str | None]] = []
+        for language, known in KNOWN.items():
+            try:
+                installed = self.find(language, None)
+            except Unavailable:
+                found.append({"language": language, "install": known.install})
+            else:
+                found.append(_described(installed))
+        listed = {(entry["language"], entry.get("kernel")) for entry in found}
+        for name in sorted(self.find_kernel_specs()):
+            spec = self._spec(name)
+            if spec is not None and (spec.language.lower(), name) not in listed:
+                found.append(_described(Installed(name, spec.language.lower(), spec)))
+        return [entry for entry in found if entry.get("kernel") != "deno" or entry["language"] in KNOWN]
+
+    def _spec(self, name: str) -> KernelSpec | None:
+        """Return the specification of a kernel; None if there is none, or it is not valid."""
+        try:
+            spec = self.get_kernel_spec(name)
+        except Exception:  # KeyError, or any error of a file that a program has written
+            return _built_in(name)
+        return spec if spec.argv and _runs(spec.argv[0]) else _built_in(name)
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Return a specification; also of kernels whose program is installed without one. Raises `KeyError`."""
+        try:
+            return super().get_kernel_spec(kernel_name)
+        except KeyError:
+            spec = _built_in(kernel_name)
+            if spec is None:
+                raise
+            return spec
+
+
+def _built_in(name: str) -> KernelSpec | None:
+    """Return the specification of a kernel whose program is installed, but has no specification."""
+    if name == "deno" and (deno := shutil.which("deno")) is not None:
+        argv = [deno, "jupyter", "--kernel", "--conn", "{connection_file}"]
+        return KernelSpec(argv=argv, display_name="Deno", language="typescript", interrupt_mode="message")
+    for kernel, module, title, language in (
+        ("python3", "ipykernel", "Python 3", "python"),
+        ("bash", "bash_kernel", "Bash", "bash"),
+    ):
+        if name == kernel and find_spec(module) is not None:
+            argv = [sys.executable, "-m", module, "-f", "{connection_file}"]
+            return KernelSpec(argv=argv, display_name=title, language=language)
+    return None
+
+
+def _runs(program: str) -> bool:
+    return program in ("python", "python3") or shutil.which(program) is not None
+
+
+def _described(installed: Installed) -> dict[str, str | None]:
+    return {"language": installed.language, "kernel": installed.name, "title": installed.spec.display_name}

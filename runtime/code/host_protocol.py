@@ -1,0 +1,246 @@
+"""The messages between the runtime and the kernel host, on a socket pair. Does no I/O.
+
+Each message is `length u32 | kind u8 | …` (big-endian; the length counts from the kind on):
+
+    kind 0   a control message: JSON with a `type`
+    kind 1   `run u32 | bytes`: stdout of a run
+    kind 2   `run u32 | bytes`: stderr
+    kind 3   `run u32 | bytes`: the bytes of large values
+
+The host runs beside user code, which may control it. The runtime therefore checks everything that it receives.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+LENGTH = struct.Struct(">I")
+OUTPUT_HEADER = struct.Struct(">BI")
+CONTROL, STDOUT, STDERR, BUNDLES = range(4)
+CHUNK = 64 << 10  # bytes of output in one message: after it, the output of another kernel gets its turn
+MESSAGE_LIMIT = 2 << 20  # bytes of one message: source code has up to 1 MiB, and an event up to 512 KiB
+
+
+class ProtocolError(Exception):
+    """The other end sent bytes that are not a message."""
+
+
+class HostMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
+    """The base of all control messages."""
+
+
+# ---- from the runtime
+
+
+class Start(HostMessage, frozen=True, kw_only=True):
+    """Start a kernel. Answered by `Reply` with a `Kernel`, or with an error.
+
+    Attributes:
+        request: Number of the request.
+        executor: Number of the executor, by which later messages name it.
+        kernel: Name of the kernel; None: that of `language`.
+        language: Name of the language; None: the kernel's.
+        cwd: Directory to start in.
+        env: Whole environment.
+        timeout: Seconds within which the kernel must answer.
+    """
+
+    request: int
+    executor: int
+    kernel: str | None = None
+    language: str | None = None
+    cwd: str
+    env: dict[str, str]
+    timeout: float
+
+
+class Execute(HostMessage, frozen=True, kw_only=True):
+    """Run code. Answered by output, `RunEvent` and, at the end, `RunDone`, unless the kernel ends (`Exited`)."""
+
+    executor: int
+    run: int
+    source: str
+    stdin: bool = False
+    store_history: bool = True
+    silent: bool = False
+
+
+class Interrupt(HostMessage, frozen=True, kw_only=True):
+    """Interrupt a run, if it is still in progress."""
+
+    executor: int
+    run: int
+
+
+class Answer(HostMessage, frozen=True, kw_only=True):
+    """Send a line of input to a run that has asked for it."""
+
+    executor: int
+    run: int
+    value: str
+
+
+class Ask(HostMessage, frozen=True, kw_only=True):
+    """Send a request of Jupyter's shell channel. Answered by `Reply` with the content of the kernel's reply."""
+
+    request: int
+    executor: int
+    method: Literal["complete_request", "inspect_request"]
+    content: dict[str, Any]
+
+
+class Languages(HostMessage, frozen=True, kw_only=True):
+    """List the kernels. Answered by `Reply` with a list of `hawse.api.code.CodeLanguage`."""
+
+    request: int
+
+
+class Pause(HostMessage, frozen=True, kw_only=True):
+    """Send no output of an executor until `Resume`."""
+
+    executor: int
+
+
+class Resume(HostMessage, frozen=True, kw_only=True):
+    """Send output of an executor again."""
+
+    executor: int
+
+
+class Stop(HostMessage, frozen=True, kw_only=True):
+    """Kill a kernel and forget it. It is not answered; the runtime itself looks for processes that are left."""
+
+    executor: int
+
+
+# ---- from the host
+
+
+class Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel that has answered for the first time.
+
+    Attributes:
+        kernel: Its name.
+        language: The name of its language for `code.create`.
+        pid: Its process id, in the host's namespace.
+        memory: Its resident memory in bytes.
+    """
+
+    kernel: str
+    language: str
+    pid: int
+    memory: int
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a request failed: a code of `hawse.wire.errors`, and a message."""
+
+    code: Literal["language_unavailable", "spawn_failed", "exited"]
+    message: str
+
+
+class Reply(HostMessage, frozen=True, kw_only=True):
+    """The answer to a request."""
+
+    request: int
+    value: Raw = Raw(b"null")
+    failure: Failure | None = None
+
+
+class RunEvent(HostMessage, frozen=True, kw_only=True):
+    """An event of a run.
+
+    Attributes:
+        run: Number of the run.
+        name: Name of the event of `code.run`.
+        value: Its value without `offset`: a JSON object.
+    """
+
+    run: int
+    name: Literal["value", "display", "update", "clear", "raised", "input"]
+    value: Raw
+
+
+class RunDone(HostMessage, frozen=True, kw_only=True):
+    """A run has ended, and its output was sent.
+
+    Attributes:
+        run: Number of the run.
+        ok: Whether it has succeeded.
+        execution_count: Number of the run in its kernel.
+        error: The name, the message and the lines of the traceback of its error.
+        seconds: How long it took.
+    """
+
+    run: int
+    ok: bool
+    execution_count: int | None = None
+    error: tuple[str, str, list[str]] | None = None
+    seconds: float = 0.0
+
+
+class Exited(HostMessage, frozen=True, kw_only=True):
+    """A kernel has ended, and no output of it follows. One of `code` and `signal` (a number) is set."""
+
+    executor: int
+    code: int | None = None
+    signal: int | None = None
+
+
+FromRuntime = Start | Execute | Interrupt | Answer | Ask | Languages | Pause | Resume | Stop
+FromHost = Reply | RunEvent | RunDone | Exited
+
+from_runtime = msgspec.json.Decoder(FromRuntime)
+from_host = msgspec.json.Decoder(FromHost)
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: HostMessage) -> bytes:
+    """Return a control message with its length."""
+    body = _encoder.encode(message)
+    return b"".join((LENGTH.pack(len(body) + 1), b"\0", body))
+
+
+def encode_output(kind: int, run: int, data: bytes | memoryview) -> bytes:
+    """Return output with its length; `data` has at most CHUNK bytes."""
+    return b"".join((LENGTH.pack(OUTPUT_HEADER.size + len(data)), OUTPUT_HEADER.pack(kind, run), data))
+
+
+class Decoder:
+    """Splits a byte stream into messages. It buffers at most one incomplete message."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+        """Yield `(kind, run, body)` for each message that `data` completes. `run` is 0 for a control message.
+
+        Raises:
+            ProtocolError: The bytes are not a message.
+        """
+        self._buffer += data
+        position = 0
+        try:
+            while len(self._buffer) - position >= LENGTH.size:
+                (size,) = LENGTH.unpack_from(self._buffer, position)
+                if not 0 < size <= MESSAGE_LIMIT:
+                    raise ProtocolError(f"a message of {size} bytes; 1 to {MESSAGE_LIMIT} are allowed")
+                start = position + LENGTH.size
+                if len(self._buffer) - start < size:
+                    return
+                position = start + size
+                yield _message(bytes(memoryview(self._buffer)[start:position]))
+        finally:
+            del self._buffer[:position]
+
+
+def _message(body: bytes) -> tuple[int, int, bytes]:
+    if body[0] == CONTROL:
+        return CONTROL, 0, body[1:]
+    if body[0] > BUNDLES or len(body) < OUTPUT_HEADER.size:
+        raise ProtocolError(f"a message of kind {body[0]} with {len(body)} bytes")
+    kind, run = OUTPUT_HEADER.unpack_from(body)
+    return kind, run, body[OUTPUT_HEADER.size :]

@@ -1,0 +1,33 @@
+"""The bounds of the code contexts of a runtime."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runtime.journal.spill import SpillLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolLimits:
+    """How many executors of one language wait for a context."""
+
+    size: int = 2  # executors that wait; 0: each context starts its own
+    idle: float = 600.0  # seconds without a new context or run after which the executors that wait are ended
+    memory: int = 512 << 20  # bytes of resident memory of those that wait, all together
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeLimits:
+    """The bounds of all contexts."""
+
+    contexts: int | None = None  # of each language; None: any number
+    pool: PoolLimits = field(default_factory=PoolLimits)
+    pools: Mapping[str, PoolLimits] = field(default_factory=dict)  # by language, where they differ from `pool`
+    starting: int = 8  # executors that start at the same time: each uses a second of processor time
+    start_timeout: float = 60.0  # seconds within which an executor must answer, on a busy machine too
+    queue: int = 64  # runs that wait in one context
+    kept_runs: int = 64  # ended runs whose whole output is kept
+    interrupt_grace: float = 2.0  # seconds from the interrupt of a run that has timed out to SIGKILL
+    end_grace: float = 1.0  # seconds from SIGTERM to SIGKILL when an executor is ended
+    # On disk. A reader that is slower than the code loses what is further behind than `each`, since a kernel cannot be
+    # made to wait: 100 MB that a run prints at once must fit.
+    spill: SpillLimits = field(default_factory=lambda: SpillLimits(each=256 << 20))

@@ -1,0 +1,155 @@
+"""Serves one reader of a run: a call of `code.run` or `code.attach`."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from hawse.api.code import CodeOffsets, CodeRunOpened, CodeRunWaiting, CodeSince, CodeTruncated, RunStream
+from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
+from hawse.wire import Connection, HawseError, Kind
+from runtime.code.run import Run
+from runtime.code.run_log import BARRIER, NAMES, EventCursor, RunLog
+from runtime.process.output_stream import StreamCursor
+
+STREAMS: tuple[tuple[Kind, RunStream], ...] = (
+    (Kind.OUTPUT, "stdout"),
+    (Kind.STDERR, "stderr"),
+    (Kind.SCREEN, "bundles"),
+)
+
+
+class CodeRunStream(OutputOnlyStream):
+    """Sends what a run has sent, from the offsets `since` on, in its order. A `Stream`."""
+
+    def __init__(self, run: Run, call: ServerCall, since: CodeSince | None, on_detach: Callable[[Run], object]) -> None:
+        """Create the stream of a call.
+
+        Args:
+            run: The run that is read.
+            call: The call that is served.
+            since: Where to begin.
+            on_detach: Is called with the run when the call has ended.
+
+        Raises:
+            HawseError: `invalid_params` if `since` is beyond the end of a stream, or inside of an event.
+        """
+        super().__init__(call)
+        self._run = run
+        self._since = offsets_of(since)
+        self._on_detach = on_detach
+        self._waiting_due = True  # the event `waiting` has not been sent yet
+        self._opened = False
+        self._cursors: tuple[StreamCursor, ...] = ()
+        self._events: EventCursor | None = None
+        if run.log is not None:
+            check(run.log, self._since)
+        elif self._since != CodeOffsets():
+            raise HawseError(
+                "invalid_params",
+                "`since` must be 0: the run has not begun, so it has no output",
+                details={"path": "$.since"},
+            )
+        run.readers[self] = None
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        run = self._run
+        if run.error is not None:
+            self._call.error(run.error)
+            return False
+        if run.log is None:
+            if self._waiting_due and connection.window(ch) > 0:
+                self._waiting_due = False
+                connection.send_event(ch, "waiting", CodeRunWaiting(ahead=run.ahead))
+            return False
+        events = self._events or self._begin(run.log)
+        if self._opened and run.result is not None and events.at_end and all(c.at_end for c in self._cursors):
+            self._call.result(run.result)  # a result costs no credit
+            return False
+        if connection.window(ch) <= 0:
+            return False
+        if not self._opened:
+            self._opened = True
+            self._open(connection, ch, events)
+            return True
+        return self._send(connection, ch, size, events)
+
+    def detach(self) -> None:
+        self._run.readers.pop(self, None)
+        for cursor in self._cursors:
+            cursor.close()
+        if self._events is not None:
+            self._events.close()
+        self._on_detach(self._run)
+
+    def _begin(self, log: RunLog) -> EventCursor:
+        since = self._since
+        starts = (since.stdout, since.stderr, since.bundles)
+        self._cursors = tuple(
+            StreamCursor(stream, start, self.wake) for stream, start in zip(log.streams, starts, strict=True)
+        )
+        self._events = EventCursor(log, since.events, self.wake)
+        return self._events
+
+    def _open(self, connection: Connection, ch: int, events: EventCursor) -> None:
+        """Send `opened` with the offsets at which reading begins: above `since` where output is no longer kept."""
+        events.lost()
+        for cursor in self._cursors:
+            cursor.lost()
+        out, err, large = (cursor.offset for cursor in self._cursors)
+        start = CodeOffsets(stdout=out, stderr=err, bundles=large, events=events.offset)
+        run = self._run
+        opened = CodeRunOpened(run=run.id, context=run.context, instance=run.instance, start=start)
+        connection.send_event(ch, "opened", opened)
+
+    def _send(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool:
+        """Send the next bytes or the next event; return whether there were any."""
+        if events.lost():
+            connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
+            return True
+        frame = events.look()
+        if frame is None and not events.at_end:
+            return False  # it is read from disk
+        for number, cursor in enumerate(self._cursors):
+            kind, name = STREAMS[number]
+            if cursor.lost():
+                connection.send_event(ch, "truncated", CodeTruncated(stream=name, start=cursor.offset))
+                return True
+            goal = cursor.stream.end if frame is None else frame.at[number]
+            if cursor.offset < goal:
+                data = cursor.look(min(size, connection.window(ch), goal - cursor.offset))
+                if not data:
+                    return False  # they are read from disk
+                connection.send_data(ch, kind, cursor.offset, data)
+                cursor.take(len(data))
+                return True
+        if frame is None:
+            return False
+        if frame.name != BARRIER:
+            value = msgspec.Raw(b'{"offset":%d,' % frame.end + frame.body[1:])
+            if frame.body == b"{}":
+                value = msgspec.Raw(b'{"offset":%d}' % frame.end)
+            connection.send_event(ch, NAMES[frame.name], value)
+        events.take(frame)
+        return True
+
+
+def offsets_of(since: CodeSince | None) -> CodeOffsets:
+    """Return the offsets of `since`, with 0 for what is left out."""
+    if since is None:
+        return CodeOffsets()
+    return CodeOffsets(
+        stdout=since.stdout or 0, stderr=since.stderr or 0, bundles=since.bundles or 0, events=since.events or 0
+    )
+
+
+def check(log: RunLog, since: CodeOffsets) -> None:
+    """Raise `invalid_params` if `since` is beyond the end of a stream, or inside of an event."""
+    ends = msgspec.structs.asdict(log.end)
+    for name, offset in msgspec.structs.asdict(since).items():
+        if offset > ends[name]:
+            message = f"since.{name} ({offset}) is beyond the end of the output ({ends[name]})"
+            raise HawseError("invalid_params", message, details={"path": f"$.since.{name}"})
+    if not log.is_boundary(since.events):
+        message = f"since.events ({since.events}) is not the `offset` of an event"
+        raise HawseError("invalid_params", message, details={"path": "$.since.events"})

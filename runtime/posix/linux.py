@@ -1,0 +1,123 @@
+"""System calls that Python 3.11 does not have: namespaces, mounts, capabilities, keyrings and seccomp.
+
+Most of them concern the calling thread only: `unshare`, `setns`, `drop_capabilities`, `filter_system_calls`.
+"""
+
+import ctypes
+import os
+from typing import Final
+
+CLONE_FS: Final = 0x200
+CLONE_NEWNS: Final = 0x20000
+CLONE_NEWPID: Final = 0x20000000
+CLONE_NEWNET: Final = 0x40000000
+
+MS_RDONLY: Final = 0x1
+MS_NOSUID: Final = 0x2
+MS_NODEV: Final = 0x4
+MS_NOEXEC: Final = 0x8
+MS_REMOUNT: Final = 0x20
+MS_BIND: Final = 0x1000
+MS_REC: Final = 0x4000
+MS_PRIVATE: Final = 0x40000
+SEALED: Final = MS_NOSUID | MS_NODEV | MS_NOEXEC
+
+_PR_SET_DUMPABLE: Final = 4
+_PR_SET_SECCOMP: Final = 22
+_PR_CAPBSET_DROP: Final = 24
+_PR_SET_NO_NEW_PRIVS: Final = 38
+_PR_CAP_AMBIENT: Final = 47
+_PR_CAP_AMBIENT_CLEAR_ALL: Final = 4
+_SECCOMP_MODE_FILTER: Final = 2
+_CAPABILITY_VERSION_3: Final = 0x20080522
+_KEYCTL_JOIN_SESSION_KEYRING: Final = 1
+_SYS_KEYCTL: Final = {"x86_64": 250, "aarch64": 219}
+_INSTRUCTION: Final = 8  # bytes of one BPF instruction
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _CapabilitySets(ctypes.Structure):
+    _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces, or (CLONE_FS) a shared working directory. Raises `OSError`."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def setns(fd: int, kind: int) -> None:
+    """Enter the namespace of `kind` that a pidfd or a file of /proc/PID/ns names. Raises `OSError`."""
+    _check(_libc.setns(fd, kind), "setns")
+
+
+def mount(source: str, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
+    """Mount a file system, see mount(2).
+
+    Args:
+        source: The device or directory; any name where there is none.
+        target: The mount point.
+        kind: The type of the file system; None for a bind mount or a change of flags.
+        flags: MS_* values.
+        options: Those of the file system.
+
+    Raises:
+        OSError: It was refused.
+    """
+    arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
+    _check(_libc.mount(*arguments[:3], ctypes.c_ulong(flags), arguments[3]), f"mount {target}")
+
+
+def deny_dumps() -> None:
+    """Deny other processes of the same user access to this process' memory and initial environment (prctl(2))."""
+    _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up all capabilities of this thread, for what it starts as well. Raises `OSError`."""
+    capability = 0
+    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails behind the last one, or without CAP_SETPCAP
+        capability += 1
+    _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "clear ambient capabilities")
+    header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
+    _check(_libc.capset(ctypes.byref(header), ctypes.byref((_CapabilitySets * 2)())), "capset")
+
+
+def forbid_new_privileges() -> None:
+    """Ignore set-user-id bits and file capabilities in all that this thread starts. Raises `OSError`."""
+    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+
+
+def filter_system_calls(program: bytes) -> None:
+    """Install a seccomp filter for this thread and what it starts (seccomp(2)). Raises `OSError`.
+
+    Args:
+        program: BPF instructions.
+    """
+    filter_ = _Program(len(program) // _INSTRUCTION, program)
+    _check(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0), "seccomp")
+
+
+def new_session_keyring() -> None:
+    """Leave the session keyring, which this thread shares with its parent. A kernel without keyrings has none."""
+    number = _SYS_KEYCTL.get(os.uname().machine)
+    if number is not None:
+        _libc.syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)
+
+
+def is_single_threaded() -> bool:
+    return len(os.listdir("/proc/self/task")) == 1
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -1,0 +1,50 @@
+"""Read /proc as this process sees it, through a descriptor that was opened at the start.
+
+A runtime that has entered the inner sandbox finds another procfs at /proc: that of its programs' PID namespace, in
+which the runtime itself does not exist (docs/decisions/0085). So paths here are relative to the /proc of the start:
+`1/stat`, `self/fd`, `net/tcp`. See proc(5).
+"""
+
+import os
+from typing import Final
+
+PROC: Final = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # open as long as the process lives
+
+
+def open_proc(path: str, flags: int = os.O_RDONLY) -> int:
+    """Open a file of /proc and return its descriptor. Raises `OSError`."""
+    return os.open(path, flags | os.O_CLOEXEC, dir_fd=PROC)
+
+
+def read_proc(path: str) -> bytes:
+    """Return the content of a file of /proc. Raises `OSError`."""
+    with open(open_proc(path), "rb") as file:
+        return file.read()
+
+
+def list_proc(path: str = ".") -> list[str]:
+    """Return the names in a directory of /proc. Raises `OSError`."""
+    fd = open_proc(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return os.listdir(fd)
+    finally:
+        os.close(fd)
+
+
+def read_link(path: str) -> str:
+    """Return the target of a symbolic link of /proc. Raises `OSError`."""
+    return os.readlink(path, dir_fd=PROC)
+
+
+def own_pid(pid: int) -> int:
+    """Return the number by which a process knows itself, in the innermost PID namespace; `pid` if it has ended."""
+    try:
+        lines = read_proc(f"{pid}/status").splitlines()
+    except OSError:
+        return pid
+    return next((int(line.split()[-1]) for line in lines if line.startswith(b"NSpid:")), pid)
+
+
+def reopen(fd: int, flags: int) -> int:
+    """Open the file behind a descriptor again, with other flags (open(2), O_PATH). Raises `OSError`."""
+    return open_proc(f"self/fd/{fd}", flags)

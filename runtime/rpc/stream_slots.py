@@ -1,0 +1,129 @@
+"""Bounds how many generators of streams are open: each has a descriptor and a block of output in memory.
+
+Beyond the limit, streams wait for their turn. A stream whose client reads nothing gives its slot up to one that waits,
+so that a client that opens many and reads none does not keep others waiting.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Final, NamedTuple, Protocol
+
+from hawse.api.rights import ALL
+from hawse.rpc.shares import Shares
+from hawse.wire import HawseError, Principal
+
+SLOTS: Final = 512  # half of the usual soft limit of open files, 1,024
+STALLED: Final = 2.0  # seconds without progress after which a stream gives its slot up to one that waits
+MEMORY: Final = 32 << 20  # bytes of blocks of all open streams together, about: with many, blocks are smaller
+BLOCK: Final = 256 << 10  # bytes of a block, if few streams are open
+BLOCK_MIN: Final = 16 << 10
+
+
+class SlotUser(Protocol):
+    """A stream that needs a slot."""
+
+    @property
+    def principal(self) -> Principal:
+        """The caller."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether it works for its client, so that it is not stalled."""
+        ...
+
+    def begin(self) -> None:
+        """Start to work: it has a slot now."""
+        ...
+
+    def give_up(self) -> None:
+        """End: another stream needs the slot. It calls `StreamSlots.leave`, now or later."""
+        ...
+
+
+class OpenSlot(NamedTuple):
+    """A slot in use."""
+
+    progress: float  # loop time of the last progress of its stream
+    release: Callable[[], None]  # returns it to the shares of the principals
+
+
+class StreamSlots:
+    """The slots of one runtime. Principals take turns, and guests leave a share to the owner."""
+
+    def __init__(self, slots: int = SLOTS) -> None:
+        self._shares = Shares(slots, "streams")
+        self._open: dict[SlotUser, OpenSlot] = {}
+        self._waiting: dict[str, dict[SlotUser, None]] = {}  # by the principal's id, in the order of their turns
+        self._timer: asyncio.TimerHandle | None = None  # while streams wait
+        self._clock: Callable[[], float] = asyncio.get_running_loop().time
+
+    def block_size(self) -> int:
+        """Return the number of bytes that a stream may hold in memory."""
+        return max(BLOCK_MIN, min(BLOCK, MEMORY // max(1, len(self._open))))
+
+    def enter(self, user: SlotUser) -> None:
+        """Call `user.begin` when there is a slot, which may be now."""
+        self._waiting.setdefault(user.principal.id, {})[user] = None
+        self._fill()
+
+    def progress(self, user: SlotUser) -> None:
+        """Note that the client of `user` has read something."""
+        if (slot := self._open.get(user)) is not None:
+            self._open[user] = slot._replace(progress=self._clock())
+
+    def leave(self, user: SlotUser) -> None:
+        """Free the slot of `user`, or its place among those that wait. Does nothing the second time."""
+        waiting = self._waiting.get(user.principal.id, {})
+        if waiting.pop(user, user) is None and not waiting:
+            del self._waiting[user.principal.id]
+        if (slot := self._open.pop(user, None)) is not None:
+            slot.release()
+        self._fill()
+
+    def reclaim(self) -> None:
+        """Let stalled streams give up as many slots as are needed. It is called while streams wait.
+
+        Streams of guests are ended for anyone, others for the owner only.
+        """
+        self._timer = None
+        waiting = [next(iter(users)).principal for users in self._waiting.values()]
+        any_stream = any(ALL in principal.rights for principal in waiting)
+        stalled = self._clock() - STALLED
+        idle = [
+            user
+            for user, slot in self._open.items()
+            if slot.progress <= stalled and not user.busy and (any_stream or ALL not in user.principal.rights)
+        ]
+        for user in idle[: sum(map(len, self._waiting.values()))]:
+            user.give_up()
+        self._fill()
+
+    def _fill(self) -> None:
+        """Give slots to streams that wait, one for each principal in turn."""
+        taken = True
+        while taken:
+            taken = False
+            for name in list(self._waiting):
+                taken |= name in self._waiting and self._take(self._waiting[name])
+        if self._waiting and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(STALLED, self.reclaim)
+        elif not self._waiting and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _take(self, waiting: dict[SlotUser, None]) -> bool:
+        """Give a slot to the first of the streams of a principal; return whether there was one."""
+        user = next(iter(waiting))
+        held = ExitStack()
+        try:
+            held.enter_context(self._shares.hold(user.principal))
+        except HawseError:
+            return False
+        del waiting[user], self._waiting[user.principal.id]
+        if waiting:
+            self._waiting[user.principal.id] = waiting  # behind all other principals
+        self._open[user] = OpenSlot(self._clock(), held.close)
+        user.begin()
+        return True

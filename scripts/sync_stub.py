@@ -1,0 +1,190 @@
+"""Write the types of the synchronous client, `hawse/sync/__init__.pyi`, from the source of the asynchronous one.
+
+`hawse.sync` makes its classes when it is imported, so a type checker cannot see them.
+"""
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+# Where the classes are defined, in the order of the stub, and their base classes whose methods they get.
+CLASSES: Final = (
+    "hawse.client.client.Client",
+    "hawse.client.sandboxes.Sandboxes",
+    "hawse.client.sandboxes.SandboxChanges",
+    "hawse.client.sandbox.Sandbox",
+    "hawse.client.files.files.Files",
+    "hawse.client.files.transfer_streams.FileReader",
+    "hawse.client.files.transfer_streams.FileWriter",
+    "hawse.client.code.context.CodeContext",
+    "hawse.client.code.run.CodeRunStream",
+    "hawse.client.git.Git",
+    "hawse.client.ports.Ports",
+    "hawse.client.ports.PortConnection",
+    "hawse.client.process.process.Process",
+    "hawse.client.process.session.Session",
+    "hawse.client.terminal.terminal.Terminal",
+    "hawse.client.terminal.recording.Recording",
+    "hawse.client.calls.state_stream.StateStream",
+    "hawse.client.watch.Watch",
+    "hawse.client.watch.Watches",
+)
+HEADER: Final = '''"""The types of the synchronous client, which `make generate` derives from `hawse.client`."""
+
+# ruff: noqa
+'''
+CREATED: Final = '''class CreatedSandbox(Sandbox):
+    """A sandbox that `hw.sandboxes.create` has created. It stays, unless it is used in `with`, which deletes it."""
+
+    def __enter__(self) -> CreatedSandbox: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+'''
+SPECIAL: Final = {"__aenter__": "__enter__", "__aexit__": "__exit__", "__aiter__": "__iter__", "__call__": "__call__"}
+NAMES: Final = {
+    "AsyncIterator": "Iterator",
+    "AsyncIterable": "Iterable",
+    "AsyncGenerator": "Generator",
+    "OutputIterator": "Iterator",
+    "States": "Iterator[ConnectionState]",
+    "SandboxCreation": "CreatedSandbox",
+}
+
+
+def stub() -> str:
+    """Return the text of the stub."""
+    bodies, used = [], {"Token", "Options", "ConnectionState"}
+    imports: dict[str, str] = {}
+    for path in CLASSES:
+        module, _, name = path.rpartition(".")
+        cls = getattr(importlib.import_module(module), name)
+        members: dict[str, str] = {}
+        for base in (base for base in cls.__mro__ if base.__module__.startswith("hawse.client")):
+            tree = ast.parse(Path(inspect.getfile(base)).read_text("utf-8"))
+            imports |= _imports(tree, base.__module__)
+            definition = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == base.__name__)
+            item = _item_type(cls)
+            for attribute, annotation in _attributes(definition):
+                members.setdefault(attribute, f"    {attribute}: {_annotation(annotation, used)}\n")
+            for function in definition.body:
+                if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and _public(function.name):
+                    members.setdefault(function.name, _function(function, item, used))
+        parameter = "[T]" if name == "StateStream" else ""
+        extra = {"Client": ["    def close(self) -> None:\n" + _docstring("End all calls and close the connection.")]}
+        head = f"class {name}{'(Generic' + parameter + ')' if parameter else ''}:\n"
+        bodies.append(
+            head + _docstring(inspect.getdoc(cls) or "", 4) + "\n".join([*members.values(), *extra.get(name, [])])
+        )
+    bodies.append(CREATED)
+    connect = _connect()
+    lines = sorted({imports[name] for name in used - {"T"} if name in imports})
+    typing = "import builtins\nfrom collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence\n"
+    typing += "from contextlib import AbstractContextManager\nfrom types import TracebackType\n"
+    typing += "from typing import Any, Generic, Literal, Self, TypeVar, Unpack\n"
+    return f"{HEADER}\n{typing}\n" + "\n".join(lines) + '\n\nT = TypeVar("T")\n\n' + "\n".join(bodies) + "\n" + connect
+
+
+def _attributes(definition: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    """The public attributes that the constructor sets to one of its arguments, with their types."""
+    for function in definition.body:
+        if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
+            continue
+        types = {each.arg: each.annotation for each in [*function.args.args, *function.args.kwonlyargs]}
+        for statement in function.body:
+            match statement:
+                case ast.Assign(
+                    targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Name(id=argument)
+                ) if not name.startswith("_") and (annotation := types.get(argument)) is not None:
+                    yield name, annotation
+
+
+def _public(name: str) -> bool:
+    return name in SPECIAL or not name.startswith("_")
+
+
+def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, item: str, used: set[str]) -> str:
+    decorators = {ast.unparse(each) for each in function.decorator_list}
+    returns = _annotation(function.returns, used)
+    if "asynccontextmanager" in decorators:
+        returns = returns.replace("Iterator[", "AbstractContextManager[", 1)
+    arguments = ast.arguments(**{field: getattr(function.args, field) for field in ast.arguments._fields})
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.kwarg]:
+        if argument is not None and argument.annotation is not None:
+            argument.annotation = ast.parse(_annotation(argument.annotation, used), mode="eval").body
+    arguments.defaults = [_default(value) for value in arguments.defaults]
+    arguments.kw_defaults = [None if value is None else _default(value) for value in arguments.kw_defaults]
+    name = SPECIAL.get(function.name, function.name)
+    if name == "__iter__" and item:
+        returns = f"Iterator[{_annotation(ast.parse(item, mode='eval').body, used)}]"
+    text = "    @property\n" if "property" in decorators else ""
+    text += f"    def {name}({ast.unparse(arguments)}) -> {returns}:\n"
+    return text + _docstring(ast.get_docstring(function) or "")
+
+
+def _default(value: ast.expr) -> ast.expr:
+    return value if isinstance(value, ast.Constant) else ast.Constant(...)
+
+
+def _annotation(node: ast.expr | None, used: set[str]) -> str:
+    """Return an annotation as it is in the synchronous client, and note the names in it."""
+    if node is None:
+        return "None"
+    text = ast.unparse(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    tree = ast.parse(text, mode="eval")
+    for name in [each for each in ast.walk(tree) if isinstance(each, ast.Name)]:
+        name.id = NAMES.get(name.id, name.id)
+        used.add(name.id)
+    return ast.unparse(tree)
+
+
+def _item_type(cls: type) -> str:
+    """The source of the type of the items of a stream: the second parameter of its generic base."""
+    tree = ast.parse(Path(inspect.getfile(cls)).read_text("utf-8"))
+    definition = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == cls.__name__)
+    for base in definition.bases:
+        if isinstance(base, ast.Subscript) and ast.unparse(base.value) == "StreamHandle":
+            assert isinstance(base.slice, ast.Tuple)
+            return ast.unparse(base.slice.elts[-1])
+    return ""
+
+
+def _imports(tree: ast.Module, module: str) -> dict[str, str]:
+    """The statements that bring each name into scope that a module imports from hawse, or defines as a type."""
+    ours = {path.rpartition(".")[2] for path in CLASSES}
+    found = {}
+    for statement in tree.body:
+        match statement:
+            case ast.ImportFrom(module=str(source), names=names) if source.startswith("hawse"):
+                for alias in names:
+                    shown = alias.asname or alias.name
+                    suffix = f" as {alias.asname}" if alias.asname else ""
+                    if shown not in ours:
+                        found[shown] = f"from {source} import {alias.name}{suffix}"
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.ClassDef(name=name) if name not in ours:
+                found[name] = f"from {module} import {name}"
+    return found
+
+
+def _connect() -> str:
+    return (
+        "def connect(url: str, *, token: Token = None, options: Options | None = None, "
+        "on_state: Callable[[ConnectionState], None] | None = None) -> Client:\n"
+        + _docstring(inspect.getdoc(importlib.import_module("hawse.sync").connect) or "", 4)
+    )
+
+
+def _docstring(text: str, indent: int = 8) -> str:
+    space = " " * indent
+    text = text.replace("async with", "with").replace("async for", "for").replace("await ", "")
+    lines = [f"{space}{line}".rstrip() for line in text.splitlines()]
+    if not lines:
+        return f"{space}...\n"
+    lines[0] = f'{space}"""{lines[0].strip()}'
+    return "\n".join(lines) + ('"""' if len(lines) == 1 else f'\n{space}"""') + "\n"

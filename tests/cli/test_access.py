@@ -1,0 +1,47 @@
+import json
+
+import pytest
+
+from hawse.cli import main
+from tests.support.stack import Stack
+
+
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(list(argv)) == 0
+    return capsys.readouterr().out.strip()
+
+
+def test_a_token_is_created_used_listed_and_revoked(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    token = printed(
+        capsys, "token", "create", "--name", "ci job", "--role", "viewer", "--only", "local", "--expires", "8h"
+    )
+    assert printed(capsys, "terminals", "--token", token)
+    assert main(["ps", "--token", token]) == 1
+    assert "forbidden" in capsys.readouterr().err
+    (info,) = [one for one in json.loads(printed(capsys, "token", "list", "--json")) if one["name"] == "ci job"]
+    assert (info["role"], info["sandboxes"]) == ("viewer", ["local"])
+    (line,) = [line for line in printed(capsys, "token", "list").splitlines() if info["id"] in line]
+    assert "local" in line
+    assert token not in line
+    assert printed(capsys, "token", "revoke", info["id"]) == ""
+    assert main(["terminals", "--token", token]) == 1
+    assert "unauthenticated" in capsys.readouterr().err
+
+
+def test_a_link_is_an_address_that_can_be_revoked(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    address = printed(capsys, "share", "create", "main", "--name", "Bob")
+    assert address.startswith(f"{gateway.base}/?sandbox=local&terminal=main#token=hws_")
+    assert main(["terminals", "--url", address, "--token", address.partition("#token=")[2]]) == 0
+    capsys.readouterr()
+    (info,) = json.loads(printed(capsys, "share", "list", "--json"))
+    assert (info["name"], info["terminal"], info["role"]) == ("Bob", "main", "viewer")
+    assert info["id"] in printed(capsys, "share", "list")
+    printed(capsys, "share", "revoke", info["id"])
+    assert main(["share", "revoke", info["id"]]) == 1
+    assert "not_found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["8", "0h", "h", "-1d", "1w", "1.5h"])
+def test_a_duration_has_a_unit(gateway: Stack, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["token", "create", f"--expires={text}"]) == 2
+    assert "is not a duration such as 90s, 15m, 8h or 30d" in capsys.readouterr().err

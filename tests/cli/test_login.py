@@ -1,0 +1,35 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from hawse.cli import config, main
+from tests.support.stack import Stack
+
+
+def test_the_address_as_serve_prints_it_is_checked_and_saved(
+    stack: Stack, configuration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["login", stack.url]) == 0
+    assert "signed in as owner" in capsys.readouterr().out
+    saved = json.loads((configuration / "hawse" / "config.json").read_text())
+    assert saved == {"url": stack.base, "token": stack.token}
+
+
+def test_a_wrong_token_is_not_saved(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["login", stack.base, "--token", "wrong"]) == 1
+    assert "unauthenticated" in capsys.readouterr().err
+    assert config.load() is None
+
+
+def test_an_invalid_address_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["login", "ftp://example.org", "--token", "t"]) == 1
+    assert "is not the URL of a gateway" in capsys.readouterr().err
+
+
+def test_logout_forgets(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["login", stack.url])
+    assert main(["logout"]) == 0
+    assert config.load() is None
+    assert main(["logout"]) == 0
+    assert "nothing was saved" in capsys.readouterr().out

@@ -1,0 +1,39 @@
+import json
+
+import pytest
+
+from hawse.cli.output import duration, print_json, print_table, printable, size
+
+
+def test_a_table_in_a_pipe_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["ID", "STATE"], [["a", "running"], ["longer", None]])
+    assert capsys.readouterr().out == "ID      STATE\na       running\nlonger\n"
+
+
+def test_control_characters_of_names_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["ID"], [["a\x1b[2Jb\nc"]])
+    assert capsys.readouterr().out == "ID\na\\x1b[2Jb\\nc\n"
+
+
+def test_printable_keeps_text_of_all_languages() -> None:
+    assert printable("grün 終 ✓") == "grün 終 ✓"
+
+
+def test_json_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"a": [1, "ü\n"]})
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == {"a": [1, "ü\n"]}
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(None, ""), (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (200 << 20, "200 MiB")],
+)
+def test_sizes_have_a_binary_unit(count: int | None, text: str) -> None:
+    assert size(count) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0s"), (59, "59s"), (192, "3m12s"), (7260, "2h01m")])
+def test_durations_have_two_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

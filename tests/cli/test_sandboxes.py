@@ -1,0 +1,90 @@
+import json
+import secrets
+import subprocess
+import sys
+
+import pytest
+
+from hawse.cli import main
+from tests.support.stack import Stack
+
+
+@pytest.fixture
+def label() -> str:
+    """A label that only the sandboxes of one test have."""
+    return f"test={secrets.token_hex(4)}"
+
+
+def created(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["sandbox", "create", *arguments]) == 0
+    return capsys.readouterr().out.strip()
+
+
+def ids(capsys: pytest.CaptureFixture[str], label: str) -> list[str]:
+    main(["sandbox", "ls", "--json", "-l", label])
+    return [each["id"] for each in json.loads(capsys.readouterr().out)]
+
+
+def test_a_sandbox_is_created_used_stopped_started_and_deleted(
+    gateway: Stack, label: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = created(capfd, "-l", label, "-e", "GREETING=hello", "--keep-alive")
+    assert main(["exec", "-s", name, "-c", "echo $GREETING; echo kept > file"]) == 0
+    assert capfd.readouterr().out == "hello\n"
+    main(["sandbox", "ls", "-l", label])
+    assert capfd.readouterr().out.splitlines()[1].split()[:2] == [name, "running"]
+    assert main(["sandbox", "stop", name]) == 0
+    assert main(["exec", "-s", name, "true"]) == 255
+    capfd.readouterr()
+    assert main(["sandbox", "start", name]) == 0
+    main(["cat", "-s", name, "file"])
+    assert capfd.readouterr().out == "kept\n"
+    assert main(["sandbox", "rm", "--force", name]) == 0
+    assert ids(capfd, label) == []
+
+
+def test_the_same_id_is_the_same_sandbox(gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"mine-{secrets.token_hex(3)}"
+    assert created(capsys, name, "-l", label) == name
+    assert created(capsys, name, "-l", label) == name
+    assert ids(capsys, label) == [name]
+    assert main(["sandbox", "create", name]) == 1
+    assert "conflict" in capsys.readouterr().err
+    main(["sandbox", "rm", "-f", name])
+
+
+def test_deleting_asks_first(gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = created(capsys, "-l", label)
+    argv = [sys.executable, "-m", "hawse.cli", "sandbox", "rm", name]
+    assert subprocess.run(argv, input=b"n\n", capture_output=True, check=False).returncode == 130
+    assert ids(capsys, label) == [name]
+    assert subprocess.run(argv, input=b"y\n", capture_output=True, check=False).returncode == 0
+    assert ids(capsys, label) == []
+
+
+def test_changes_are_printed_as_they_happen(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = [sys.executable, "-m", "hawse.cli", "sandbox", "watch", "--json"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        watching.stdout.readline()  # of the sandbox `local`: the watch has begun
+        name = created(capsys)
+        main(["sandbox", "rm", "-f", name])
+        changes = []
+        for line in watching.stdout:
+            change = json.loads(line)
+            if change["id"] == name:
+                changes.append(change["sandbox"])
+                if change["sandbox"] is None:
+                    break
+        watching.terminate()
+    assert "running" in [change["state"] for change in changes if change]
+
+
+@pytest.mark.parametrize("arguments", [["-e", "A"], ["--memory", "x"], ["--memory", "1q"], ["--network", "lan"]])
+def test_values_that_cannot_be_used_are_refused(arguments: list[str]) -> None:
+    assert main(["sandbox", "create", *arguments]) == 2
+
+
+def test_what_does_not_exist_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sandbox", "stop", "missing"]) == 1
+    assert "not_found" in capsys.readouterr().err

@@ -1,0 +1,62 @@
+import click
+import pytest
+
+from hawse.cli import main
+from hawse.cli.target import Target, failure, target_options
+from hawse.client import Client, Sandbox
+from hawse.wire import HawseError
+from tests.support.stack import Stack
+
+
+@click.command()
+@target_options
+def probe(target: Target) -> None:
+    click.echo(f"{target.url} {target.token} {target.sandbox} {target.as_json}")
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    probe.main(arguments, standalone_mode=False)
+    return capsys.readouterr().out.strip()
+
+
+def test_options_select_gateway_and_sandbox(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, "--url", "http://a", "--token", "t", "-s", "box", "--json") == "http://a t box True"
+
+
+def test_environment_variables_are_the_defaults(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HAWSE_URL", "http://env")
+    monkeypatch.setenv("HAWSE_TOKEN", "e")
+    monkeypatch.setenv("HAWSE_SANDBOX", "s")
+    assert shown(capsys) == "http://env e s False"
+
+
+def test_work_runs_with_a_connected_client_and_the_sandbox(gateway: Stack) -> None:
+    async def work(client: Client, box: Sandbox) -> str:
+        return (await box.exec(["echo", client.state.value])).text
+
+    assert Target(url=gateway.base, token=gateway.token).run(work) == "open\n"
+
+
+def test_an_error_of_a_call_becomes_a_message_with_its_code(gateway: Stack) -> None:
+    async def work(client: Client, box: Sandbox) -> None:
+        await box.process_info("missing")
+
+    with pytest.raises(click.ClickException, match="not_found"):
+        Target(url=gateway.base, token=gateway.token).run(work)
+
+
+def test_a_refused_token_is_explained() -> None:
+    assert "hawse login" in failure(HawseError("unauthenticated", "no")).message
+
+
+def test_an_address_that_is_no_url_is_reported() -> None:
+    async def work(client: Client, box: Sandbox) -> None: ...
+
+    with pytest.raises(click.ClickException, match="not the URL of a gateway"):
+        Target(url="example").run(work)
+
+
+def test_main_returns_the_exit_code_of_a_failure() -> None:
+    assert main(["login", "nonsense", "--token", "t"]) == 1

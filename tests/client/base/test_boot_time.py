@@ -1,0 +1,47 @@
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from hawse.client.base.boot_time import boot_time
+
+ROOT = Path(__file__).resolve().parents[3]
+# Modules that use the date: for what is shown to people, or compared with the time of a file.
+DATED = {
+    "gateway/access_methods.py",
+    "gateway/auth/credentials.py",
+    "gateway/auth/uses.py",
+    "gateway/metrics/endpoint.py",
+    "gateway/sandboxes/clock.py",
+    "hawse/cli/access.py",
+    "hawse/cli/processes.py",
+    "hawse/cli/sandboxes.py",
+    "hawse/cli/terminals.py",
+    "hawse/cli/top.py",
+    "runtime/app.py",
+    "runtime/code/context.py",
+    "runtime/core/private_tempdir.py",
+    "runtime/process/process.py",
+    "runtime/recording/methods.py",
+    "runtime/session/session.py",
+    "runtime/terminal/command_history.py",
+    "runtime/terminal/terminal.py",
+}
+
+
+def test_it_does_not_depend_on_the_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = boot_time()
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert boot_time() >= before
+
+
+def test_only_what_is_shown_uses_the_date() -> None:
+    """Someone may set the date at any time: time limits and ages use a clock that never goes back."""
+    found = {
+        str(path.relative_to(ROOT))
+        for package in ("hawse", "runtime", "gateway")
+        for path in (ROOT / package).rglob("*.py")
+        if re.search(r"\btime\.time\b", path.read_text("utf-8"))
+    }
+    assert found <= DATED, f"modules that use the date: {sorted(found - DATED)}"

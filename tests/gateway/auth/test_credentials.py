@@ -1,0 +1,180 @@
+"""Tokens, links and sessions as rows that several gateways share."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gateway.auth.credentials import OF_EACH_USER, SESSIONS_OF_EACH, TABLE, Credentials
+from gateway.auth.identity import Identity
+from gateway.auth.principals import OWNER
+from gateway.store.base import StoreError
+from hawse.wire import HawseError, Principal
+from tests.support.stores import MemoryStore
+
+SECRET = "the token of the owner"
+ADA = Principal(id="ada", name="laptop", kind="user", rights=("operate/a",))
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def credentials(store: MemoryStore, clock: Clock) -> AsyncIterator[Credentials]:
+    async with Credentials(SECRET, store, clock=clock).running() as running:
+        yield running
+
+
+@asynccontextmanager
+async def another(store: MemoryStore, clock: Clock, token: str = SECRET) -> AsyncIterator[Credentials]:
+    async with Credentials(token, store, clock=clock).running() as running:
+        yield running
+
+
+def owner(credentials: Credentials) -> Identity:
+    found = credentials.find(SECRET)
+    assert found is not None
+    return found
+
+
+async def test_a_secret_identifies_its_principal_and_only_its_hash_is_stored(
+    credentials: Credentials, store: MemoryStore
+) -> None:
+    secret, row = await credentials.create("token", ADA, owner(credentials))
+    found = credentials.find(secret)
+    assert found is not None
+    assert (found.principal.id, found.principal.rights, found.principal.credential) == ("ada", ADA.rights, row.id)
+    assert secret.startswith("hwt_")
+    assert len(secret) >= 43 + 4
+    stored = store.tables[TABLE][row.id].value
+    assert secret.encode() not in stored
+    assert hashlib.sha256(secret.encode()).hexdigest().encode() in stored
+    for wrong in ("", secret[:-1], secret + "x", row.id, row.digest, "\udcff"):
+        assert credentials.find(wrong) is None
+
+
+async def test_the_owners_token_is_known_before_the_rows_are_read_and_is_not_stored(store: MemoryStore) -> None:
+    found = Credentials(SECRET, store).find(SECRET)
+    assert found is not None
+    assert found.principal == OWNER
+    assert store.tables == {}
+
+
+async def test_a_restarted_gateway_knows_the_same_secrets(
+    credentials: Credentials, store: MemoryStore, clock: Clock
+) -> None:
+    secret, _ = await credentials.create("token", ADA, owner(credentials))
+    async with another(store, clock) as restarted:
+        assert restarted.find(secret) == credentials.find(secret)
+
+
+async def test_a_credential_ends_when_it_expires(credentials: Credentials, clock: Clock) -> None:
+    secret, row = await credentials.create("link", ADA, owner(credentials), expires=1010.0)
+    clock.now = 1009.9
+    assert credentials.find(secret) is not None
+    clock.now = 1010.0
+    assert credentials.find(secret) is None
+    assert credentials.get(row.id) is None
+    assert credentials.all("link") == []
+
+
+async def test_what_was_created_with_a_token_ends_with_it(credentials: Credentials, clock: Clock) -> None:
+    secret, row = await credentials.create("token", ADA, owner(credentials), expires=1010.0)
+    token = credentials.find(secret)
+    assert token is not None
+    session_secret, session = await credentials.create("session", ADA, token)
+    session_identity = credentials.find(session_secret)
+    assert session_identity is not None
+    link_secret, link = await credentials.create("link", ADA, session_identity, expires=9999.0)
+    assert (session.parent, link.parent) == (row.id, row.id)  # a link does not end with the session of its creator
+    assert (session.expires, link.expires) == (1010.0, 1010.0)
+    await credentials.revoke(session.id)
+    assert credentials.find(link_secret) is not None
+    ended: list[str] = []
+    credentials.on_ended.append(ended.append)
+    await credentials.revoke(row.id)
+    assert [credentials.find(one) for one in (secret, session_secret, link_secret)] == [None] * 3
+    assert set(ended) == {row.id, link.id}
+
+
+async def test_tokens_remain_when_the_owners_token_changes_and_its_sessions_end(
+    credentials: Credentials, store: MemoryStore, clock: Clock
+) -> None:
+    token, _ = await credentials.create("token", ADA, owner(credentials))
+    session, _ = await credentials.create("session", OWNER, owner(credentials))
+    async with another(store, clock, "another token of the owner") as changed:
+        assert changed.find(SECRET) is None
+        assert changed.find(token) is not None
+        assert changed.find(session) is None
+
+
+async def test_another_gateway_follows_creation_and_revocation(
+    credentials: Credentials, store: MemoryStore, clock: Clock
+) -> None:
+    async with another(store, clock) as other:
+        gone = asyncio.Event()
+        other.on_ended.append(lambda id: gone.set())
+        secret, row = await credentials.create("token", ADA, owner(credentials))
+        identity = credentials.find(secret)
+        await credentials.revoke(row.id)
+        _, last = await credentials.create("token", ADA, owner(credentials))
+        while other.get(last.id) is None:  # noqa: ASYNC110  # there is no event for a new row
+            await asyncio.sleep(0)
+        assert other.find(secret) is None
+        assert identity is not None
+        assert not other.current(identity)
+        await other.revoke(last.id)
+        await asyncio.wait_for(gone.wait(), 5)
+
+
+async def test_a_store_that_fails_is_an_error_of_the_call(credentials: Credentials, store: MemoryStore) -> None:
+    secret, row = await credentials.create("token", ADA, owner(credentials))
+    store.error = StoreError("the disk is full")
+    with pytest.raises(HawseError, match="unavailable: the disk is full"):
+        await credentials.create("token", ADA, owner(credentials))
+    with pytest.raises(HawseError, match="unavailable"):
+        await credentials.revoke(row.id)
+    assert credentials.find(secret) is not None  # it was not revoked, and the caller knows
+
+
+async def test_the_number_of_credentials_of_a_user_is_limited_and_expired_ones_make_room(
+    credentials: Credentials, clock: Clock
+) -> None:
+    for _ in range(OF_EACH_USER):
+        await credentials.create("token", ADA, owner(credentials), expires=1010.0)
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        await credentials.create("token", ADA, owner(credentials))
+    clock.now = 1010.0
+    await credentials.create("token", ADA, owner(credentials))
+
+
+async def test_the_oldest_session_of_a_token_ends_when_there_are_too_many(
+    credentials: Credentials, clock: Clock
+) -> None:
+    made = []
+    for _ in range(SESSIONS_OF_EACH + 2):
+        clock.now += 1
+        made.append((await credentials.create("session", OWNER, owner(credentials)))[0])
+    assert [credentials.find(secret) is None for secret in made] == [True] * 2 + [False] * SESSIONS_OF_EACH
+
+
+async def test_a_row_that_cannot_be_read_is_no_credential(store: MemoryStore, clock: Clock) -> None:
+    store.put(TABLE, "token-1", b"{}")
+    async with another(store, clock) as loaded:
+        assert loaded.all("token") == []

@@ -1,0 +1,49 @@
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from gateway.providers.docker.bundle import ensure_bundle
+from gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
+from gateway.providers.state_directory import StateDirectory
+from tests.support import docker
+
+
+@pytest.fixture(scope="session")
+def bundle() -> Path:
+    return ensure_bundle(docker.BUNDLES)
+
+
+@pytest.fixture(scope="session")
+def images() -> None:
+    docker.make_images()
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateDirectory:
+    return StateDirectory(tmp_path / "s")
+
+
+@pytest_asyncio.fixture
+async def make_provider(
+    images: None, bundle: Path, state: StateDirectory
+) -> AsyncIterator[Callable[..., DockerProvider]]:
+    """Makes providers for one state directory. What they leave is removed after the test."""
+    providers: list[DockerProvider] = []
+
+    def make(image: str = docker.BUSYBOX, grace: int = 5) -> DockerProvider:
+        providers.append(DockerProvider(state, bundle, engine=docker.ADDRESS, image=image, grace=grace))
+        return providers[-1]
+
+    try:
+        yield make
+    finally:
+        for provider in providers:
+            await provider.close()
+        docker.clean(state.identity(GATEWAY_ID))
+
+
+@pytest.fixture
+def provider(make_provider: Callable[..., DockerProvider]) -> DockerProvider:
+    return make_provider()

@@ -1,0 +1,69 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.providers.base import SandboxSpec
+from gateway.providers.docker.container import Place, Start, config
+from hawse.api.sandboxes import Network, SandboxLimits
+
+
+def made(
+    spec: SandboxSpec | None = None, *, user: int = 990, network: Network = "private", oci: str | None = None
+) -> dict[str, Any]:
+    place = Place(gateway="ab12", unit="box", bundle=Path("/b"), sockets=Path("/s"), user=user)
+    start = Start(image="img", network=network, runtime="0" * 16, token="secret", oci_runtime=oci)
+    return config(place, spec or SandboxSpec(), start)
+
+
+def test_a_container_is_hardened_without_any_setting() -> None:
+    host = made()["HostConfig"]
+    assert host["CapDrop"] == ["ALL"]
+    assert host["CapAdd"] == ["CHOWN", "SETGID", "SETUID"]
+    assert host["SecurityOpt"] == ["no-new-privileges"]
+    assert host["ReadonlyRootfs"] is True
+    assert host["NetworkMode"] == "none"
+    assert host["Memory"] == host["MemorySwap"] > 0
+    assert host["PidsLimit"] > 0
+    assert host["Init"] is True
+    assert all("size=" in options and "nosuid,nodev" in options for options in host["Tmpfs"].values())
+
+
+def test_limits_of_the_sandbox_replace_the_defaults() -> None:
+    host = made(SandboxSpec(limits=SandboxLimits(memory=64 << 20, cpus=0.5, processes=20)))["HostConfig"]
+    assert (host["Memory"], host["MemorySwap"], host["NanoCpus"], host["PidsLimit"]) == (
+        *(64 << 20, 64 << 20),
+        500_000_000,
+        20,
+    )
+
+
+@pytest.mark.parametrize(("network", "mode"), [("private", "none"), ("host", "host")])
+def test_the_network_is_that_of_the_start(network: Network, mode: str) -> None:
+    assert made(network=network)["HostConfig"]["NetworkMode"] == mode
+
+
+def test_programs_never_have_the_user_of_the_runtime() -> None:
+    for user in (990, 1000, 1001):
+        arguments = made(user=user)["Cmd"]
+        runtime, programs = arguments[arguments.index("--users") + 1].split(":")
+        assert int(runtime) == user != int(programs)
+
+
+def test_the_environment_of_the_sandbox_is_passed_but_cannot_replace_the_secret() -> None:
+    environment = made(SandboxSpec(env={"A": "b=c", "HOME": "/h", "HAWSE_RUNTIME_TOKEN": "known"}))["Env"]
+    assert {"A=b=c", "HOME=/h", "HAWSE_RUNTIME_TOKEN=secret"} <= set(environment)
+    assert len(environment) == len({entry.partition("=")[0] for entry in environment})
+
+
+def test_labels_say_which_start_of_which_sandbox_of_which_gateway_it_is() -> None:
+    assert made()["Labels"] == {"hawse.gateway": "ab12", "hawse.sandbox": "box", "hawse.runtime": "0" * 16}
+
+
+def test_another_oci_runtime_is_used_only_where_it_is_asked_for() -> None:
+    assert "Runtime" not in made()["HostConfig"]
+    assert made(oci="runsc")["HostConfig"]["Runtime"] == "runsc"
+
+
+def test_the_secret_is_not_in_the_text_of_a_start() -> None:
+    assert "secret" not in repr(Start(image="i", network="private", runtime="0" * 16, token="secret"))

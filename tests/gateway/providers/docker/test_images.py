@@ -1,0 +1,103 @@
+"""Images, with an engine that answers what the tests want: a real one needs a registry to pull from."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from gateway.providers.base import Progress
+from gateway.providers.docker.engine import Engine
+from gateway.providers.docker.images import Images
+from hawse.wire import HawseError
+
+PULLED = [
+    {"status": "Pulling from library/x", "id": "1"},
+    {"status": "Pulling fs layer", "id": "a"},
+    {"status": "Pulling fs layer", "id": "b"},
+    {"status": "Downloading", "id": "a", "progressDetail": {"current": 50, "total": 100}},
+    {"status": "Extracting", "id": "a", "progressDetail": {"current": 50, "total": 100}},
+    {"status": "Pull complete", "id": "a", "progressDetail": {}},
+    {"status": "Already exists", "id": "b", "progressDetail": {}},
+    {"status": "Status: Downloaded newer image"},
+]
+
+Make = Callable[..., Any]
+
+
+@pytest_asyncio.fixture
+async def make_images(tmp_path: Path) -> AsyncIterator[Make]:
+    async with AsyncExitStack() as stack:
+
+        async def make(*, existing: tuple[str, ...] = (), answer: Any = PULLED, status: int = 200) -> Images:
+            async def version(request: web.Request) -> web.Response:
+                return web.json_response({"ApiVersion": "1.41"})
+
+            async def inspect(request: web.Request) -> web.Response:
+                known = request.match_info["name"] in existing
+                return web.json_response({"Id": "1"} if known else {"message": "no"}, status=200 if known else 404)
+
+            async def pull(request: web.Request) -> web.Response:
+                if status != 200:
+                    refusal = json.dumps(answer).encode()
+                    return web.Response(body=refusal, status=status, headers={"Content-Type": "application/json"})
+                return web.Response(text="\r\n".join(map(json.dumps, answer)), content_type="application/json")
+
+            app = web.Application()
+            app.router.add_get("/version", version)
+            app.router.add_get("/{version}/images/{name:.+}/json", inspect)
+            app.router.add_post("/{version}/images/create", pull)
+            runner = web.AppRunner(app)
+            await runner.setup()
+            stack.push_async_callback(runner.cleanup)
+            await web.UnixSite(runner, str(tmp_path / "engine.sock")).start()
+            engine = Engine(f"unix://{tmp_path}/engine.sock")
+            stack.push_async_callback(engine.close)
+            return Images(engine)
+
+        yield make
+
+
+async def test_an_image_that_exists_is_not_pulled(make_images: Make) -> None:
+    images = await make_images(existing=("x",))
+    reports: list[Progress] = []
+    await images.ensure("x", reports.append)
+    assert reports == []
+
+
+async def test_a_pull_reports_the_part_that_is_done_and_ends_with_all_of_it(make_images: Make) -> None:
+    images = await make_images()
+    reports: list[Progress] = []
+    await images.ensure("x", reports.append)
+    done = [report.done for report in reports]
+    assert done == sorted(done, key=lambda part: part or 0.0)
+    assert (done[0], done[-1]) == (0.0, 1.0)
+    assert 0.375 in done  # one of two layers is unpacked to the half
+    assert {report.phase for report in reports} == {"pulling"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ([{"errorDetail": {"message": "manifest unknown"}, "error": "manifest unknown"}], 200),
+        ({"message": "manifest unknown"}, 404),
+    ],
+)
+async def test_an_image_that_the_registry_does_not_have_is_a_wrong_parameter(
+    make_images: Make, answer: Any, status: int
+) -> None:
+    images = await make_images(answer=answer, status=status)
+    with pytest.raises(HawseError, match="the image x cannot be pulled: manifest unknown") as caught:
+        await images.ensure("x", lambda progress: None)
+    assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.image"})
+
+
+async def test_an_engine_that_fails_is_unavailable(make_images: Make) -> None:
+    images = await make_images(answer={"message": "disk full"}, status=500)
+    with pytest.raises(HawseError, match="disk full") as caught:
+        await images.ensure("x", lambda progress: None)
+    assert caught.value.code == "unavailable"

@@ -1,0 +1,34 @@
+"""Processes that bear the mark of a runtime are found and ended, and no others."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from gateway.providers.marked_processes import end_marked, find_marked
+
+MINE, OTHER = "00000000000000aa", "00000000000000aab"
+
+
+def start(runtime: str, *program: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(program, env={"PATH": os.environ["PATH"], "HAWSE_RUNTIME": runtime})
+
+
+def test_only_processes_with_exactly_this_mark_are_ended() -> None:
+    mine, other = start(MINE, "sleep", "300"), start(OTHER, "sleep", "300")
+    try:
+        assert find_marked(MINE) == [mine.pid]
+        assert end_marked(MINE, 5) == []
+        assert mine.wait(5) == -signal.SIGKILL
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_process_that_keeps_starting_others_is_ended_with_them() -> None:
+    forks = "import os, time\nfor _ in range(20):\n    os.fork() or time.sleep(300)\ntime.sleep(300)"
+    root = start(MINE, sys.executable, "-c", forks)
+    assert end_marked(MINE, 5) == []
+    assert find_marked(MINE) == []
+    assert root.wait(5) == -signal.SIGKILL

@@ -1,0 +1,41 @@
+"""Sandboxes over a real store and a model of a provider."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.store.sqlite import SqliteStore
+from tests.support.providers import Begin, ManualClock, ModelProvider
+
+
+@pytest.fixture
+def provider() -> ModelProvider:
+    return ModelProvider()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def begin(tmp_path: Path, provider: ModelProvider, clock: ManualClock) -> Begin:
+    """Begin a gateway's sandboxes, again and again on the same store and provider."""
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[Sandboxes]:
+        store = SqliteStore(tmp_path / "store.db")
+        sandboxes = Sandboxes(store, {"model": provider}, clock=clock.clock, sweep=3600)
+        async with sandboxes.running():
+            yield sandboxes
+
+    return running
+
+
+@pytest.fixture
+async def sandboxes(begin: Begin) -> AsyncIterator[Sandboxes]:
+    async with begin() as started:
+        yield started

@@ -1,0 +1,130 @@
+"""What the driver does when its steps, its writes or its gateway fail."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from gateway.sandboxes import driver, records
+from gateway.sandboxes.admission import Admission, Capacity, Room
+from gateway.sandboxes.clock import Clock
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.store.base import Change, Lease, StoreError
+from gateway.store.sqlite import SqliteStore
+from hawse.api.sandboxes import SandboxCreate
+from hawse.wire import HawseError
+from tests.support.providers import Begin, ModelProvider
+
+
+async def test_a_start_that_was_interrupted_is_ended_by_the_next_gateway(begin: Begin, provider: ModelProvider) -> None:
+    provider.holds["start"] = asyncio.Event()
+    async with begin() as first, asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(first.ensure("local"))
+        await provider.begun("start")
+        waiting.cancel()
+    assert len(provider.running["local"]) == 1  # its gateway has ended in the middle
+    provider.holds.clear()
+    provider.busy.clear()
+    async with begin() as second:
+        await second.ensure("local")
+        assert len(provider.running["local"]) == 1
+    assert provider.count("stop") == 1
+    assert provider.violations == []
+
+
+async def test_a_bug_of_a_provider_fails_the_start_and_is_cleaned_up(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    provider.errors["start"] = KeyError("a bug")
+    with pytest.raises(HawseError, match="internal"):
+        await sandboxes.ensure("local")
+    assert provider.running == {}
+
+
+async def test_a_sandbox_for_which_there_is_no_room_is_not_created(tmp_path: Path, provider: ModelProvider) -> None:
+    room = Room(memory=1 << 40, disk=1 << 40)
+    admission = Admission(Capacity(sandboxes=3), tmp_path, measure=lambda path: room)
+    store = SqliteStore(tmp_path / "store.db")
+    sandboxes = Sandboxes(store, {"model": provider}, admission=admission)
+    async with sandboxes.running():
+        made = await asyncio.gather(
+            *(sandboxes.create(SandboxCreate(id=f"a{i}")) for i in range(8)), return_exceptions=True
+        )
+        refused = [error for error in made if isinstance(error, HawseError)]
+        assert {error.code for error in refused} == {"capacity_exceeded"}
+        assert refused[0].details == {"retry_after": 10.0}
+        assert len(refused) == 5
+        assert len(provider.running) == 3
+        infos = {info.id: info.state for info in await sandboxes.list()}
+        assert sorted(infos.values()) == ["running"] * 3 + ["sleeping"]
+        with pytest.raises(HawseError, match="capacity_exceeded"):
+            await sandboxes.ensure("local")
+        running = [id for id, state in infos.items() if state == "running"]
+        await sandboxes.delete(running[0])
+        await sandboxes.ensure("local")
+
+
+class FullDisk(SqliteStore):
+    """Writes fail while `full` is set."""
+
+    full = False
+    refused = 0
+
+    async def write(self, *changes: Change, lease: Lease | None = None) -> int:
+        if self.full:
+            self.refused += 1
+            raise StoreError("database or disk is full")
+        return await super().write(*changes, lease=lease)
+
+
+async def test_a_runtime_whose_start_cannot_be_recorded_is_kept_in_sight_and_recorded_later(
+    tmp_path: Path, provider: ModelProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "STORE_RETRY", 0.01)
+    store = FullDisk(tmp_path / "store.db")
+    sandboxes = Sandboxes(store, {"model": provider})
+    async with sandboxes.running(), asyncio.TaskGroup() as tasks:
+        provider.holds["start"] = asyncio.Event()
+        call = tasks.create_task(sandboxes.ensure("local"))
+        await provider.begun("start")
+        store.full = True
+        provider.holds["start"].set()
+        async with asyncio.timeout(10):
+            while store.refused < 3:  # noqa: ASYNC110  # the attempts of the driver
+                await asyncio.sleep(0.001)
+        store.full = False
+        assert await call is not None
+        assert len(provider.running["local"]) == 1
+        assert provider.count("start") == 1
+
+
+async def test_a_call_while_the_store_cannot_be_written_is_unavailable_and_starts_nothing(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    store = FullDisk(tmp_path / "store.db")
+    sandboxes = Sandboxes(store, {"model": provider})
+    async with sandboxes.running():
+        store.full = True
+        with pytest.raises(HawseError, match="disk is full") as caught:
+            await sandboxes.ensure("local")
+        assert caught.value.retryable
+        assert provider.running == {}
+
+
+async def test_a_driver_whose_row_was_taken_over_ends_what_it_has_started(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    provider.holds["start"] = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(sandboxes.ensure("local"))
+        await provider.begun("start")
+        run = await records.read_run(sandboxes.store, "local")
+        assert run is not None
+        first = run.value.runtime
+        await sandboxes.store.write(run.put(records.stopping(run.value, Clock().now(), "another gateway took over")))
+        provider.holds["start"].set()
+        await call
+    assert ("stop", "local") in provider.calls
+    assert provider.running["local"] != [first]
+    assert len(provider.running["local"]) == 1
+    assert provider.violations == []

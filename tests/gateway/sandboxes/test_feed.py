@@ -1,0 +1,132 @@
+"""`sandbox.watch`, with a connection whose credit the tests set."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from gateway.auth.principals import OWNER
+from gateway.sandboxes.feed import SandboxFeed
+from gateway.sandboxes.lifecycle import Sandboxes
+from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
+from hawse.rpc.call import ServerCall
+from hawse.wire import Connection, Principal
+from tests.support.providers import ModelProvider
+from tests.support.waiting import Changes
+
+
+class Watch:
+    """A call, its connection and its client in one: it takes what the stream sends, while it has credit."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.credit = 1_000_000
+        self.changes = Changes()
+        self.stream: Any = None
+        self.principal = OWNER
+
+    def serve(self, stream: Any) -> None:
+        self.stream = stream
+
+    def wake(self) -> None:
+        while self.stream.pull(cast(Connection, self), 1, 65_536):
+            pass
+        self.changes.notify()
+
+    def window(self, ch: int) -> int:
+        return self.credit
+
+    def send_event(self, ch: int, name: str, value: Any) -> None:
+        self.events.append((name, msgspec.to_builtins(value)))
+
+    @property
+    def seen(self) -> list[tuple[str, str | None, str | None]]:
+        return [(name, value.get("id"), value.get("state")) for name, value in self.events]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        await self.changes.until(condition)
+
+
+@pytest.fixture
+async def feed(sandboxes: Sandboxes) -> AsyncIterator[SandboxFeed]:
+    feed = SandboxFeed(sandboxes)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(feed.run())
+        yield feed
+        task.cancel()
+
+
+def watch(feed: SandboxFeed, **labels: str) -> Watch:
+    found = Watch()
+    feed.serve(cast(ServerCall, found), labels)
+    return found
+
+
+async def test_a_watch_begins_with_what_exists_and_goes_on_with_changes(
+    feed: SandboxFeed, sandboxes: Sandboxes
+) -> None:
+    found = watch(feed)
+    await found.until(lambda: ("live", None, None) in found.seen)
+    assert found.seen == [("changed", "local", "sleeping"), ("live", None, None)]
+    await sandboxes.create(SandboxCreate(id="a"))
+    await found.until(lambda: ("changed", "a", "running") in found.seen)
+    assert ("changed", "a", "starting") in found.seen
+    await sandboxes.delete("a")
+    await found.until(lambda: ("deleted", "a", None) in found.seen)
+
+
+async def test_a_start_is_shown_with_its_phase(
+    feed: SandboxFeed, sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    found = watch(feed)
+    provider.holds["start"] = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(sandboxes.create(SandboxCreate(id="a")))
+        await found.until(lambda: any(value.get("phase") == "starting" for _, value in found.events))
+        provider.holds["start"].set()
+
+
+async def test_a_client_that_does_not_read_gets_the_latest_state_only(feed: SandboxFeed, sandboxes: Sandboxes) -> None:
+    found, other = watch(feed), watch(feed)
+    await found.until(lambda: ("live", None, None) in found.seen)
+    found.credit = 0
+    found.events.clear()
+    await sandboxes.create(SandboxCreate(id="a"))
+    await sandboxes.stop("a")
+    await sandboxes.create(SandboxCreate(id="b"))
+    await sandboxes.delete("b")
+    await other.until(lambda: ("deleted", "b", None) in other.seen)
+    assert found.events == []
+    found.credit = 1_000_000
+    found.wake()
+    assert found.seen == [("changed", "a", "stopped")]
+
+
+async def test_a_watch_omits_sandboxes_in_which_the_caller_has_no_right(
+    feed: SandboxFeed, sandboxes: Sandboxes
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    found = Watch()
+    found.principal = Principal(id="eve", name="", kind="user", rights=("view/a@main",))
+    feed.serve(cast(ServerCall, found), {})
+    await found.until(lambda: ("live", None, None) in found.seen)
+    assert found.seen == [("changed", "a", "running"), ("live", None, None)]
+
+
+async def test_a_watch_with_labels_sees_those_that_have_them(feed: SandboxFeed, sandboxes: Sandboxes) -> None:
+    found = watch(feed, team="x")
+    await found.until(lambda: found.seen == [("live", None, None)])
+    await sandboxes.create(SandboxCreate(id="a", labels={"team": "x"}))
+    await sandboxes.create(SandboxCreate(id="b", labels={"team": "y"}))
+    await sandboxes.update(SandboxUpdate(id="a", labels={"team": None}))
+    await found.until(lambda: ("deleted", "a", None) in found.seen)
+    assert "b" not in {id for _, id, _ in found.seen}
+
+
+async def test_a_watch_that_has_ended_is_forgotten(feed: SandboxFeed) -> None:
+    found = watch(feed)
+    await found.until(lambda: found.events)
+    found.stream.detach()
+    assert feed.watches == 0

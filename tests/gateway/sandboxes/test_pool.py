@@ -1,0 +1,118 @@
+"""Sandboxes that are started in advance: they are filled, taken once, hidden, and given up for others."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.sandboxes.admission import Admission, Capacity, Room
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.store.sqlite import SqliteStore
+from hawse.api.sandboxes import SandboxCreate
+from hawse.wire import HawseError
+from tests.support.providers import ManualClock, ModelProvider
+
+
+@asynccontextmanager
+async def begin(folder: Path, provider: ModelProvider, pool: int, most: int | None = None) -> AsyncIterator[Sandboxes]:
+    room = Room(memory=1 << 40, disk=1 << 40)
+    admission = Admission(Capacity(sandboxes=most), folder, measure=lambda path: room)
+    store = SqliteStore(folder / "store.db")
+    clock = ManualClock().clock
+    sandboxes = Sandboxes(store, {"model": provider}, clock=clock, sweep=3600, pool=pool, admission=admission)
+    async with sandboxes.running():
+        await sandboxes.sweep()
+        yield sandboxes
+
+
+async def ids(sandboxes: Sandboxes) -> list[str]:
+    return [info.id for info in await sandboxes.list()]
+
+
+async def test_a_creation_takes_a_member_without_a_start_and_the_pool_is_filled_again(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    async with begin(tmp_path, provider, 2) as sandboxes:
+        assert len(provider.running) == 2
+        assert await ids(sandboxes) == ["local"], "no client sees the members"
+        info = await sandboxes.create(SandboxCreate(id="a", env={"A": "1"}, labels={"x": "1"}, timeout=50.0))
+        assert (info.state, info.labels) == ("running", {"x": "1"})
+        assert provider.count("start") == 2
+        configuration = await sandboxes.configuration("a")
+        assert configuration is not None
+        assert configuration.env == {"A": "1"}
+        endpoint = await sandboxes.ensure("a")
+        assert endpoint is not None
+        assert [info.runtime] in provider.running.values()
+        await sandboxes.sweep()
+        assert provider.count("start") == 3
+        await sandboxes.delete("a")
+        await sandboxes.sweep()
+        assert len(provider.running) == 2
+    assert provider.violations == []
+
+
+async def test_concurrent_creations_never_get_the_same_member(tmp_path: Path, provider: ModelProvider) -> None:
+    async with begin(tmp_path, provider, 3) as sandboxes:
+        infos = await asyncio.gather(*(sandboxes.create(SandboxCreate(id=f"a{i % 5}")) for i in range(10)))
+        assert len({info.runtime for info in infos}) == len({info.id for info in infos}) == 5
+        await sandboxes.sweep()
+    assert provider.violations == []
+
+
+@pytest.mark.parametrize("params", [SandboxCreate(image="other"), SandboxCreate(network="host")])
+async def test_a_sandbox_that_differs_is_started_by_itself(
+    tmp_path: Path, provider: ModelProvider, params: SandboxCreate
+) -> None:
+    async with begin(tmp_path, provider, 1) as sandboxes:
+        await sandboxes.create(params)
+        assert provider.count("start") == 2
+
+
+async def test_a_member_cannot_be_used_by_its_name_and_its_unit_is_not_given_to_another(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    async with begin(tmp_path, provider, 1) as sandboxes:
+        (member,) = provider.running
+        for call in (sandboxes.ensure(member), sandboxes.get(member), sandboxes.delete(member)):
+            with pytest.raises(HawseError, match="not_found"):
+                await call
+        await sandboxes.create(SandboxCreate(id="a"))
+        await sandboxes.create(SandboxCreate(id=member))  # takes the next member, or starts a unit of another name
+        assert len(provider.running[member]) == 1
+        runtimes = [info.runtime for info in await sandboxes.list() if info.runtime is not None]
+        assert len(runtimes) == len(set(runtimes)) == 2
+    assert provider.violations == []
+
+
+async def test_members_of_an_earlier_gateway_are_used_or_deleted(tmp_path: Path, provider: ModelProvider) -> None:
+    async with begin(tmp_path, provider, 2):
+        pass
+    async with begin(tmp_path, provider, 1):
+        assert len(provider.running) == 1
+        assert provider.count("start") == 2
+    async with begin(tmp_path, provider, 0):
+        assert provider.units == {}
+
+
+async def test_members_are_given_up_when_a_sandbox_needs_their_room(tmp_path: Path, provider: ModelProvider) -> None:
+    async with begin(tmp_path, provider, 2, most=2) as sandboxes:
+        await sandboxes.create(SandboxCreate(id="a", image="other"))
+        await sandboxes.create(SandboxCreate(id="b", image="other"))
+        with pytest.raises(HawseError, match="capacity_exceeded"):
+            await sandboxes.create(SandboxCreate(id="c", image="other"))
+        assert len(provider.running) == 2
+    assert provider.violations == []
+
+
+async def test_a_member_that_fails_is_replaced_at_a_later_sweep(tmp_path: Path, provider: ModelProvider) -> None:
+    provider.errors["start"] = HawseError("unavailable", "no disk")
+    async with begin(tmp_path, provider, 1) as sandboxes:
+        assert provider.running == {}
+        del provider.errors["start"]
+        await sandboxes.sweep()
+        await sandboxes.sweep()
+        assert len(provider.running) == 1
+        assert set(provider.units) == set(provider.running)

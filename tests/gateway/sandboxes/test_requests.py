@@ -1,0 +1,99 @@
+"""What a new sandbox may ask for, and how an update changes it."""
+
+import pytest
+
+from gateway.providers.base import Capabilities
+from gateway.sandboxes.clock import Clock
+from gateway.sandboxes.records import SandboxRecord
+from gateway.sandboxes.requests import changed, check_request, new_record
+from hawse.api.sandboxes import ENV_MAX, SandboxCreate, SandboxLimits, SandboxPort, SandboxUpdate
+from hawse.wire import HawseError
+
+PLAIN = Capabilities(provider="p", isolation="none", networks=("private", "host"), limits=("memory",))
+NOW = Clock(wall=lambda: 1000.0, uptime=lambda: 50.0, boot="a").now()
+
+
+def record(**params) -> SandboxRecord:
+    return new_record(SandboxCreate(**params), "id", "p", NOW, "id", 600.0)
+
+
+@pytest.mark.parametrize(
+    ("params", "path"),
+    [
+        (SandboxCreate(image="debian"), "$.image"),
+        (SandboxCreate(template="big"), "$.template"),
+        (SandboxCreate(network="none"), "$.network"),
+        (SandboxCreate(limits=SandboxLimits(cpus=1.0)), "$.limits.cpus"),
+        (SandboxCreate(ports=[SandboxPort(port=80), SandboxPort(port=80)]), "$.ports"),
+        (SandboxCreate(ports=[SandboxPort(port=p, token="sametoken") for p in (80, 81)]), "$.ports"),
+        (SandboxCreate(ports=[SandboxPort(port=p) for p in range(1, 66)]), "$.ports"),
+        (SandboxCreate(env={"A=B": ""}), "$.env"),
+        (SandboxCreate(env={"": ""}), "$.env"),
+        (SandboxCreate(env={"A": "\0"}), "$.env"),
+        (SandboxCreate(env={"A": "x" * ENV_MAX}), "$.env"),
+        (SandboxCreate(labels={str(i): "" for i in range(65)}), "$.labels"),
+    ],
+)
+def test_what_a_provider_cannot_fulfil_is_refused_with_its_path(params: SandboxCreate, path: str) -> None:
+    with pytest.raises(HawseError) as caught:
+        check_request(params, PLAIN, "p")
+    assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": path})
+
+
+def test_an_unknown_provider_is_refused() -> None:
+    with pytest.raises(HawseError, match="has no provider 'q'"):
+        check_request(SandboxCreate(provider="q"), None, "q")
+
+
+def test_what_the_provider_supports_is_accepted() -> None:
+    params = SandboxCreate(network="private", limits=SandboxLimits(memory=1 << 30), env={"A": "1"})
+    check_request(params, PLAIN, "p")
+
+
+def test_the_lifetime_begins_with_the_creation() -> None:
+    assert record().expires is None
+    expires = record(timeout=60.0).expires
+    assert expires is not None
+    assert (expires.wall, expires.uptime) == (1060.0, 110.0)
+
+
+def test_a_sandbox_sleeps_after_the_default_time_its_own_or_never() -> None:
+    assert record().idle_timeout == 600
+    assert record(idle_timeout=5.0).idle_timeout == 5
+    assert record(idle_timeout=5.0, keep_alive=True).idle_timeout is None
+
+
+def test_the_fingerprint_distinguishes_the_parameters() -> None:
+    assert record(image="a").fingerprint == record(image="a").fingerprint
+    assert record(image="a").fingerprint != record(image="b").fingerprint
+
+
+def test_an_update_sets_and_removes_variables_and_labels() -> None:
+    before = record(env={"A": "1", "B": "2"}, labels={"x": "1"})
+    after = changed(before, SandboxUpdate(id="id", env={"A": None, "C": "3"}, labels={"x": None, "y": "2"}), NOW)
+    assert after.spec.env == {"B": "2", "C": "3"}
+    assert after.labels == {"y": "2"}
+    assert after.generation == before.generation
+
+
+def test_an_update_never_shortens_the_lifetime() -> None:
+    before = record(timeout=60.0)
+    assert changed(before, SandboxUpdate(id="id", timeout=10.0), NOW).expires == before.expires
+    longer = changed(before, SandboxUpdate(id="id", timeout=100.0), NOW).expires
+    assert longer is not None
+    assert longer.wall == 1100
+    assert changed(record(), SandboxUpdate(id="id", timeout=100.0), NOW).expires is None
+
+
+def test_an_update_changes_when_it_sleeps() -> None:
+    assert changed(record(), SandboxUpdate(id="id", keep_alive=True), NOW).idle_timeout is None
+    assert changed(record(), SandboxUpdate(id="id", idle_timeout=7.0), NOW).idle_timeout == 7
+    kept = record(keep_alive=True)
+    assert changed(kept, SandboxUpdate(id="id", keep_alive=False, idle_timeout=7.0), NOW).idle_timeout == 7
+    with pytest.raises(HawseError, match="needs an `idle_timeout`"):
+        changed(kept, SandboxUpdate(id="id", keep_alive=False), NOW)
+
+
+def test_an_update_that_makes_the_environment_too_large_is_refused() -> None:
+    with pytest.raises(HawseError, match="at most"):
+        changed(record(env={"A": "x" * 100}), SandboxUpdate(id="id", env={"B": "x" * ENV_MAX}), NOW)

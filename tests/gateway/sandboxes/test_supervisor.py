@@ -1,0 +1,247 @@
+"""What is found by comparing the rows with what the provider sees, and what is due."""
+
+import asyncio
+
+import pytest
+
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.store.base import Delete
+from hawse.api.runtime import RuntimeActivityResult
+from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
+from hawse.wire import HawseError
+from tests.support.providers import Begin, ManualClock, ModelProvider, ModelUnit
+
+
+async def state(sandboxes: Sandboxes, id: str) -> str | None:
+    return {info.id: info.state for info in await sandboxes.list()}.get(id)
+
+
+async def test_units_of_a_version_without_a_store_get_rows_once_and_go_on_running(
+    begin: Begin, provider: ModelProvider
+) -> None:
+    for unit in ("local", "mine"):
+        provider.units[unit] = ModelUnit()
+    provider.units["local"].running.append("0123456789abcdef")
+    async with begin() as first:
+        states = {info.id: info.state for info in await first.list()}
+        assert states == {"local": "running", "mine": "sleeping"}
+        await first.ensure("local")
+    assert provider.running == {"local": ["0123456789abcdef"]}
+    provider.units["later"] = ModelUnit()
+    async with begin() as second:
+        assert await state(second, "later") is None
+
+
+async def test_a_runtime_that_has_ended_is_noticed_and_its_sandbox_sleeps(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    provider.units["a"].running.clear()
+    await sandboxes.sweep()
+    (info,) = [info for info in await sandboxes.list() if info.id == "a"]
+    assert (info.state, info.reason) == ("sleeping", "the runtime has ended")
+
+
+async def test_nothing_is_concluded_from_a_list_that_is_not_complete(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    provider.errors["discover"] = HawseError("unavailable", "the daemon does not answer")
+    provider.units["a"].running.clear()
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") == "running"
+
+
+async def test_what_runs_without_a_row_is_ended_after_a_grace_period_and_its_files_stay(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    provider.units["orphan"] = ModelUnit()
+    provider.units["orphan"].running.append("r")
+    await sandboxes.sweep()
+    clock.advance(29)
+    await sandboxes.sweep()
+    assert provider.running == {"orphan": ["r"]}
+    clock.advance(2)
+    await sandboxes.sweep()
+    assert provider.running == {}
+    assert "orphan" in provider.units
+    assert provider.count("delete") == 0
+
+
+async def test_an_orphan_that_does_not_end_blocks_its_id_until_it_has(
+    begin: Begin, provider: ModelProvider, clock: ManualClock
+) -> None:
+    async with begin() as first:
+        provider.units["orphan"] = ModelUnit()
+        provider.units["orphan"].running.append("r")
+        provider.errors["stop"] = HawseError("unavailable", "it does not end")
+        await first.sweep()
+        clock.advance(31)
+        await first.sweep()
+        with pytest.raises(HawseError, match="cleanup_pending"):
+            await first.create(SandboxCreate(id="orphan"))
+    del provider.errors["stop"]
+    async with begin() as second:
+        clock.advance(61)
+        await second.sweep()
+        assert provider.running == {}
+        await second.create(SandboxCreate(id="orphan"))
+    assert provider.violations == []
+
+
+async def test_a_run_without_its_sandbox_is_ended_and_its_id_refused_meanwhile(
+    begin: Begin, provider: ModelProvider, clock: ManualClock
+) -> None:
+    async with begin() as first:
+        await first.create(SandboxCreate(id="a"))
+        row = await first.store.get("sandboxes", "a")
+        assert row is not None
+        await first.store.write(Delete("sandboxes", "a", row.version))
+        provider.errors["stop"] = HawseError("unavailable", "it does not end")
+        with pytest.raises(HawseError, match="cleanup_pending"):
+            await first.create(SandboxCreate(id="a"))
+    assert len(provider.running["a"]) == 1
+    del provider.errors["stop"]
+    clock.advance(60)
+    async with begin() as second:
+        await second.sweep()
+        assert provider.running == {}
+        await second.create(SandboxCreate(id="a"))
+    assert provider.violations == []
+
+
+async def test_a_sandbox_is_deleted_at_the_end_of_its_life_which_an_update_moves(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a", timeout=100.0))
+    clock.advance(90)
+    await sandboxes.update(SandboxUpdate(id="a", timeout=100.0))
+    clock.advance(90)
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") == "running"
+    clock.advance(11)
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") is None
+    assert provider.units == {}
+
+
+async def test_a_wall_clock_that_jumps_deletes_nothing(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a", timeout=100.0))
+    clock.wall += 10 * 365 * 86_400
+    await sandboxes.sweep()
+    clock.wall = 0
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") == "running"
+
+
+class Runtimes:
+    """Answers for the runtimes: `idle` seconds by sandbox; None: no answer."""
+
+    def __init__(self) -> None:
+        self.idle: dict[str, float | None] = {}
+        self.asked: list[tuple[str, float]] = []
+        self.configured: list[str] = []
+
+    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
+        self.asked.append((sandbox, sleep_after))
+        idle = self.idle.get(sandbox, 0.0)
+        if idle is None:
+            return None
+        return RuntimeActivityResult(idle=idle, busy=[], asleep=idle >= sleep_after)
+
+    async def configure(self, sandbox: str) -> None:
+        self.configured.append(sandbox)
+
+
+async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_be_idle(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    sandboxes.calls = runtimes = Runtimes()
+    await sandboxes.create(SandboxCreate(id="a", idle_timeout=100.0))
+    await sandboxes.create(SandboxCreate(id="kept", keep_alive=True))
+    clock.advance(99)
+    await sandboxes.sweep()
+    assert runtimes.asked == [], "it cannot have been idle for long enough"
+    clock.advance(2)
+    runtimes.idle["a"] = 40.0
+    await sandboxes.sweep()
+    clock.advance(59)
+    await sandboxes.sweep()
+    assert runtimes.asked == [("a", 100.0)]
+    clock.advance(2)
+    runtimes.idle["a"] = None
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") == "running", "a runtime that does not answer is not known to be idle"
+    runtimes.idle["a"] = 101.0
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") == "sleeping"
+    assert await state(sandboxes, "kept") == "running"
+    await sandboxes.ensure("a")
+    assert await state(sandboxes, "a") == "running"
+
+
+async def test_an_update_of_the_environment_is_sent_to_the_runtime(sandboxes: Sandboxes) -> None:
+    sandboxes.calls = runtimes = Runtimes()
+    await sandboxes.create(SandboxCreate(id="a"))
+    await sandboxes.update(SandboxUpdate(id="a", labels={"x": "1"}))
+    await sandboxes.update(SandboxUpdate(id="a", env={"A": "1"}))
+    assert runtimes.configured == ["a"]
+    configuration = await sandboxes.configuration("a")
+    assert configuration is not None
+    assert configuration.env == {"A": "1"}
+    assert await sandboxes.configuration("unknown") is None
+
+
+async def test_a_stop_that_failed_is_tried_again_when_it_is_due(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    provider.errors["stop"] = HawseError("unavailable", "pid 7 does not end")
+    with pytest.raises(HawseError, match="pid 7 does not end") as caught:
+        await sandboxes.delete("a")
+    assert caught.value.details == {"retry_after": 1.0}
+    for delay in (1, 2, 4, 8, 16, 32, 60, 60):
+        count = provider.count("stop")
+        clock.advance(delay - 0.5)
+        await sandboxes.sweep()
+        assert provider.count("stop") == count, "not before it is due"
+        clock.advance(0.5)
+        await sandboxes.sweep()
+        assert provider.count("stop") == count + 1
+    with pytest.raises(HawseError, match="cleanup_pending"):
+        await sandboxes.create(SandboxCreate(id="a"))
+    del provider.errors["stop"]
+    clock.advance(60)
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") is None
+    await sandboxes.create(SandboxCreate(id="a"))
+
+
+async def test_files_that_cannot_be_removed_keep_the_id_until_they_are(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    provider.errors["delete"] = HawseError("unavailable", "busy")
+    with pytest.raises(HawseError, match="cleanup_pending"):
+        await sandboxes.delete("a")
+    assert await state(sandboxes, "a") == "deleting"
+    del provider.errors["delete"]
+    clock.advance(1)
+    await sandboxes.sweep()
+    assert await state(sandboxes, "a") is None
+
+
+async def test_a_provider_that_hangs_does_not_block_other_sandboxes(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    provider.holds["stop"] = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        stopping = tasks.create_task(sandboxes.stop("a"))
+        await provider.begun("stop")
+        await sandboxes.create(SandboxCreate(id="b"))
+        assert await state(sandboxes, "b") == "running"
+        provider.holds["stop"].set()
+        await stopping

@@ -1,0 +1,62 @@
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from gateway.providers.base import SandboxSpec
+from gateway.sandboxes import records
+from gateway.sandboxes.clock import Clock
+from gateway.sandboxes.records import SandboxRecord
+from gateway.sandboxes.table import SandboxTable
+from gateway.store.base import StoreError
+from gateway.store.sqlite import SqliteStore
+from hawse.wire import HawseError
+
+RECORD = SandboxRecord(
+    id="a", unit="a", provider="p", spec=SandboxSpec(), wanted="sleeping", generation="g", created=Clock().now()
+)
+
+
+class Broken(SqliteStore):
+    """Cannot be read or written."""
+
+    async def broken(self, *_: object, **__: object) -> Any:
+        raise StoreError("the disk is gone")
+
+    get = rows = write = broken
+
+
+async def test_concurrent_changes_are_all_kept(tmp_path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    table = SandboxTable(store)
+    await table.write(records.new(RECORD))
+
+    def label(number: int):
+        return lambda record: msgspec.structs.replace(record, labels={**record.labels, str(number): ""})
+
+    await asyncio.gather(*(table.change("a", label(number)) for number in range(20)))
+    rows = await table.existing("a")
+    assert rows.sandbox is not None
+    assert len(rows.sandbox.value.labels) == 20
+    await store.close()
+
+
+async def test_a_sandbox_that_is_being_deleted_is_not_changed(tmp_path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    table = SandboxTable(store)
+    await table.write(records.new(msgspec.structs.replace(RECORD, wanted="deleted")))
+    with pytest.raises(HawseError, match="not_found"):
+        await table.change("a", lambda record: msgspec.structs.replace(record, wanted="running"))
+    with pytest.raises(HawseError, match="not_found"):
+        await table.existing("b")
+    await store.close()
+
+
+async def test_errors_of_the_store_are_errors_of_the_call(tmp_path) -> None:
+    store = Broken(tmp_path / "store.db")
+    table = SandboxTable(store)
+    for call in (table.read("a"), table.read_all(), table.write(records.new(RECORD)), table.existing("a")):
+        with pytest.raises(HawseError, match="unavailable: the disk is gone"):
+            await call
+    await store.close()

@@ -1,0 +1,167 @@
+"""Probes that run as user code in a container of a real gateway and engine, each for one promise of SECURITY.md."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+import hawse
+from gateway.providers.docker.bundle import ensure_bundle
+from gateway.providers.docker.provider import GATEWAY_ID
+from gateway.providers.state_directory import StateDirectory
+from hawse.client import Client, Sandbox, SandboxLimits
+from hawse.wire import HawseError
+from tests.support import docker
+from tests.support.stack import Stack
+
+pytestmark = [docker.needs_engine, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
+    ensure_bundle(docker.BUNDLES)
+    docker.make_images()
+    state = StateDirectory(tmp_path_factory.mktemp("docker") / "s")
+    (state.root / "bundles").symlink_to(docker.BUNDLES)
+    try:
+        async with Stack(state.root, "--provider", "docker", "--image", docker.BUSYBOX) as stack:
+            yield stack
+    finally:
+        docker.clean(state.identity(GATEWAY_ID))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def client(stack: Stack) -> AsyncIterator[Client]:
+    async with hawse.connect(stack.base, token=stack.token) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def box(client: Client) -> Sandbox:
+    return client.sandbox()
+
+
+async def output(box: Sandbox, command: str) -> str:
+    """Run a command as user code, and return what it printed on stdout and stderr."""
+    result = await box.exec(["/bin/sh", "-c", f"{{ {command}\n}} 2>&1"], timeout=60)
+    return bytes(result.stdout).decode().strip()
+
+
+# The pid of the runtime as programs see it: the process whose command line has its arguments, except the init.
+RUNTIME = "R=$(ps | while read p u c; do case $c in /hawse/bundle/ld*) echo $p;; esac; done)"
+
+
+async def test_programs_have_a_user_of_their_own_without_capabilities_and_new_privileges(box: Sandbox) -> None:
+    status = await output(box, "cat /proc/self/status")
+    assert re.search(r"Uid:\t1000\t1000\t1000\t1000", status)
+    assert re.search(r"Groups:\t\s*\n", status)
+    assert re.search(r"CapPrm:\t0+\n", status)
+    assert re.search(r"CapEff:\t0+\n", status)
+    assert "NoNewPrivs:\t1" in status
+    assert "Seccomp:\t2" in status
+
+
+async def test_programs_cannot_signal_the_runtime_or_any_of_its_threads(box: Sandbox) -> None:
+    ends = "; ".join(f"kill -{name} $t && echo signalled" for name in ("KILL", "STOP", "TERM"))
+    seen = await output(box, f'{RUNTIME}; [ "$R" ] && for t in $(ls /proc/$R/task); do {ends}; done; kill -9 1; true')
+    assert "signalled" not in seen
+    assert seen.count("not permitted") > 6
+    assert await output(box, "echo alive") == "alive"
+
+
+async def test_programs_cannot_read_the_memory_the_environment_or_the_files_of_the_runtime(box: Sandbox) -> None:
+    for name in ("environ", "mem", "maps", "fd/3"):
+        assert "denied" in await output(box, f"{RUNTIME}; cat /proc/$R/{name}")
+    assert "denied" in await output(box, "cat /proc/1/environ")
+
+
+async def test_programs_reach_neither_the_socket_nor_the_private_files_of_the_runtime(box: Sandbox) -> None:
+    for path in ("/hawse/socket", "/hawse/private"):
+        assert "denied" in await output(box, f"ls {path}")
+        assert re.search("denied|Read-only", await output(box, f"mv {path} {path}2"))
+
+
+async def test_the_token_is_not_in_the_environment_of_programs(box: Sandbox) -> None:
+    assert "TOKEN" not in await output(box, "env")
+
+
+async def test_only_the_workspace_and_temporary_directories_can_be_written(box: Sandbox) -> None:
+    for path in ("/x", "/bin/x", "/etc/x", "/hawse/bundle/x", "/proc/sys/kernel/core_pattern", "/run/x"):
+        assert re.search("Read-only|denied|No such", await output(box, f"echo x > {path}")), path
+    assert await output(box, "echo x > /workspace/x && echo x > /tmp/x && cat /workspace/x") == "x"
+
+
+async def test_the_network_is_a_loopback_interface_only(box: Sandbox) -> None:
+    lines = (await output(box, "cat /proc/net/dev")).splitlines()[2:]
+    assert [line.split(":")[0].strip() for line in lines] == ["lo"]
+
+
+async def test_files_that_the_api_writes_belong_to_programs(box: Sandbox) -> None:
+    await box.files.write("made.txt", b"text")
+    assert await output(box, "stat -c %u:%g made.txt; echo more >> made.txt && cat made.txt") == "1000:1000\ntextmore"
+
+
+async def test_a_terminal_and_a_process_work_and_can_be_ended(box: Sandbox) -> None:
+    process = await box.start(["/bin/sleep", "1000"])
+    await process.kill()
+    assert (await process.wait()).signal is not None
+    assert bytes((await box.exec(["/bin/id", "-un"])).stdout) == b"user\n"
+
+
+async def test_a_program_that_does_not_exist_is_a_typed_error(box: Sandbox) -> None:
+    with pytest.raises(HawseError) as caught:
+        await box.exec(["/no/such/program"])
+    assert caught.value.code == "spawn_failed"
+
+
+async def test_the_environment_of_the_sandbox_reaches_programs(client: Client) -> None:
+    async with client.sandboxes.create(env={"COLOUR": "blue"}) as box:
+        assert await output(box, "echo $COLOUR $HOME") == "blue /workspace"
+
+
+async def test_the_limit_of_processes_is_enforced(client: Client) -> None:
+    async with client.sandboxes.create(limits=SandboxLimits(processes=40)) as box:
+        seen = await output(box, "for i in $(yes | head -n 60); do sleep 30 & done; true")
+        assert re.search("can't fork|Resource temporarily unavailable", seen)
+
+
+async def test_the_limit_of_memory_is_enforced_and_the_runtime_survives(client: Client) -> None:
+    async with client.sandboxes.create(limits=SandboxLimits(memory=128 << 20)) as box:
+        result = await box.exec(["/bin/sh", "-c", "x=$(yes | head -c 1000000000); echo survived"], timeout=60)
+        assert b"survived" not in result.stdout
+        assert await output(box, "echo alive") == "alive"
+
+
+async def test_an_image_with_musl_runs(client: Client) -> None:
+    async with client.sandboxes.create(image=docker.MUSL) as box:
+        assert "musl libc" in await output(box, "/lib/ld-musl-*.so.1")
+
+
+async def test_an_image_of_one_static_program_runs(client: Client) -> None:
+    async with client.sandboxes.create(image=docker.SCRATCH) as box:
+        result = await box.exec(["/busybox", "id", "-u"])
+        assert bytes(result.stdout) == b"1000\n"
+
+
+async def test_sandboxes_are_deleted_without_a_trace(client: Client, stack: Stack) -> None:
+    gateway = StateDirectory(stack.state).identity(GATEWAY_ID)
+    before = set(docker.left(gateway))
+    box = await client.sandboxes.create()
+    await box.exec(["/bin/true"])
+    assert len(set(docker.left(gateway)) - before) == 3  # a container and two volumes
+    await box.delete()
+    assert set(docker.left(gateway)) == before
+    assert docker.mounts(Path(stack.state)) == []
+
+
+async def test_a_killed_gateway_finds_its_containers_again(stack: Stack, client: Client) -> None:
+    box = await client.sandboxes.create()
+    process = await box.start(["/bin/sleep", "1000"])
+    await stack.kill()
+    await stack.start()
+    async with hawse.connect(stack.base, token=stack.token) as again:
+        running = {entry.id for entry in await again.sandbox(box.id).processes()}
+        assert process.id in running
+        await again.sandbox(box.id).delete()

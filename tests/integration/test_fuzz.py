@@ -1,0 +1,51 @@
+"""Each fuzzer on the inputs that once failed, and on some numbered cases: `make fuzz` runs more (tests/fuzz/)."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.providers.isolation import outer
+from gateway.providers.isolation.check import check
+from tests.fuzz.target import CORPUS, Target, time_limit
+from tests.fuzz.targets import TARGETS
+
+works = (path := outer.find()) is not None and check(path, "private").reason is None
+CHOSEN = [target for target in TARGETS.values() if works or target.name != "http"]  # its calls delete files
+PARTS = 4  # tests of the numbered cases of one fuzzer, so that processes of pytest share them
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Damaged input is what the product warns of."""
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("target", CHOSEN, ids=str)
+def test_inputs_that_once_failed_pass(target: Target) -> None:
+    if not (files := target.corpus()):
+        return
+    with target.opened() as run:
+        for path in files:
+            with time_limit():
+                run(path.read_bytes())
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("target", CHOSEN, ids=str)
+def test_numbered_inputs_pass(target: Target, part: int) -> None:
+    with target.opened() as run:
+        for number in range(part, target.cases, PARTS):
+            case = target.case(number)
+            try:
+                with time_limit():
+                    run(case)
+            except Exception as error:
+                raise AssertionError(f"python -m tests.fuzz {target.name} --first {number} --cases 1") from error
+
+
+def test_each_folder_of_the_corpus_belongs_to_a_fuzzer() -> None:
+    assert {path.name for path in Path(CORPUS).iterdir()} <= set(TARGETS)

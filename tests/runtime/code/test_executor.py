@@ -1,0 +1,71 @@
+"""An executor's process ends with everything it has started, for any cause, and leaves nothing behind."""
+
+import asyncio
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.code import begin, create, end, run
+from tests.support.runtime import Client, Served, eventually, no_fd_leaked
+from tests.support.waiting import gone
+
+
+def files(folder: Path) -> list[str]:
+    """The names of sockets and connection files."""
+    return [path.name for path in folder.iterdir()]
+
+
+async def test_nothing_is_left_after_contexts_were_created_used_and_ended(served: Served, client: Client) -> None:
+    await client.ask("code.languages")  # the host stays
+    before = await client.info()
+    code = served.runtime.code
+    folder: Path = code.host.folder if code.host is not None else Path()
+    with no_fd_leaked():
+        await asyncio.gather(*(create(client, f"c{n}") for n in range(4)))
+        assert len(files(folder)) >= 8
+        await asyncio.gather(*(run(client, "import time; x = 1", f"c{n}") for n in range(4)))
+        crashed = await run(client, "import os; os._exit(1)", "c0")
+        assert crashed.status == "crashed"
+        await asyncio.gather(*(client.ask("code.delete", context=f"c{n}") for n in range(4)))
+        assert (await run(client, "1", None)).text == "1"
+        await eventually(lambda: len(served.started_children()) == 1)
+        await eventually(lambda: files(folder) == [])
+    assert code.contexts.running_count == 0
+    await eventually(lambda: code.host is not None and (code.host.runs, code.host.on_exit) == ({}, {}))
+    assert (await client.info())["tasks"] == before["tasks"]
+
+
+async def test_daemons_of_a_crashed_executor_are_ended(client: Client) -> None:
+    await create(client)
+    daemon = "p = subprocess.Popen(['sleep', '600'], start_new_session=True)\nprint(p.pid, flush=True)"
+    done = await run(client, f"import os, subprocess, time\n{daemon}\ntime.sleep(0.3); os._exit(1)")
+    assert done.status == "crashed"
+    await gone(int(done.stdout))
+
+
+async def test_an_executor_whose_host_is_stopped_can_still_be_killed(served: Served, client: Client) -> None:
+    info = await create(client)
+    busy = begin(client, "while True: pass", timeout=0.2)
+    await busy.event("opened")
+    host = psutil.Process(psutil.Process(info["pid"]).ppid())
+    host.suspend()
+    try:
+        done = await end(busy)
+        assert (done.status, done.result["killed"], done.result["exit"]["signal"]) == ("timed_out", True, "SIGKILL")
+        await client.ask("code.delete", context="c")
+    finally:
+        host.resume()
+    await eventually(lambda: info["pid"] not in served.started_children())
+
+
+@pytest.mark.parametrize("params", [{"cwd": "missing"}, {"kernel": "missing"}])
+async def test_an_executor_that_does_not_start_leaves_nothing(
+    served: Served, client: Client, params: dict[str, str]
+) -> None:
+    await client.ask("code.languages")
+    before = served.started_children()
+    assert (await client.refused("code.create", params)).code in ("spawn_failed", "language_unavailable")
+    assert served.started_children() == before
+    assert served.runtime.code.host is not None
+    assert served.runtime.code.host.on_exit == {}

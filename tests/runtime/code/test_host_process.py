@@ -1,0 +1,66 @@
+"""The kernel host from the runtime's side: it starts on first use, and a host that misbehaves costs only itself."""
+
+import sys
+from typing import Any
+
+import psutil
+import pytest
+
+from runtime.code.host_protocol import LENGTH, Answer
+from tests.support.code import create, run
+from tests.support.runtime import Client, Served, eventually
+from tests.support.waiting import gone
+
+
+def hosts(served: Served) -> list[psutil.Process]:
+    """The processes that this runtime has started as kernel hosts."""
+    found = [psutil.Process(pid) for pid in served.started_children()]
+    return [process for process in found if "runtime.code.host" in process.cmdline()]
+
+
+async def test_a_runtime_that_runs_no_code_starts_no_host_and_loads_no_kernel_library(
+    served: Served, client: Client
+) -> None:
+    assert (await client.ask("code.list"))["contexts"] == []
+    assert hosts(served) == []
+    assert not {"jupyter_client", "ipykernel", "zmq"} & {name.partition(".")[0] for name in sys.modules}
+    await client.ask("code.languages")
+    (host,) = hosts(served)
+    assert host.name()
+
+
+async def test_a_host_that_was_killed_is_replaced_on_the_next_use(served: Served, client: Client) -> None:
+    await create(client, "a")
+    (host,) = hosts(served)
+    host.kill()
+    await gone(host.pid)
+    await eventually(lambda: served.runtime.code.host is None)
+    await create(client, "b")
+    assert (await run(client, "1", "b")).text == "1"
+    assert (await client.ask("code.get", context="a"))["state"] == "exited"
+    await client.ask("code.restart", context="a")
+    assert (await run(client, "2", "a")).text == "2"
+    assert [process.pid for process in hosts(served)] != [host.pid]
+
+
+@pytest.mark.parametrize("data", [LENGTH.pack(0), LENGTH.pack(3) + b"\0{]", LENGTH.pack(11) + b'\0{"type":1}'])
+async def test_a_host_that_sends_nonsense_is_ended(served: Served, client: Client, data: bytes) -> None:
+    info = await create(client)
+    host: Any = served.runtime.code.host
+    host.data_received(data)
+    await gone(info["pid"])
+    await eventually(lambda: served.runtime.code.host is None)
+    assert (await client.ask("code.get", context="c"))["state"] == "exited"
+
+
+async def test_a_host_that_does_not_read_is_killed(
+    served: Served, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = await create(client)
+    (process,) = hosts(served)
+    process.suspend()
+    host: Any = served.runtime.code.host
+    for _ in range(64):
+        host.send(Answer(executor=0, run=0, value="x" * (1 << 20)))
+    await gone(process.pid, info["pid"])
+    await eventually(lambda: served.runtime.code.host is None)

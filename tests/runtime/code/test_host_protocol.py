@@ -1,0 +1,52 @@
+"""The messages between the runtime and the kernel host."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from runtime.code.host_protocol import (
+    BUNDLES,
+    CONTROL,
+    LENGTH,
+    MESSAGE_LIMIT,
+    STDOUT,
+    Decoder,
+    Exited,
+    Interrupt,
+    ProtocolError,
+    encode,
+    encode_output,
+    from_host,
+    from_runtime,
+)
+
+
+@given(st.lists(st.tuples(st.integers(STDOUT, BUNDLES), st.integers(0, 2**32 - 1), st.binary(max_size=99))), st.data())
+def test_messages_arrive_however_the_bytes_are_split(
+    outputs: list[tuple[int, int, bytes]], data: st.DataObject
+) -> None:
+    stream = b"".join(encode_output(*output) for output in outputs)
+    decoder = Decoder()
+    found: list[tuple[int, int, bytes]] = []
+    while stream:
+        size = data.draw(st.integers(1, len(stream)))
+        found += decoder.feed(stream[:size])
+        stream = stream[size:]
+    assert found == outputs
+
+
+def test_a_control_message_is_json_with_a_type() -> None:
+    ((kind, run, body),) = Decoder().feed(encode(Interrupt(executor=3, run=4)))
+    assert (kind, run) == (CONTROL, 0)
+    assert from_runtime.decode(body) == Interrupt(executor=3, run=4)
+    with pytest.raises(ValueError, match="type"):
+        from_host.decode(body)
+    assert from_host.decode(b'{"type":"exited","executor":1,"signal":9}') == Exited(executor=1, signal=9)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [LENGTH.pack(0), LENGTH.pack(MESSAGE_LIMIT + 1), LENGTH.pack(5) + b"\4\0\0\0\1", LENGTH.pack(3) + b"\1\0\0"],
+)
+def test_bytes_that_are_not_a_message_are_refused(data: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        list(Decoder().feed(data))

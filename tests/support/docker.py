@@ -1,0 +1,126 @@
+"""A Docker Engine for tests, if one answers: small images that are made here, and what is left of a state directory."""
+
+import http.client
+import io
+import json
+import os
+import platform
+import shutil
+import socket
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUNDLES = ROOT / "build" / "bundles"  # the same for all tests: one takes up to half a minute to build
+ADDRESS = os.environ.get("DOCKER_HOST", "unix:///run/docker.sock")
+APPLETS = (
+    "cat chmod date env false head id kill ln ls mkdir mv nproc ps rm sh sleep stat sync touch true wc yes".split()
+)
+BUSYBOX, MUSL, SCRATCH = "hawse-test-busybox", "hawse-test-musl", "hawse-test-static"
+
+
+Files = Mapping[str, str | bytes | Path]  # the target of a symbolic link, a content, or a file to copy
+
+
+class _Connection(http.client.HTTPConnection):
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(ADDRESS.removeprefix("unix://"))
+
+
+def ask(method: str, path: str, body: bytes | None = None) -> Any:
+    """Send a request to the engine and return its JSON. Raises `OSError`, and `AssertionError` for a refusal."""
+    connection = _Connection("engine", timeout=60)
+    try:
+        connection.request(method, path, body, {"Content-Type": "application/x-tar"})
+        response = connection.getresponse()
+        text = response.read().decode()
+        assert response.status < 400, text
+        return json.loads(text) if response.headers["Content-Type"] == "application/json" and text else None
+    finally:
+        connection.close()
+
+
+def answers() -> bool:
+    try:
+        ask("GET", "/_ping")
+    except (OSError, AssertionError):
+        return False
+    return True
+
+
+needs_engine = pytest.mark.skipif(not answers(), reason=f"no Docker Engine answers at {ADDRESS} (DOCKER_HOST)")
+
+
+def make_images() -> None:
+    """Make the images that are missing: programs of Debian's busybox-static, with musl, and a single file."""
+    existing = {tag for image in ask("GET", "/images/json") for tag in image["RepoTags"] or []}
+    busybox = shutil.which("busybox")
+    assert busybox is not None, "busybox-static is not installed"
+    programs: Files = {"bin/busybox": Path(busybox), **{f"bin/{name}": "busybox" for name in APPLETS}}
+    users = {"etc/passwd": b"root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/workspace:/bin/sh\n"}
+    loader = f"lib/ld-musl-{platform.machine()}.so.1"
+    images: dict[str, Files] = {
+        BUSYBOX: {**programs, **users},
+        MUSL: {**programs, **users, loader: Path("/", loader)},
+        SCRATCH: {"busybox": Path(busybox)},
+    }
+    for name, files in images.items():
+        if f"{name}:latest" not in existing:
+            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest", _tar(files))
+
+
+def _tar(files: Files) -> bytes:
+    """Return an archive of programs (paths), files (bytes) and symbolic links (text)."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.mode = 0o755
+            if isinstance(content, str):
+                entry.type, entry.linkname = tarfile.SYMTYPE, content
+                archive.addfile(entry)
+            else:
+                data = content.read_bytes() if isinstance(content, Path) else content
+                entry.size = len(data)
+                archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def left(gateway: str) -> list[str]:
+    """Return the names of all containers, volumes and networks with the label of a state directory."""
+    filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}"]}))
+    containers = ask("GET", f"/containers/json?all=1&filters={filters}")
+    volumes = ask("GET", f"/volumes?filters={filters}")["Volumes"] or []
+    networks = ask("GET", f"/networks?filters={filters}")
+    return [*(c["Names"][0] for c in containers), *(v["Name"] for v in volumes), *(n["Name"] for n in networks)]
+
+
+def container_of(gateway: str, unit: str) -> dict[str, Any]:
+    """Return what the engine knows about the container of a unit."""
+    filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}", f"hawse.sandbox={unit}"]}))
+    (found,) = ask("GET", f"/containers/json?all=1&filters={filters}")
+    shown: dict[str, Any] = ask("GET", f"/containers/{found['Id']}/json")
+    return shown
+
+
+def clean(gateway: str) -> None:
+    """Remove what a test has left."""
+    filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}"]}))
+    for container in ask("GET", f"/containers/json?all=1&filters={filters}"):
+        if container["State"] == "paused":
+            ask("POST", f"/containers/{container['Id']}/unpause")
+        ask("DELETE", f"/containers/{container['Id']}?force=1")
+    for volume in ask("GET", f"/volumes?filters={filters}")["Volumes"] or []:
+        ask("DELETE", f"/volumes/{volume['Name']}")
+
+
+def mounts(below: Path) -> list[str]:
+    """Return the mount points of this machine whose description contains a path."""
+    return [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(below) in line]

@@ -1,0 +1,102 @@
+"""A kernel host as the runtime starts it, and what it sends."""
+
+import asyncio
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from runtime.code.host_protocol import (
+    CONTROL,
+    Decoder,
+    Execute,
+    Exited,
+    HostMessage,
+    Kernel,
+    Reply,
+    RunDone,
+    Start,
+    encode,
+    from_host,
+)
+from tests.support.waiting import TIMEOUT
+
+Received = Any  # (kind, run, bytes) or a message
+
+
+class HostProcess:
+    """`async with HostProcess() as host`. Output is `(kind, run, bytes)`, everything else is a message."""
+
+    def __init__(self, env: dict[str, str] | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kh-"))
+        self.env = {**os.environ, **(env or {})}
+        self.received: list[Received] = []
+        self._decoder = Decoder()
+        self._unread: list[Received] = []
+
+    async def __aenter__(self) -> Self:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = 'exec "$0" -P -m runtime.code.host "$1" 3<&"$2"'
+            self.process = await asyncio.create_subprocess_exec(
+                *("bash", "-c", command, sys.executable, str(self.folder), str(theirs.fileno())),
+                pass_fds=[theirs.fileno()],
+                env=self.env,
+            )
+        self._reader, self._writer = await asyncio.open_unix_connection(sock=ours)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+        async with asyncio.timeout(TIMEOUT):
+            await self.process.wait()
+        assert list(self.folder.iterdir()) == [], "sockets or connection files are left"
+        self.folder.rmdir()
+
+    def send(self, message: HostMessage) -> None:
+        self._writer.write(encode(message))
+
+    async def until(self, done: Callable[[Received], bool]) -> list[Received]:
+        """Return what was received, up to the first for which `done` is true."""
+        got: list[Received] = []
+        async with asyncio.timeout(TIMEOUT):
+            while True:
+                while self._unread:
+                    got.append(self._unread.pop(0))
+                    if done(got[-1]):
+                        return got
+                data = await self._reader.read(1 << 16)
+                assert data, "the host has ended"
+                for kind, run, body in self._decoder.feed(data):
+                    self._unread.append(from_host.decode(body) if kind == CONTROL else (kind, run, body))
+
+    async def reply(self) -> Reply:
+        """Return the next reply."""
+        reply: Reply = (await self.until(lambda message: isinstance(message, Reply)))[-1]
+        return reply
+
+    async def start(self, executor: int = 1, timeout: float = 60.0, **params: Any) -> Kernel:
+        """Start a kernel. Raises `AssertionError` with its failure."""
+        self.send(
+            Start(
+                request=executor,
+                executor=executor,
+                cwd=str(self.folder.parent),
+                env=self.env,
+                timeout=timeout,
+                **params,
+            )
+        )
+        reply = await self.reply()
+        assert reply.failure is None, reply.failure
+        return msgspec.json.decode(reply.value, type=Kernel)
+
+    async def run(self, source: str, executor: int = 1, run: int = 1) -> list[Received]:
+        """Run code; return what was received, with its end."""
+        self.send(Execute(executor=executor, run=run, source=source))
+        return await self.until(lambda message: isinstance(message, RunDone | Exited))

@@ -1,0 +1,46 @@
+"""uvicorn's set of connections and the gateway's WebSocket protocol, with events that tests wait for."""
+
+from typing import Any
+
+from gateway.transport.uvicorn_websocket import Receiver, WebSocketProtocol
+from tests.support.waiting import Changes
+
+
+class ObservedConnections(set[Any]):
+    """The connections of a server. It notifies of each that is added or removed, and of changes of a WebSocket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes = Changes()
+
+    def add(self, element: object) -> None:
+        super().add(element)
+        self.changes.notify()
+
+    def discard(self, element: object) -> None:
+        super().discard(element)
+        self.changes.notify()
+
+    def remove(self, element: object) -> None:
+        super().remove(element)
+        self.changes.notify()
+
+
+class ObservedWebSocket(WebSocketProtocol):
+    """Notifies when its receiver changes, when its buffer is full, and when it no longer reads."""
+
+    def attach(self, receiver: Receiver | None) -> None:
+        super().attach(receiver)
+        self._notify()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._notify()
+
+    def pause_reading(self) -> None:
+        super().pause_reading()
+        self._notify()
+
+    def _notify(self) -> None:
+        assert isinstance(self.connections, ObservedConnections)
+        self.connections.changes.notify()

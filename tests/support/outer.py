@@ -1,0 +1,68 @@
+"""Runs a Python program in an outer sandbox, in place of a runtime: with the capabilities that a runtime has there."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gateway.providers.isolation import host_user, outer
+
+HOST_UID = host_user.FIRST + 1  # of the sandboxes of tests, if tests run as root
+
+
+@contextmanager
+def sandbox(**options: Any) -> Iterator[outer.Outer]:
+    """Yield an outer sandbox with new directories, which are removed afterwards; `run_in` adds the user files."""
+    with tempfile.TemporaryDirectory() as folder:
+        directories = [Path(folder, name) for name in ("workspace", "private")]
+        for directory in directories:
+            directory.mkdir()
+            if os.getuid() == 0:
+                os.chown(directory, HOST_UID, HOST_UID)
+        workspace, private = directories
+        known: dict[str, Any] = {"network": "private", **options}
+        yield outer.Outer(workspace=workspace, private=private, passwd=-1, group=-1, **known)
+
+
+def run_in(
+    place: outer.Outer, *argv: str, capabilities: bool = True, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program in an outer sandbox, and return what it printed.
+
+    Args:
+        place: The sandbox.
+        argv: The program and its arguments.
+        capabilities: Whether it has the capabilities of a runtime.
+        env: The environment of bwrap; by default that of this process.
+    """
+    bwrap = outer.find()
+    assert bwrap is not None, "bwrap is not installed"
+    user = outer.HostUser(uid=HOST_UID) if os.getuid() == 0 else None
+    with outer.user_files() as (passwd, group):
+        command = outer.command(bwrap, replace(place, passwd=passwd, group=group), argv, user)
+        if not capabilities:
+            command = [part.replace("--cap-add", "--cap-drop") for part in command]
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            cwd="/",
+            env=env,
+            pass_fds=(passwd, group),
+        )
+
+
+def run_python(*arguments: str, capabilities: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run `python ARGUMENTS` in a new outer sandbox, whose private directory contains the file `secret`."""
+    with sandbox() as place:
+        (place.private / "secret").write_text("journal")
+        os.chmod(place.private / "secret", 0o644)
+        return run_in(place, sys.executable, "-I", *arguments, capabilities=capabilities)

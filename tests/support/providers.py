@@ -1,0 +1,171 @@
+"""A provider without processes, which tests make fail, wait, or lose what it runs."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Literal
+
+from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.sandboxes.clock import Clock
+from gateway.sandboxes.lifecycle import Sandboxes
+from hawse.wire import HawseError
+
+Operation = Literal["create", "start", "stop", "delete", "pause", "resume", "observe", "discover"]
+
+
+Begin = Callable[[], AbstractAsyncContextManager[Sandboxes]]  # begins a gateway on the same store and provider
+
+
+class ManualClock:
+    """A clock that goes on only when the test says so."""
+
+    def __init__(self) -> None:
+        self.wall = 1_000_000.0
+        self.uptime = 1_000.0
+        self.clock = Clock(wall=lambda: self.wall, uptime=lambda: self.uptime, boot="a boot")
+
+    def advance(self, seconds: float) -> None:
+        self.wall += seconds
+        self.uptime += seconds
+
+
+class ModelUnit:
+    """A unit: whether it exists, and the starts of it that run."""
+
+    def __init__(self) -> None:
+        self.running: list[str] = []  # runtime ids; more than one is what must never happen
+        self.state: Literal["running", "paused", "frozen", "unreachable"] = "running"
+
+
+class ModelProvider:
+    """Units in memory.
+
+    Attributes:
+        units: By name.
+        errors: An operation that has an error here raises it, until it is removed.
+        holds: An operation that has an event here waits for it after it has begun.
+        calls: The operations so far, with their unit.
+        violations: What must never happen, in words.
+    """
+
+    def __init__(self, *, pause: bool = True) -> None:
+        self.units: dict[str, ModelUnit] = {}
+        self.errors: dict[Operation, Exception] = {}
+        self.holds: dict[Operation, asyncio.Event] = {}
+        self.calls: list[tuple[Operation, str]] = []
+        self.violations: list[str] = []
+        self.specs: dict[str, SandboxSpec] = {}
+        self.closed = False
+        self._pause = pause
+        self._begun: defaultdict[Operation, asyncio.Event] = defaultdict(asyncio.Event)
+        self.busy: set[str] = set()
+
+    async def begun(self, operation: Operation) -> None:
+        """Wait until the operation has been called, since the last time that this returned."""
+        async with asyncio.timeout(20):
+            await self._begun[operation].wait()
+        self._begun[operation].clear()
+
+    def count(self, operation: Operation) -> int:
+        return len([1 for called, _ in self.calls if called == operation])
+
+    @property
+    def running(self) -> dict[str, list[str]]:
+        """The runtime ids that run, by unit."""
+        return {name: list(unit.running) for name, unit in self.units.items() if unit.running}
+
+    async def capabilities(self) -> Capabilities:
+        return Capabilities(provider="model", isolation="none", pause=self._pause, images=True)
+
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        async with self._operation("create", unit):
+            self.units.setdefault(unit, ModelUnit())
+
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        report(Progress(phase="starting"))
+        if unit not in self.units:
+            raise HawseError("unavailable", f"unit {unit} does not exist")
+        found = self.units[unit]
+        if found.running:
+            self.violations.append(f"unit {unit} is started while it runs")
+        found.running.append(runtime)  # before it can fail: an error does not say that nothing was started
+        found.state = "running"
+        self.specs[unit] = spec
+        async with self._operation("start", unit):
+            return Endpoint(Path(f"/model/{unit}"), f"token {runtime}")
+
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        async with self._operation("stop", unit):
+            if unit in self.units:
+                running = self.units[unit].running
+                running[:] = [id for id in running if runtime is not None and id != runtime]
+
+    async def delete(self, unit: str) -> None:
+        async with self._operation("delete", unit):
+            if unit in self.units and self.units[unit].running:
+                self.violations.append(f"unit {unit} is deleted while it runs")
+            self.units.pop(unit, None)
+
+    async def pause(self, unit: str) -> None:
+        async with self._operation("pause", unit):
+            self.units[unit].state = "paused"
+
+    async def resume(self, unit: str) -> None:
+        async with self._operation("resume", unit):
+            self.units[unit].state = "running"
+
+    async def observe(self, unit: str) -> Observation:
+        await self.answer("observe", unit)
+        return self._observe(unit)
+
+    async def discover(self) -> list[Observation]:
+        await self.answer("discover", "")
+        return [self._observe(unit) for unit in self.units]
+
+    async def close(self) -> None:
+        self.closed = True
+
+    def _observe(self, unit: str) -> Observation:
+        found = self.units.get(unit)
+        if found is None:
+            return Observation(unit=unit, state="absent")
+        if not found.running:
+            return Observation(unit=unit, state="stopped")
+        runtime = found.running[-1]
+        endpoint = Endpoint(Path(f"/model/{unit}"), f"token {runtime}")
+        return Observation(unit=unit, state=found.state, runtime=runtime, endpoint=endpoint, isolation="none")
+
+    async def answer(self, operation: Operation, unit: str) -> None:
+        self.calls.append((operation, unit))
+        self._begun[operation].set()
+        if (hold := self.holds.get(operation)) is not None:
+            await hold.wait()
+        if (error := self.errors.get(operation)) is not None:
+            raise error
+
+    def _operation(self, operation: Operation, unit: str) -> "_Operation":
+        return _Operation(self, operation, unit)
+
+
+class _Operation:
+    """A changing operation: two at once on one unit are a violation."""
+
+    def __init__(self, provider: ModelProvider, operation: Operation, unit: str) -> None:
+        self._provider = provider
+        self._operation: Operation = operation
+        self._unit = unit
+
+    async def __aenter__(self) -> None:
+        if self._unit in self._provider.busy:
+            self._provider.violations.append(f"{self._operation} of {self._unit} during another operation")
+        self._provider.busy.add(self._unit)
+        try:
+            await self._provider.answer(self._operation, self._unit)
+        except BaseException:
+            self._provider.busy.discard(self._unit)
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._provider.busy.discard(self._unit)

@@ -1,0 +1,91 @@
+"""A store in memory, and credentials with known secrets."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from gateway.auth.credentials import TABLE, Credential, Credentials
+from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, Listener, Put, Row, StoreError
+from hawse.wire import Principal
+
+
+class MemoryStore:
+    """Several gateways may share one. `error` is raised by every call."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, dict[str, Row]] = {}
+        self.error: StoreError | None = None
+        self._listeners: list[Listener] = []
+        self._version = 0
+
+    def put(self, table: str, key: str, value: bytes) -> None:
+        """Write a row at once, whatever is there."""
+        self._version += 1
+        self.tables.setdefault(table, {})[key] = Row(value, self._version)
+
+    async def get(self, table: str, key: str) -> Row | None:
+        self._check()
+        return self.tables.get(table, {}).get(key)
+
+    async def rows(self, table: str) -> Mapping[str, Row]:
+        self._check()
+        return dict(self.tables.get(table, {}))
+
+    async def write(self, *changes: Change, lease: Lease | None = None) -> int:
+        self._check()
+        for change in changes:
+            row = self.tables.get(change.table, {}).get(change.key)
+            if (ABSENT if row is None else row.version) != change.version:
+                raise ConflictError("another version")
+        for change in changes:
+            match change:
+                case Put(table, key, value):
+                    self.put(table, key, value)
+                case Delete(table, key):
+                    del self.tables[table][key]
+        for change in changes:
+            for listener in list(self._listeners):
+                listener(change.table, change.key)
+        return self._version
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        raise NotImplementedError
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        raise NotImplementedError
+
+    async def release(self, lease: Lease) -> None:
+        raise NotImplementedError
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def close(self) -> None: ...
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+def add_token(store: MemoryStore, secret: str, principal: Principal, *, expires: float | None = None) -> None:
+    """Store a token with a known secret. Its id is that of the principal."""
+    row = Credential(
+        id=principal.id,
+        kind="token",
+        digest=hashlib.sha256(secret.encode()).hexdigest(),
+        principal=principal,
+        created=0.0,
+        expires=expires,
+    )
+    store.put(TABLE, row.id, msgspec.json.encode(row))
+
+
+def credentials(token: str, store: MemoryStore | None = None) -> Credentials:
+    """Return credentials of which only the owner's token is known until they run."""
+    return Credentials(token, store or MemoryStore())

@@ -1,0 +1,93 @@
+// The form that creates a sandbox.
+
+import { type Disposable, DisposableList } from "../base/disposables";
+import { randomId } from "../base/random-id";
+import type { HawseClient } from "../client/client";
+import { HawseError } from "../wire/errors";
+import type { SandboxCreate, SandboxInfo } from "../wire/methods";
+import { byId, setText } from "./dom";
+import { parsePairs } from "./sandbox-table";
+import { NOT_CONNECTED } from "./status";
+
+type Network = "host" | "none" | "private";
+
+export class SandboxForm implements Disposable {
+  readonly #client: HawseClient;
+  readonly #created: (sandbox: SandboxInfo) => void;
+  readonly #disposables = new DisposableList();
+  readonly #form = byId<HTMLFormElement>("sandbox-form");
+  readonly #toggle = byId<HTMLButtonElement>("sandboxes-new");
+  readonly #submit = byId<HTMLButtonElement>("sandbox-create");
+
+  /** `created` is called with each new sandbox, which runs. */
+  constructor(client: HawseClient, created: (sandbox: SandboxInfo) => void) {
+    this.#client = client;
+    this.#created = created;
+    this.#disposables.listen(this.#toggle, "click", () => this.setOpen(this.#form.hidden === true));
+    this.#disposables.listen(byId("sandbox-cancel"), "click", () => {
+      this.setOpen(false);
+      this.#toggle.focus();
+    });
+    this.#disposables.listen(this.#form, "submit", event => {
+      event.preventDefault();
+      if (!this.#submit.disabled) void this.#create();
+    });
+  }
+
+  setOpen(open: boolean): void {
+    this.#form.hidden = !open;
+    this.#toggle.setAttribute("aria-expanded", String(open));
+    this.#showProblem("");
+    if (!open) return;
+    this.#form.reset();
+    byId("sandbox-id").focus();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  async #create(): Promise<void> {
+    let params: SandboxCreate;
+    try {
+      params = this.#params();
+    } catch (problem) {
+      this.#showProblem((problem as Error).message);
+      return;
+    }
+    if (this.#client.state.phase !== "live") {
+      this.#showProblem(NOT_CONNECTED);
+      return;
+    }
+    this.#showProblem("");
+    this.#setBusy(true);
+    try {
+      this.#created(await this.#client.call("sandbox.create", params, { key: randomId() }));
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#showProblem(problem.message || problem.code);
+    } finally {
+      this.#setBusy(false);
+    }
+  }
+
+  #params(): SandboxCreate {
+    const data = new FormData(this.#form);
+    const text = (name: string) => String(data.get(name) ?? "");
+    return {
+      id: text("id").trim() || null,
+      network: (text("network") || null) as Network | null,
+      env: parsePairs(text("env")),
+      labels: parsePairs(text("labels")),
+    };
+  }
+
+  #setBusy(busy: boolean): void {
+    this.#submit.disabled = busy;
+    setText(this.#submit, busy ? "Creating…" : "Create and open");
+  }
+
+  #showProblem(text: string): void {
+    setText(byId("sandbox-problem"), text);
+  }
+}

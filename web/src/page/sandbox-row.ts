@@ -1,0 +1,148 @@
+// One sandbox in the list: a link that opens it, its state, and its actions.
+
+import { randomId } from "../base/random-id";
+import type { HawseClient } from "../client/client";
+import { HawseError } from "../wire/errors";
+import type { SandboxInfo } from "../wire/methods";
+import { iconButton, make, setText } from "./dom";
+import { actionsFor, describeSandbox, describeState, type SandboxAction } from "./sandbox-table";
+import { NOT_CONNECTED } from "./status";
+
+const ICONS: Record<SandboxAction, string> = {
+  start: "M5 3v10l8-5Z",
+  resume: "M4 3v10M7 3v10l7-5Z",
+  stop: "M4 4h8v8H4Z",
+  delete: "M3 4h10M6 4V2.5h4V4M4.5 4l.6 9.500h5.800l.6-9.500",
+};
+const WORDS: Record<SandboxAction, string> = {
+  start: "Start",
+  resume: "Resume",
+  stop: "Stop",
+  delete: "Delete",
+};
+
+export interface RowOptions {
+  href: string;
+  /** Whether the page shows this sandbox. */
+  current: boolean;
+  mayAct: () => boolean;
+}
+
+export class SandboxRow {
+  readonly element = make("li", "sandbox");
+  readonly #client: HawseClient;
+  readonly #options: RowOptions;
+  readonly #id: string;
+  readonly #link: HTMLAnchorElement;
+  readonly #dot = make("i", "dot");
+  readonly #state = make("span", "state");
+  readonly #facts = make("small", "facts");
+  readonly #reason = make("small", "reason");
+  readonly #labels = make("span", "labels");
+  readonly #actions = make("span", "actions");
+  readonly #problem = make("p", "problem");
+  /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
+  #shown: string | undefined = "";
+  #busy = false;
+  #info: SandboxInfo;
+
+  constructor(client: HawseClient, info: SandboxInfo, options: RowOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#id = info.id;
+    this.#info = info;
+    const name = make("strong", "", info.id);
+    if (options.current) name.append(" ", make("em", "", "this page"));
+    this.#link = make("a", "open", name, make("small", "line", this.#dot, this.#state, this.#facts));
+    this.#link.append(this.#reason, this.#labels);
+    this.#link.href = options.href;
+    if (options.current) this.#link.setAttribute("aria-current", "page");
+    this.#dot.setAttribute("aria-hidden", "true");
+    this.#problem.setAttribute("role", "alert");
+    this.element.append(this.#link, this.#actions, this.#problem);
+    this.update(info);
+  }
+
+  update(info: SandboxInfo): void {
+    this.#info = info;
+    this.element.dataset.state = info.state;
+    setText(this.#state, describeState(info));
+    setText(this.#facts, describeSandbox(info).join(" · "));
+    setText(this.#reason, info.reason ?? "");
+    const labels = Object.entries(info.labels ?? {}).map(([name, value]) =>
+      make("b", "", value ? `${name}=${value}` : name),
+    );
+    this.#labels.replaceChildren(...labels);
+    this.#showActions();
+  }
+
+  /** Replaces the buttons only if the possible actions have changed, so that a focused button stays. */
+  #showActions(): void {
+    const actions = this.#options.mayAct() ? actionsFor(this.#info) : [];
+    const key = actions.join();
+    if (this.#shown === undefined || this.#shown === key) return;
+    const hadFocus = this.#actions.contains(document.activeElement);
+    this.#shown = key;
+    this.#actions.replaceChildren(...actions.map(action => this.#button(action)));
+    if (hadFocus) (this.#actions.querySelector("button") ?? this.#link).focus();
+  }
+
+  #button(action: SandboxAction): HTMLButtonElement {
+    const button = iconButton(`${WORDS[action]} ${this.#id}`, ICONS[action]);
+    button.dataset.action = action;
+    button.addEventListener("click", () => {
+      if (action === "delete") this.#ask();
+      else void this.#act(action);
+    });
+    return button;
+  }
+
+  /** Asks before the sandbox is deleted. The focus is on the button that keeps it. */
+  #ask(): void {
+    this.#shown = undefined;
+    const keep = make("button", "plain", "Keep");
+    const remove = make("button", "danger", `Delete ${this.#id}`);
+    const question = make("span", "question", "Its files and everything that runs in it will be lost.");
+    question.id = `delete-${this.#id}`;
+    remove.setAttribute("aria-describedby", question.id);
+    keep.setAttribute("aria-describedby", question.id);
+    keep.type = "button";
+    remove.type = "button";
+    const close = () => {
+      this.element.classList.remove("asking");
+      this.#shown = "";
+      this.#showActions();
+    };
+    keep.addEventListener("click", () => {
+      close();
+      this.#actions.querySelector<HTMLElement>("[data-action=delete]")?.focus();
+    });
+    remove.addEventListener("click", () => {
+      close();
+      void this.#act("delete");
+    });
+    this.element.classList.add("asking");
+    this.#actions.replaceChildren(question, keep, remove);
+    keep.focus();
+  }
+
+  async #act(action: SandboxAction): Promise<void> {
+    if (this.#busy) return;
+    setText(this.#problem, "");
+    if (this.#client.state.phase !== "live") {
+      setText(this.#problem, NOT_CONNECTED);
+      return;
+    }
+    this.#busy = true;
+    this.element.setAttribute("aria-busy", "true");
+    try {
+      await this.#client.call(`sandbox.${action}`, { id: this.#id }, { key: randomId() });
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      setText(this.#problem, problem.message || problem.code);
+    } finally {
+      this.#busy = false;
+      this.element.removeAttribute("aria-busy");
+    }
+  }
+}
