@@ -1,5 +1,9 @@
 """Settings for all tests: tests/ and e2e/."""
 
+import re
+import signal
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -8,6 +12,13 @@ pytest_plugins = ("tests.support.isolation",)
 # A loaded machine draws examples slowly; that is not a defect of a test.
 settings.register_profile("hawse", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hawse")
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory as pytest's own `tmp_path`, with a shorter name: Unix sockets are in it (at most 107 bytes)."""
+    name = re.sub(r"\W", "_", request.node.name.removeprefix("test_"))
+    return tmp_path_factory.mktemp(name[:10])
 
 
 class FailuresAtOnce:
@@ -35,4 +46,7 @@ def _time_limit(item: pytest.Item) -> float:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell ignores SIGINT in what it runs in the background, and that is inherited: Ctrl-C would reach no program.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(FailuresAtOnce(config))

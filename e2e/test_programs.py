@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import hawse
 from e2e.conftest import Open
 from e2e.view import View
 from tests.support.native import Native
@@ -29,6 +30,12 @@ def native_home(tmp_path: Path) -> str:
     return str(home)
 
 
+async def write_poem(stack: Stack) -> None:
+    """Write poem.txt as the sandbox's user: one of the test's user is read-only in an isolated sandbox."""
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox().files.write("poem.txt", POEM.encode())
+
+
 async def size_of(view: View) -> tuple[int, int]:
     state = await view.state()
     return state["cols"], state["rows"]
@@ -45,7 +52,7 @@ async def prepare_shell(view: View) -> None:
 async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
     view = await open_page()
     await prepare_shell(view)
-    (workspace(stack) / "poem.txt").write_text(POEM)
+    await write_poem(stack)
     before = await view.screen()
     cols, rows = await size_of(view)
     keys = ["/line 42\r", "oinserted by vim \u6f22\u5b57\x1b", ":set number\r"]
@@ -74,7 +81,7 @@ async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: 
 async def test_less_pages_and_searches_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
     view = await open_page()
     await prepare_shell(view)
-    (workspace(stack) / "poem.txt").write_text(POEM)
+    await write_poem(stack)
     cols, rows = await size_of(view)
     await view.run("less poem.txt")
     await view.until_text("line 1:")

@@ -13,6 +13,8 @@ from typing import Final
 # Where the classes are defined, in the order of the stub, and their base classes whose methods they get.
 CLASSES: Final = (
     "hawse.client.client.Client",
+    "hawse.client.access.Tokens",
+    "hawse.client.access.ShareLinks",
     "hawse.client.sandboxes.Sandboxes",
     "hawse.client.sandboxes.SandboxChanges",
     "hawse.client.sandbox.Sandbox",

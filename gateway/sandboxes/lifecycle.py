@@ -272,7 +272,7 @@ class Sandboxes:
                 if (endpoint := await self._check(rows.live)) is not None:
                     return endpoint
                 continue
-            if not start:
+            if not start and wanted != "running":  # one whose runtime has ended unexpectedly is started again anyway
                 return None
             with self.progress.observed(sandbox, report):
                 rows = await self._bring(sandbox, "running")

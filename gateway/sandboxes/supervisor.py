@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 SWEEP: Final = 5.0  # s between comparisons
 LEASE_MARGIN: Final = 15.0  # s beyond the interval, after which another gateway supervises
 ORPHAN_GRACE: Final = 30.0  # s that what no row knows may run: a row may be about to be written
+AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # its runtime has ended
 ADOPTED: Final = "adopted"  # the row of table `meta` that says that the units of an earlier version have rows
 
 
@@ -166,7 +167,7 @@ class Supervisor:
         for id, found in rows.items():
             if await self._expire(found) or next_step(found) is not Step.NONE:
                 self._driver.settle(id)
-            elif found.live is not None and found.live.value.state == "running" and await self._alive(found, seen):
+            elif found.live is not None and await self._alive(found, seen):
                 await self._sleep_if_idle(found)
         await self._end_orphans(rows, seen)
         if self._pool is not None:
@@ -182,7 +183,7 @@ class Supervisor:
         return await self._want(rows, "deleted", "its lifetime is over")
 
     async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
-        """Whether the runtime of a run is there. If not, note that, and end what is left of it."""
+        """Whether the runtime of a run is there and not suspended. If it is gone, note that, and end what is left."""
         assert rows.run is not None
         run = rows.run.value
         if run.provider not in seen:
@@ -199,10 +200,9 @@ class Supervisor:
         reason = now.reason or "the runtime has ended"
         log.warning("! sandbox %s: %s", run.sandbox, reason, extra={"sandbox": run.sandbox})
         changes: list[Change] = [rows.run.put(records.stopping(run, self._clock.now(), reason))]
-        if rows.sandbox is not None and rows.sandbox.value.wanted == "running":
-            changes.append(
-                rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted="sleeping", reason=reason))
-            )
+        if rows.sandbox is not None and rows.sandbox.value.wanted in AFTER_LOSS:
+            wanted = AFTER_LOSS[rows.sandbox.value.wanted]
+            changes.append(rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)))
         try:
             await self._store.write(*changes)
         except ConflictError:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import hawse.client as asynchronous
+from hawse.client.access import ShareLinks as AsyncShareLinks, Tokens as AsyncTokens
 from hawse.client.code.context import CodeContext as AsyncCodeContext
 from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
 from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, FileWriter as AsyncFileWriter
@@ -38,8 +39,10 @@ Recording = synchronous(asynchronous.Recording)
 Session = synchronous(asynchronous.Session)
 SandboxChanges = synchronous(AsyncSandboxChanges)
 Sandboxes = synchronous(AsyncSandboxes)
+ShareLinks = synchronous(AsyncShareLinks)
 StateStream = synchronous(asynchronous.StateStream)
 Terminal = synchronous(asynchronous.Terminal)
+Tokens = synchronous(AsyncTokens)
 Watch = synchronous(asynchronous.Watch)
 Watches = synchronous(AsyncWatches)
 

@@ -9,6 +9,10 @@ from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack
 
 from hawse.api import files as api
+from hawse.api.access import ShareCreateResult
+from hawse.api.access import ShareInfo
+from hawse.api.access import TokenCreateResult
+from hawse.api.access import TokenInfo
 from hawse.api.automation import TerminalHistoryResult
 from hawse.api.automation import TerminalScreenResult
 from hawse.api.automation import TerminalSendResult
@@ -35,6 +39,7 @@ from hawse.api.processes import LogMatch
 from hawse.api.processes import ProcessInfo
 from hawse.api.recordings import RecordingInfo
 from hawse.api.recordings import RecordingPart
+from hawse.api.rights import Role
 from hawse.api.runtime import RuntimeInfoResult
 from hawse.api.runtime import RuntimeMetricsResult
 from hawse.api.sandboxes import Network
@@ -49,8 +54,6 @@ from hawse.api.types import StreamName
 from hawse.api.watches import WatchChangesResult
 from hawse.api.watches import WatchRescan
 from hawse.api.watches import WatchedChange
-from hawse.client.access import ShareLinks
-from hawse.client.access import Tokens
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.results import ConnectionState
@@ -138,6 +141,50 @@ class Client:
 
     def close(self) -> None:
         """End all calls and close the connection."""
+
+class Tokens:
+    """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
+    def create(self, name: str='', *, role: Role='operator', sandboxes: Sequence[str] | None=None, user: str | None=None, expires_in: float | None=None) -> TokenCreateResult:
+        """Create a token and return it with its secret, which cannot be read again.
+
+        Args:
+            name: What it is for.
+            role: What it may do.
+            sandboxes: The sandboxes that it is limited to. None: all in which this client may give access.
+            user: Whom it identifies. None: the user of this client.
+            expires_in: Seconds until it expires. None: with the token of this client.
+
+        Raises:
+            HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
+        """
+
+    def list(self) -> list[TokenInfo]:
+        """Return the tokens."""
+
+    def revoke(self, id: str) -> None:
+        """Revoke a token, and what was created with it. Raises `HawseError` (`not_found`)."""
+
+class ShareLinks:
+    """The share links that this client may revoke."""
+    def create(self, sandbox: str='local', *, terminal: str | None=None, role: Role='viewer', name: str='', expires_in: float | None=None) -> ShareCreateResult:
+        """Create a link and return it with its secret, which cannot be read again.
+
+        Args:
+            sandbox: The sandbox that it opens.
+            terminal: The only terminal that it opens. None: the whole sandbox.
+            role: `viewer` or `writer`.
+            name: The name of the guest.
+            expires_in: Seconds until it expires. None: with the token of this client.
+
+        Raises:
+            HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
+        """
+
+    def list(self) -> list[ShareInfo]:
+        """Return the links, with the clients that use them now."""
+
+    def revoke(self, id: str) -> None:
+        """Revoke a link. Raises `HawseError` (`not_found`)."""
 
 class Sandboxes:
     """All sandboxes of the gateway. It holds nothing open."""

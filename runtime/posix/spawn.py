@@ -10,6 +10,7 @@ import os
 import signal
 import struct
 import termios
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -23,6 +24,8 @@ ARGV_LIMIT = 128 << 10  # bytes: the description of a program has to fit into a 
 EXTRA_FD = 3
 TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that knows this process
 OOM_SCORE = 200  # of 1000, added to what a program uses: it goes before a runtime, whose value is at most 0
+OOM_ATTEMPTS = 20  # to write it
+OOM_PAUSE = 0.0001  # s between them
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
@@ -210,13 +213,22 @@ def _find(program: str, path: str) -> str | None:
 
 
 def _prefer_for_oom(pid: int) -> None:
-    """Let the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj)."""
-    with suppress(OSError):  # it has ended
-        fd = open_proc(f"{pid}/oom_score_adj", os.O_WRONLY)
+    """Let the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj).
+
+    The file is root's for an instant after the start: execve(2) wakes the parent before the new program may be dumped.
+    """
+    for _ in range(OOM_ATTEMPTS):
         try:
+            fd = open_proc(f"{pid}/oom_score_adj", os.O_WRONLY)
+        except PermissionError:
+            time.sleep(OOM_PAUSE)
+            continue
+        except OSError:
+            return  # it has ended
+        with suppress(OSError):
             os.write(fd, b"%d" % OOM_SCORE)
-        finally:
-            os.close(fd)
+        os.close(fd)
+        return
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from gateway.providers.state_directory import StateDirectory, StateError
 from hawse.api.sandboxes import Enforcement, SandboxLimits
 from hawse.client import Sandbox
 from hawse.wire import HawseError
+from tests.support.runtime import eventually
 from tests.support.sockets import pid_behind
 from tests.support.stack import Stack, free_port
 from tests.support.waiting import gone
@@ -259,9 +260,13 @@ async def test_a_program_types_nothing_into_a_terminal(box: Sandbox) -> None:
 async def test_programs_are_in_a_cgroup_of_their_own_and_the_runtime_is_not(stack: Stack, box: Sandbox) -> None:
     process = await box.start("sleep 60 & exec sleep 60")
     (runtime,) = stack.runtimes()
-    programs = [child for child in runtime.children(recursive=True) if child.name() == "sleep"]
+
+    def sleeping() -> list[psutil.Process]:
+        return [child for child in runtime.children(recursive=True) if child.name() == "sleep"]
+
+    await eventually(lambda: len(sleeping()) == 2)
+    programs = sleeping()
     name = start.cgroup_name(StateDirectory(stack.state).sandbox("local"))
-    assert len(programs) == 2
     for program in programs:
         assert f"/hawse/{name}" in proc(program.pid, "cgroup")
     assert [proc(child.pid, "oom_score_adj") for child in programs if child.ppid() == runtime.pid] == ["200\n"]

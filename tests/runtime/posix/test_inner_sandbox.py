@@ -45,7 +45,8 @@ def test_programs_see_their_own_processes_only() -> None:
 def test_the_runtime_sees_and_ends_programs_by_its_own_numbers() -> None:
     program = """
 read, write = os.pipe()
-actions = [(os.POSIX_SPAWN_DUP2, write, 1)]
+waited, _ = os.pipe()  # nothing is written to it, so `read` waits
+actions = [(os.POSIX_SPAWN_DUP2, waited, 0), (os.POSIX_SPAWN_DUP2, write, 1)]
 start = lambda: os.posix_spawn("/bin/sh", ["sh", "-c", "echo; read line"], {}, file_actions=actions)
 pid = inner.thread.run(start)
 os.read(read, 1)  # it runs, so its name is known

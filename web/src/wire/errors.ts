@@ -41,6 +41,7 @@ export const ERRORS = {
   not_directory: [409, false],
   no_space: [507, true],
   io_error: [500, false],
+  language_unavailable: [501, false],
   unavailable: [503, true],
   interrupted: [502, true],
   internal: [500, false],
