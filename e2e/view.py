@@ -39,7 +39,7 @@ class View:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
 
     async def state(self) -> dict[str, Any]:
         return await self.page.evaluate("() => window.hawse.state()")

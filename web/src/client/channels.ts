@@ -5,9 +5,22 @@ import type { CallOptions, Connection, ConnectionEvent } from "../wire/connectio
 import { type HawseError, interrupted } from "../wire/errors";
 import type { Frame } from "../wire/protocol";
 
+const STARTING = "starting";
+
+/** `SandboxStarting` of docs/methods.md. */
+export interface SandboxStarting {
+  /** What is being done, in one word. */
+  readonly phase: string;
+  readonly message?: string;
+  /** The part of the phase that is done, 0 to 1. */
+  readonly progress?: number;
+}
+
 export interface ChannelHandlers {
   /** Return `cost` with `consume` after processing the event. */
   event?(name: string, value: unknown, cost: number): void;
+  /** The sandbox of the call is being started. Any call may get this event, which is none of its method's own. */
+  starting?(progress: SandboxStarting): void;
   data?(frame: Frame, cost: number): void;
   /** The server has applied `bytes` of input. */
   credit?(bytes: number): void;
@@ -80,7 +93,10 @@ export class Channels {
     const handlers = this.#open.get(ch)?.handlers;
     switch (event.kind) {
       case "event":
-        if (handlers?.event) handlers.event(event.name, event.value, event.cost);
+        if (event.name === STARTING) {
+          this.#connection?.consume(ch, event.cost);
+          handlers?.starting?.(event.value as SandboxStarting);
+        } else if (handlers?.event) handlers.event(event.name, event.value, event.cost);
         else this.#connection?.consume(ch, event.cost);
         break;
       case "data":

@@ -57,6 +57,18 @@ test("events go to the channel's handlers, and its result is the last", () => {
   expect([connection.dataToSend(), channel?.inputCredit]).toEqual([[], 0]);
 });
 
+test("the progress of a sandbox that is being started is not an event of the method", () => {
+  const { channels, connection, log, open, receive } = make();
+  channels.connectionOpened(connection);
+  const note = (value: unknown) => log.push(value);
+  open({ event: note, starting: note });
+  open({ event: note });
+  connection.dataToSend();
+  receive({ type: "event", ch: 1, name: "starting", value: { phase: "creating" } });
+  receive({ type: "event", ch: 2, name: "starting", value: { phase: "creating" } });
+  expect(log).toEqual([{ phase: "creating" }]);
+});
+
 test("the credit of an event without a handler is returned", () => {
   const { channels, connection, open, receive } = make();
   channels.connectionOpened(connection);
