@@ -32,6 +32,7 @@ from gateway.runtime_calls import LinkedRuntimeCalls
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.methods import SandboxMethods
+from gateway.sandboxes.records import RUNS
 from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
 from hawse.rpc.shares import Shares
@@ -117,13 +118,15 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with sandboxes.running(), credentials.running(), asyncio.TaskGroup() as tasks:
-            connect.links = Links(sandboxes, tasks, [*methods, SandboxMethods(sandboxes, feed)])
+            table = connect.links = Links(sandboxes, tasks, [*methods, SandboxMethods(sandboxes, feed)])
+            stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")
             yield
+            stop_listening()
             sandboxes.calls = None
             task.cancel()
-            connect.links.stop()
+            table.stop()
 
     app = Starlette(
         routes=[

@@ -80,6 +80,11 @@ class Links:
         """Return the links to sandboxes that are connected now. None is connected for it."""
         return [link for link in self._links.values() if link.ready]
 
+    def retry_waiting(self) -> None:
+        """Connect where calls wait: a sandbox may have been started otherwise than by a call."""
+        for link in list(self._links.values()):
+            link.retry()
+
     def stop(self) -> None:
         for link in [self.gateway, *self._links.values()]:
             link.stop()

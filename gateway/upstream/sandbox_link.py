@@ -88,6 +88,7 @@ class SandboxLink:
         self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None: there is no link
         self.link: RuntimeLink | None = None  # set while it accepts calls
         self._callers: dict[int, UpstreamCaller] = {}  # by the link's channel
+        self._changed = False  # whether the sandbox may have been started since the last attempt to connect
         self._waiting: dict[UpstreamCaller, float] = {}  # for a link, with the time when they began to wait
         self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of calls that have a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
@@ -190,6 +191,14 @@ class SandboxLink:
         """Whether a call waits that starts a sandbox that sleeps: one that does more than watch."""
         return any(not _passive(caller.call) for caller in self._waiting)
 
+    def retry(self) -> None:
+        """Connect if a call waits: the sandbox may have been started by another gateway, or by `sandbox.start`."""
+        if not self._waiting or self.link is not None:
+            return
+        self._changed = True
+        if self._task is None:
+            self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
+
     def drop(self) -> None:
         """Close the link: the runtime is about to be stopped. The next call connects again."""
         if self.link is not None:
@@ -239,10 +248,11 @@ class SandboxLink:
         """Connect, start the waiting calls, and watch the link until it is lost; repeat while calls wait."""
         try:
             while self._waiting:
+                self._changed = False
                 link = await self._connect()
                 if link is None:
-                    if self.starts:
-                        continue  # that call came meanwhile
+                    if self.starts or self._changed:
+                        continue  # that call, or that change, came meanwhile
                     return  # the calls that only watch wait until another call starts the sandbox
                 self.link = link
                 self._log.info("= link %s ready", self.sandbox)

@@ -73,3 +73,19 @@ async def test_a_link_is_dropped_and_the_next_call_connects_again(runtime: FakeR
         link.open(GatewayCall(RuntimeInfo()))
         await runtime.until(lambda: len(runtime.seen) == 2)
         links.stop()
+
+
+async def test_a_call_that_only_watches_begins_when_the_sandbox_was_started_otherwise(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        sandboxes = Sleeping(runtime.path)
+        links = Links(sandboxes, tasks)
+        link = links.get("local")
+        link.open(Watching())
+        await sandboxes.until(lambda: sandboxes.starts)
+        links.retry_waiting()
+        await sandboxes.until(lambda: sandboxes.starts == 2)
+        sandboxes.asleep = False
+        links.retry_waiting()
+        await runtime.until(lambda: runtime.seen)
+        assert [call.method for call in runtime.seen] == ["port.watch"]
+        links.stop()
