@@ -12,7 +12,8 @@ from typing import Any, cast
 import msgspec
 import zmq.asyncio
 
-from runtime.code.host import bundles
+from runtime.code.host import bundles, deno_fence
+from runtime.code.host.deno_fence import Fence
 from runtime.code.host.kernel_process import KernelProcess, ProcessEnded
 from runtime.code.host.outbox import Outbox
 from runtime.code.host_protocol import (
@@ -76,6 +77,7 @@ class Run:
         self.started = time.monotonic()
         self.reply: dict[str, Any] | None = None  # of the shell channel
         self.idle = False  # all its output was received
+        self.fence: Fence | None = None  # finds the end of its output, since its reply
         self.seen = self.started  # when the last output was received
         self.bundles = 0  # bytes of large values that were sent
 
@@ -111,7 +113,8 @@ class HostedKernel:
         self._runs: dict[str, Run] = {}  # by the id of their request
         self._replies: dict[str, asyncio.Future[Any]] = {}  # of other requests, by their id
         self._output_seen = asyncio.Event()
-        self._set_up = asyncio.Event()  # SETUP was run
+        self._set_up = asyncio.Event()  # the setup was run
+        self._fenced = False  # its runs need a fence
         self._tasks: list[asyncio.Task[None]] = []
 
     # ---- its life
@@ -147,8 +150,9 @@ class HostedKernel:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PROBE):
                     await self._output_seen.wait()
-        if self._language == "python":
-            request = self._execute(SETUP, silent=True, stdin=False, store_history=False)
+        setup = deno_fence.SETUP if self._name == deno_fence.KERNEL else SETUP if self._language == "python" else None
+        if setup is not None:
+            request = self._execute(setup, silent=True, stdin=False, store_history=False)
             self._runs[request] = Run(0, silent=True)
             await process.unless_ended(self._set_up.wait())
 
@@ -251,24 +255,28 @@ class HostedKernel:
     async def _receive_reply(self, message: Message) -> None:
         content = bundles.decode(message.content)
         if (run := self._runs.get(message.parent)) is not None:
+            if run.reply is not None:  # this is the reply of its fence
+                return
             run.reply = content if isinstance(content, dict) else {}
+            if self._fenced:
+                run.idle, run.fence = False, Fence()
+                self._runs[self._execute(run.fence.source, silent=True, stdin=False, store_history=False)] = run
             if run.idle:
-                await self._finish(message.parent, run)
+                await self._finish(run)
             else:
-                asyncio.get_running_loop().call_later(LATE, self._look_for_end, message.parent)
+                asyncio.get_running_loop().call_later(LATE, self._look_for_end, run)
         elif (waiting := self._replies.get(message.parent)) is not None and not waiting.done():
             waiting.set_result(content)
 
-    def _look_for_end(self, parent: str) -> None:
+    def _look_for_end(self, run: Run) -> None:
         """End a run whose last message was lost: kernels drop messages that they cannot send."""
-        run = self._runs.get(parent)
-        if run is None:
+        if run not in self._runs.values():
             return
         silent = time.monotonic() - run.seen
         if silent >= LATE and self.flowing.is_set():
-            self._outbox.start(self._finish(parent, run))
+            self._outbox.start(self._finish(run))
         else:
-            asyncio.get_running_loop().call_later(LATE, self._look_for_end, parent)
+            asyncio.get_running_loop().call_later(LATE, self._look_for_end, run)
 
     async def _receive_input_request(self, message: Message) -> None:
         run = self._runs.get(message.parent)
@@ -283,7 +291,13 @@ class HostedKernel:
         run.seen = time.monotonic()
         await self.flowing.wait()
         try:
-            await self._output(run, message)
+            if run.fence is None:
+                await self._output(run, message)
+                return
+            if (rest := _before_fence(message, run.fence)) is not None:
+                await self._output(run, rest)
+            if run.fence.passed:
+                await self._finish(run)
         except ValueError as error:
             log.warning("! kernel %s sent an invalid %s: %s", self._name, message.type, error)
 
@@ -307,10 +321,10 @@ class HostedKernel:
                 name, value, traceback = bundles.error(_object(message.content))
                 await self._event(run, "raised", {"name": name, "value": value, "traceback": traceback})
             case "status":
-                if _object(message.content).get("execution_state") == "idle":
+                if run.fence is None and _object(message.content).get("execution_state") == "idle":
                     run.idle = True
                     if run.reply is not None:
-                        await self._finish(message.parent, run)
+                        await self._finish(run)
 
     async def _bundle(self, run: Run, name: str, content: bytes) -> None:
         bundle = bundles.bundle(content)
@@ -330,11 +344,13 @@ class HostedKernel:
         if not run.silent:
             await self._outbox.send(RunEvent(run=run.number, name=name, value=msgspec.Raw(_encode(value))))
 
-    async def _finish(self, parent: str, run: Run) -> None:
-        if self._runs.pop(parent, None) is None:
+    async def _finish(self, run: Run) -> None:
+        if run not in self._runs.values():
             return
+        self._runs = {request: other for request, other in self._runs.items() if other is not run}
         reply = run.reply or {}
         if run.silent:
+            self._fenced = self._name == deno_fence.KERNEL and reply.get("status") == "ok"
             self._set_up.set()
             return
         for payload in reply.get("payload") or ():  # text that a help command asks to show
@@ -351,6 +367,12 @@ class HostedKernel:
                 seconds=time.monotonic() - run.started,
             )
         )
+
+
+def _before_fence(message: Message, fence: Fence) -> Message | None:
+    """Return what a message has besides a mark of the fence."""
+    content = fence.without_mark(message.type, message.content)
+    return None if content is None else Message(message.type, message.parent, content)
 
 
 def _object(content: bytes) -> dict[str, Any]:

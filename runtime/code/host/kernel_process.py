@@ -29,6 +29,7 @@ OPEN_FILES = 1024  # the soft limit of kernels: that of this host is raised, and
 PR_SET_PDEATHSIG = 1
 # ipykernel does not read file descriptors 1 and 2 if this variable is set, as it is for a runtime that a test starts.
 NOT_INHERITED = "PYTEST_CURRENT_TEST"
+PLAIN = {"NO_COLOR": "1"}  # Deno writes terminal colours into `text/plain` without it (https://no-color.org)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -92,9 +93,10 @@ class KernelProcess:
             _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with this host, however that ends
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, hard), hard))
 
+        env = {name: value for name, value in request.env.items() if name != NOT_INHERITED}
         await self._manager.start_kernel(
             cwd=request.cwd,
-            env={name: value for name, value in request.env.items() if name != NOT_INHERITED},
+            env=PLAIN | env,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             preexec_fn=in_child,
