@@ -1,7 +1,6 @@
 """The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from gateway.auth.credentials import Credential, Credentials, Kind
@@ -33,17 +32,15 @@ LINK_ROLES = ("viewer", "writer")  # others could create tokens or leave process
 class AccessMethods:
     """The handlers."""
 
-    def __init__(self, credentials: Credentials, uses: OpenUses, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, credentials: Credentials, uses: OpenUses) -> None:
         """Create the handlers.
 
         Args:
             credentials: The tokens and links.
             uses: What is open with them.
-            clock: Returns seconds since 1970.
         """
         self._credentials = credentials
         self._uses = uses
-        self._clock = clock
 
     # ---- tokens
 
@@ -58,7 +55,7 @@ class AccessMethods:
         _check_covered(caller, [*(str(Right(ACCESS, place)) for place in places), *rights])
         principal = Principal(id=user, name=params.name, kind="user", rights=tuple(rights))
         token, row = await self._credentials.create(
-            "token", principal, self._creator(caller), expires=self._end(params.expires_in)
+            "token", principal, self._creator(caller), lifetime=params.expires_in
         )
         return TokenCreateResult(token=token, info=self._token(row))
 
@@ -83,7 +80,7 @@ class AccessMethods:
         # An empty id becomes that of the link: the guests of two links are different users.
         principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
         token, row = await self._credentials.create(
-            "link", principal, self._creator(caller), expires=self._end(params.expires_in)
+            "link", principal, self._creator(caller), lifetime=params.expires_in
         )
         return ShareCreateResult(token=token, path=_path(params, token), info=self._link(row))
 
@@ -108,9 +105,6 @@ class AccessMethods:
         """Return the sandboxes in which the caller may give access; None in the list is all sandboxes."""
         rights = [right for right in map(Right.parse, caller.rights) if right.terminal is None]
         return list(dict.fromkeys(one.sandbox for one in rights if one.includes(Right(ACCESS, one.sandbox))))
-
-    def _end(self, lifetime: float | None) -> float | None:
-        return None if lifetime is None else self._clock() + lifetime
 
     def _of(self, caller: Principal, kind: Kind) -> list[Credential]:
         return [row for row in self._credentials.all(kind) if self._may_revoke(caller, row)]
@@ -137,7 +131,7 @@ class AccessMethods:
             role=role_of(row.principal.rights),
             sandboxes=sorted({right.sandbox for right in rights if right.sandbox is not None}) or None,
             created=row.created,
-            expires=row.expires,
+            expires=_date(row),
             connections=len(self._open(row)),
         )
 
@@ -150,7 +144,7 @@ class AccessMethods:
             terminal=right.terminal,
             role=role_of(row.principal.rights),
             created=row.created,
-            expires=row.expires,
+            expires=_date(row),
             users=[ShareUser(address=use.address, since=use.since) for use in self._open(row)],
         )
 
@@ -158,6 +152,11 @@ class AccessMethods:
         """Return what is open with a token or link, and with its sessions."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
         return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
+
+
+def _date(row: Credential) -> float | None:
+    """Return when a credential ends, in seconds since 1970, by the clock at its creation."""
+    return None if row.expires is None else row.expires.wall
 
 
 def _check_covered(caller: Principal, rights: Iterable[str]) -> None:

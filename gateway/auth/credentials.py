@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import logging
 import secrets
-import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Final, Literal
@@ -18,6 +17,7 @@ import msgspec
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
 from gateway.store.base import ABSENT, Change, ConflictError, Delete, Put, Row, Store, StoreError
+from gateway.store.clock import Clock, Moment
 from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         digest: The SHA-256 of its secret, in hexadecimal.
         principal: Who presents it, with the rights at the gateway.
         created: In seconds since 1970.
-        expires: In seconds since 1970. None: it does not.
+        expires: When it ends. None: it does not.
         parent: The credential with which it was created, and with which it ends. None: that of the owner.
     """
 
@@ -52,26 +52,26 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str
     principal: Principal
     created: float
-    expires: float | None = None
+    expires: Moment | None = None
     parent: str | None = None
 
 
 class Credentials:
     """The owner's token and all stored credentials. Use it in `async with credentials.running():`."""
 
-    def __init__(self, owner_token: str, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, owner_token: str, store: Store, *, clock: Clock | None = None) -> None:
         """Create the table. Until it runs, it knows the owner's token only.
 
         Args:
             owner_token: The token of the owner, which is not stored.
             store: The rows.
-            clock: Returns seconds since 1970.
+            clock: Measures the time until credentials end. None: that of this machine.
         """
         digest = _digest(owner_token)
         # The id changes with the token, so that its sessions end when another one is configured.
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
-        self._clock = clock
+        self._clock = clock or Clock()
         self._rows: dict[str, tuple[Credential, int]] = {}  # by id, with the version
         self._by_digest: dict[str, str] = {}  # the ids
         self._changed: set[str] = set()  # ids of rows to read again
@@ -110,7 +110,7 @@ class Credentials:
         if id not in self._rows:
             return None
         credential, _ = self._rows[id]
-        if credential.expires is not None and credential.expires <= self._clock():
+        if credential.expires is not None and self._clock.until(credential.expires) <= 0:
             return None
         if credential.parent is not None and self.identity(credential.parent) is None:
             return None
@@ -147,7 +147,7 @@ class Credentials:
         principal: Principal,
         creator: Identity,
         *,
-        expires: float | None = None,
+        lifetime: float | None = None,
     ) -> tuple[str, Credential]:
         """Store a new credential, and return its secret and its row.
 
@@ -155,7 +155,7 @@ class Credentials:
             kind: What it is.
             principal: Who presents it. An empty `id` becomes that of the credential.
             creator: Who creates it. It ends with the credential of the creator, and not later.
-            expires: When it ends, in seconds since 1970. None: with the creator's.
+            lifetime: Seconds until it ends. None: it ends with the creator's.
 
         Raises:
             HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
@@ -167,14 +167,17 @@ class Credentials:
         # What a browser creates must not end with its session, but with the token that the session belongs to.
         parent = creator.credential if kind == "session" else self.root(creator.credential)
         limit = self.identity(parent)
-        ends = [end for end in (expires, limit.expires if limit is not None else creator.expires) if end is not None]
+        now = self._clock.now()
+        expires = limit.expires if limit is not None else creator.expires
+        if lifetime is not None and (expires is None or self._clock.until(expires) > lifetime):
+            expires = now.after(lifetime)
         credential = Credential(
             id=id,
             kind=kind,
             digest=_digest(secret),
             principal=principal,
-            created=self._clock(),
-            expires=min(ends, default=None),
+            created=now.wall,
+            expires=expires,
             parent=None if kind != "session" and parent == self._owner.credential else parent,
         )
         await self._delete(self._surplus(credential))

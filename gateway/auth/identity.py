@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from gateway.store.clock import Moment
 from hawse.api.rights import in_sandbox
 from hawse.wire import HawseError, Principal
 
@@ -14,12 +15,12 @@ class Identity(NamedTuple):
     Attributes:
         principal: The caller and its rights at the gateway, which may be limited to sandboxes (`hawse.api.rights`).
         credential: The id of the credential that it presented.
-        expires: When the credential expires, in seconds since 1970. None: it does not.
+        expires: When the credential expires. None: it does not.
     """
 
     principal: Principal
     credential: str
-    expires: float | None = None
+    expires: Moment | None = None
 
 
 def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Principal:

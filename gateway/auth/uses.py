@@ -1,16 +1,16 @@
 """What is open with each credential: connections and requests, which end when it is revoked or expires."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.auth.identity import Identity
+from gateway.store.clock import Clock
 from hawse.wire import HawseError
 
-LONGEST: Final = 86_400.0  # s: an event loop measures longer times only after another look at the clock
+LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +31,10 @@ class Use:
 
 
 class OpenUses:
-    """All uses of one gateway. `clock` returns seconds since 1970."""
+    """All uses of one gateway. `clock` measures the time until they end; None: that of this machine."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or Clock()
         self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
 
     @contextmanager
@@ -46,7 +46,7 @@ class OpenUses:
             address: The address of the client.
             end: Is called at most once, when the credential ends.
         """
-        use = Use(identity, address, self._clock(), end)
+        use = Use(identity, address, self._clock.now().wall, end)
         self._open.setdefault(identity.credential, {})[use] = None
         timer = self._expire(use)
         try:
@@ -78,13 +78,13 @@ class OpenUses:
 
         def look() -> None:
             timers.clear()
-            left = expires - self._clock()
+            left = self._clock.until(expires)
             if left <= 0:
                 use.end()
             else:
                 timers.append(loop.call_later(min(left, LONGEST), look))
 
-        timers.append(loop.call_later(min(max(expires - self._clock(), 0.0), LONGEST), look))
+        timers.append(loop.call_later(min(max(self._clock.until(expires), 0.0), LONGEST), look))
         return timers
 
 

@@ -16,10 +16,10 @@ import msgspec
 
 from gateway.providers.base import Endpoint, Progress, Provider
 from gateway.sandboxes import records
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
 from gateway.sandboxes.steps import Step, next_step
 from gateway.store.base import Change, ConflictError, Lease, LeaseLostError, Store, StoreError
+from gateway.store.clock import Clock
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)

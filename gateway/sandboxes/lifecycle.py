@@ -16,7 +16,6 @@ import msgspec
 from gateway.providers.base import Capabilities, Endpoint, Observation, Provider, Report
 from gateway.sandboxes import records
 from gateway.sandboxes.admission import Admission
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.pool import Pool
 from gateway.sandboxes.progress import ProgressTable
@@ -25,6 +24,7 @@ from gateway.sandboxes.requests import changed, check_request, new_record
 from gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
 from gateway.sandboxes.table import SandboxTable
 from gateway.store.base import ConflictError, Store
+from gateway.store.clock import Clock
 from hawse.api.runtime import RuntimeConfigure
 from hawse.api.sandboxes import SandboxCreate, SandboxInfo, SandboxUpdate
 from hawse.wire import HawseError

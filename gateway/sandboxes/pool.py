@@ -12,11 +12,11 @@ from collections.abc import Mapping
 import msgspec
 
 from gateway.sandboxes import records
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.records import Rows, SandboxRecord
 from gateway.sandboxes.requests import new_record
 from gateway.store.base import ConflictError, Store
+from gateway.store.clock import Clock
 from hawse.api.sandboxes import SandboxCreate
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from typing import Final, Generic, Literal, TypeVar
 import msgspec
 
 from gateway.providers.base import Capabilities, Endpoint, Progress, SandboxSpec, TcpAddress
-from gateway.sandboxes.clock import Moment
 from gateway.store.base import ABSENT, Delete, Put, Store
+from gateway.store.clock import Moment
 from hawse.api.sandboxes import Enforcement, Isolation, SandboxInfo, SandboxPort, SandboxState
 from hawse.wire import HawseError
 

@@ -6,8 +6,8 @@ import secrets
 import msgspec
 
 from gateway.providers.base import Capabilities, SandboxSpec
-from gateway.sandboxes.clock import Moment
 from gateway.sandboxes.records import SandboxRecord
+from gateway.store.clock import Moment
 from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
 
@@ -99,7 +99,7 @@ def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> Sandbo
     expires, idle = record.expires, record.idle_timeout
     if params.timeout is not None and expires is not None:
         later = now.after(params.timeout)
-        expires = later if later.wall > expires.wall else expires
+        expires = later if later.is_after(expires) else expires
     if params.keep_alive is False and params.idle_timeout is None and idle is None:
         raise _invalid("keep_alive", "a sandbox that may sleep needs an `idle_timeout`")
     if params.idle_timeout is not None:

@@ -15,12 +15,12 @@ import msgspec
 
 from gateway.providers.base import Observation, Provider, SandboxSpec
 from gateway.sandboxes import records
-from gateway.sandboxes.clock import Clock, Moment
 from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.pool import Pool
 from gateway.sandboxes.records import Rows, Run, SandboxRecord, Wanted
 from gateway.sandboxes.steps import Step, next_step
 from gateway.store.base import Change, ConflictError, Put, Store, StoreError
+from gateway.store.clock import Clock, Moment
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.wire import HawseError
 

@@ -16,7 +16,8 @@ from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
-from tests.support.providers import ManualClock, ModelProvider, Operation
+from tests.support.clock import ManualClock
+from tests.support.providers import ModelProvider, Operation
 
 MEMORY = Path("/dev/shm")  # each write of the store waits for the disk otherwise
 IDS = st.sampled_from(["a", "b"])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.lifecycle import Sandboxes
 from hawse.wire import HawseError
 
@@ -16,19 +15,6 @@ Operation = Literal["create", "start", "stop", "delete", "pause", "resume", "obs
 
 
 Begin = Callable[[], AbstractAsyncContextManager[Sandboxes]]  # begins a gateway on the same store and provider
-
-
-class ManualClock:
-    """A clock that goes on only when the test says so."""
-
-    def __init__(self) -> None:
-        self.wall = 1_000_000.0
-        self.uptime = 1_000.0
-        self.clock = Clock(wall=lambda: self.wall, uptime=lambda: self.uptime, boot="a boot")
-
-    def advance(self, seconds: float) -> None:
-        self.wall += seconds
-        self.uptime += seconds
 
 
 class ModelUnit:

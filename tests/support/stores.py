@@ -73,7 +73,7 @@ class MemoryStore:
             raise self.error
 
 
-def add_token(store: MemoryStore, secret: str, principal: Principal, *, expires: float | None = None) -> None:
+def add_token(store: MemoryStore, secret: str, principal: Principal) -> None:
     """Store a token with a known secret. Its id is that of the principal."""
     row = Credential(
         id=principal.id,
@@ -81,7 +81,6 @@ def add_token(store: MemoryStore, secret: str, principal: Principal, *, expires:
         digest=hashlib.sha256(secret.encode()).hexdigest(),
         principal=principal,
         created=0.0,
-        expires=expires,
     )
     store.put(TABLE, row.id, msgspec.json.encode(row))
 

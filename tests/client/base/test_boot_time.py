@@ -9,11 +9,8 @@ from hawse.client.base.boot_time import boot_time
 ROOT = Path(__file__).resolve().parents[3]
 # Modules that use the date: for what is shown to people, or compared with the time of a file.
 DATED = {
-    "gateway/access_methods.py",
-    "gateway/auth/credentials.py",
-    "gateway/auth/uses.py",
     "gateway/metrics/endpoint.py",
-    "gateway/sandboxes/clock.py",
+    "gateway/store/clock.py",
     "hawse/cli/access.py",
     "hawse/cli/processes.py",
     "hawse/cli/sandboxes.py",

@@ -12,17 +12,11 @@ from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
 from gateway.store.base import StoreError
 from hawse.wire import HawseError, Principal
+from tests.support.clock import ManualClock
 from tests.support.stores import MemoryStore
 
 SECRET = "the token of the owner"
 ADA = Principal(id="ada", name="laptop", kind="user", rights=("operate/a",))
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -31,19 +25,19 @@ def store() -> MemoryStore:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-async def credentials(store: MemoryStore, clock: Clock) -> AsyncIterator[Credentials]:
-    async with Credentials(SECRET, store, clock=clock).running() as running:
+async def credentials(store: MemoryStore, clock: ManualClock) -> AsyncIterator[Credentials]:
+    async with Credentials(SECRET, store, clock=clock.clock).running() as running:
         yield running
 
 
 @asynccontextmanager
-async def another(store: MemoryStore, clock: Clock, token: str = SECRET) -> AsyncIterator[Credentials]:
-    async with Credentials(token, store, clock=clock).running() as running:
+async def another(store: MemoryStore, clock: ManualClock, token: str = SECRET) -> AsyncIterator[Credentials]:
+    async with Credentials(token, store, clock=clock.clock).running() as running:
         yield running
 
 
@@ -77,33 +71,60 @@ async def test_the_owners_token_is_known_before_the_rows_are_read_and_is_not_sto
 
 
 async def test_a_restarted_gateway_knows_the_same_secrets(
-    credentials: Credentials, store: MemoryStore, clock: Clock
+    credentials: Credentials, store: MemoryStore, clock: ManualClock
 ) -> None:
     secret, _ = await credentials.create("token", ADA, owner(credentials))
     async with another(store, clock) as restarted:
         assert restarted.find(secret) == credentials.find(secret)
 
 
-async def test_a_credential_ends_when_it_expires(credentials: Credentials, clock: Clock) -> None:
-    secret, row = await credentials.create("link", ADA, owner(credentials), expires=1010.0)
-    clock.now = 1009.9
+async def test_a_credential_ends_when_it_expires(credentials: Credentials, clock: ManualClock) -> None:
+    secret, row = await credentials.create("link", ADA, owner(credentials), lifetime=10.0)
+    clock.advance(9.9)
     assert credentials.find(secret) is not None
-    clock.now = 1010.0
+    clock.advance(0.1)
     assert credentials.find(secret) is None
     assert credentials.get(row.id) is None
     assert credentials.all("link") == []
 
 
-async def test_what_was_created_with_a_token_ends_with_it(credentials: Credentials, clock: Clock) -> None:
-    secret, row = await credentials.create("token", ADA, owner(credentials), expires=1010.0)
+@pytest.mark.parametrize("jump", [86_400, -86_400])
+async def test_a_change_of_the_date_ends_no_credential_and_prolongs_none(
+    store: MemoryStore, clock: ManualClock, jump: int
+) -> None:
+    async with another(store, clock) as first:
+        secret, row = await first.create("token", ADA, owner(first), lifetime=3600.0)
+    clock.wall += jump
+    async with another(store, clock) as restarted:
+        found = restarted.find(secret)
+        assert found is not None
+        _, link = await restarted.create("link", ADA, found, lifetime=7200.0)
+        assert link.expires == row.expires  # not later than its creator, whatever the date was
+        clock.uptime += 3600
+        assert restarted.find(secret) is None
+
+
+async def test_after_a_reboot_the_date_decides_when_a_credential_ends(store: MemoryStore, clock: ManualClock) -> None:
+    async with another(store, clock) as before:
+        secret, _ = await before.create("token", ADA, owner(before), lifetime=3600.0)
+    booted = ManualClock("another boot")
+    booted.uptime = 1.0
+    async with another(store, booted) as after:
+        assert after.find(secret) is not None
+        booted.wall += 3600
+        assert after.find(secret) is None
+
+
+async def test_what_was_created_with_a_token_ends_with_it(credentials: Credentials, clock: ManualClock) -> None:
+    secret, row = await credentials.create("token", ADA, owner(credentials), lifetime=10.0)
     token = credentials.find(secret)
     assert token is not None
     session_secret, session = await credentials.create("session", ADA, token)
     session_identity = credentials.find(session_secret)
     assert session_identity is not None
-    link_secret, link = await credentials.create("link", ADA, session_identity, expires=9999.0)
+    link_secret, link = await credentials.create("link", ADA, session_identity, lifetime=9999.0)
     assert (session.parent, link.parent) == (row.id, row.id)  # a link does not end with the session of its creator
-    assert (session.expires, link.expires) == (1010.0, 1010.0)
+    assert session.expires == link.expires == row.expires
     await credentials.revoke(session.id)
     assert credentials.find(link_secret) is not None
     ended: list[str] = []
@@ -114,7 +135,7 @@ async def test_what_was_created_with_a_token_ends_with_it(credentials: Credentia
 
 
 async def test_tokens_remain_when_the_owners_token_changes_and_its_sessions_end(
-    credentials: Credentials, store: MemoryStore, clock: Clock
+    credentials: Credentials, store: MemoryStore, clock: ManualClock
 ) -> None:
     token, _ = await credentials.create("token", ADA, owner(credentials))
     session, _ = await credentials.create("session", OWNER, owner(credentials))
@@ -125,7 +146,7 @@ async def test_tokens_remain_when_the_owners_token_changes_and_its_sessions_end(
 
 
 async def test_another_gateway_follows_creation_and_revocation(
-    credentials: Credentials, store: MemoryStore, clock: Clock
+    credentials: Credentials, store: MemoryStore, clock: ManualClock
 ) -> None:
     async with another(store, clock) as other:
         gone = asyncio.Event()
@@ -154,27 +175,27 @@ async def test_a_store_that_fails_is_an_error_of_the_call(credentials: Credentia
 
 
 async def test_the_number_of_credentials_of_a_user_is_limited_and_expired_ones_make_room(
-    credentials: Credentials, clock: Clock
+    credentials: Credentials, clock: ManualClock
 ) -> None:
     for _ in range(OF_EACH_USER):
-        await credentials.create("token", ADA, owner(credentials), expires=1010.0)
+        await credentials.create("token", ADA, owner(credentials), lifetime=10.0)
     with pytest.raises(HawseError, match="limit_exceeded"):
         await credentials.create("token", ADA, owner(credentials))
-    clock.now = 1010.0
+    clock.advance(10)
     await credentials.create("token", ADA, owner(credentials))
 
 
 async def test_the_oldest_session_of_a_token_ends_when_there_are_too_many(
-    credentials: Credentials, clock: Clock
+    credentials: Credentials, clock: ManualClock
 ) -> None:
     made = []
     for _ in range(SESSIONS_OF_EACH + 2):
-        clock.now += 1
+        clock.advance(1)
         made.append((await credentials.create("session", OWNER, owner(credentials)))[0])
     assert [credentials.find(secret) is None for secret in made] == [True] * 2 + [False] * SESSIONS_OF_EACH
 
 
-async def test_a_row_that_cannot_be_read_is_no_credential(store: MemoryStore, clock: Clock) -> None:
+async def test_a_row_that_cannot_be_read_is_no_credential(store: MemoryStore, clock: ManualClock) -> None:
     store.put(TABLE, "token-1", b"{}")
     async with another(store, clock) as loaded:
         assert loaded.all("token") == []

@@ -2,17 +2,23 @@
 
 import asyncio
 
+import pytest
+
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
 from gateway.auth.uses import OpenUses, ended
+from gateway.store.clock import Clock, Moment
+from tests.support.clock import ManualClock
 
 
-def identity(credential: str = "token-1", expires: float | None = None) -> Identity:
+def identity(credential: str = "token-1", expires: Moment | None = None) -> Identity:
     return Identity(OWNER, credential, expires)
 
 
 def test_a_use_ends_with_its_credential_and_no_other() -> None:
-    uses, calls = OpenUses(lambda: 7.0), []
+    clock = ManualClock()
+    clock.wall = 7.0
+    uses, calls = OpenUses(clock.clock), []
     first = uses.hold(identity("a"), "1.2.3.4:5", lambda: calls.append("a"))
     with first, uses.hold(identity("b"), "1.2.3.4:6", lambda: calls.append("b")):
         assert [(use.address, use.since) for use in uses.of("a")] == [("1.2.3.4:5", 7.0)]
@@ -24,27 +30,29 @@ def test_a_use_ends_with_its_credential_and_no_other() -> None:
 
 
 async def test_a_use_ends_when_its_credential_expires() -> None:
-    expired = asyncio.Event()
-    now = 100.0
-    uses = OpenUses(lambda: now)
-    with uses.hold(identity(expires=100.001), "", expired.set):
-        now = 101.0
+    expired, clock = asyncio.Event(), ManualClock()
+    uses = OpenUses(clock.clock)
+    with uses.hold(identity(expires=clock.clock.now().after(0.001)), "", expired.set):
+        clock.advance(1)
         await asyncio.wait_for(expired.wait(), 5)
 
 
-async def test_a_clock_that_was_set_back_delays_the_end() -> None:
-    looked, now = asyncio.Event(), 100.0
+@pytest.mark.parametrize("jump", [86_400, -86_400])
+async def test_a_change_of_the_date_neither_brings_the_end_forward_nor_delays_it(jump: int) -> None:
+    expired, looked, now = asyncio.Event(), asyncio.Event(), {"wall": 1000.0, "uptime": 1000.0}
 
-    def clock() -> float:
+    def uptime() -> float:
         looked.set()
-        return now
+        return now["uptime"]
 
-    uses, calls = OpenUses(clock), []
-    with uses.hold(identity(expires=100.001), "", lambda: calls.append(1)):
+    clock = Clock(wall=lambda: now["wall"], uptime=uptime, boot="a boot")
+    with OpenUses(clock).hold(identity(expires=clock.now().after(0.001)), "", expired.set):
         looked.clear()
-        now = 50.0
+        now["wall"] += jump
         await asyncio.wait_for(looked.wait(), 5)
-        assert calls == []
+        assert not expired.is_set()
+        now["uptime"] += 1
+        await asyncio.wait_for(expired.wait(), 5)
 
 
 def test_the_error_says_what_has_happened() -> None:

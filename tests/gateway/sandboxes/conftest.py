@@ -8,7 +8,8 @@ import pytest
 
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.sqlite import SqliteStore
-from tests.support.providers import Begin, ManualClock, ModelProvider
+from tests.support.clock import ManualClock
+from tests.support.providers import Begin, ModelProvider
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 
 from gateway.sandboxes import driver, records
 from gateway.sandboxes.admission import Admission, Capacity, Room
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.base import Change, Lease, StoreError
+from gateway.store.clock import Clock
 from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError

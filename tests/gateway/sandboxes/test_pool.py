@@ -12,7 +12,8 @@ from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
-from tests.support.providers import ManualClock, ModelProvider
+from tests.support.clock import ManualClock
+from tests.support.providers import ModelProvider
 
 
 @asynccontextmanager

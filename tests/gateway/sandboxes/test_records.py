@@ -5,9 +5,9 @@ import pytest
 
 from gateway.providers.base import Capabilities, Endpoint, SandboxSpec, TcpAddress
 from gateway.sandboxes import records
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored, describe
 from gateway.sandboxes.steps import Step, next_step
+from gateway.store.clock import Clock
 from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxInfo
 from hawse.wire import HawseError

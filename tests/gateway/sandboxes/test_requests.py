@@ -3,9 +3,9 @@
 import pytest
 
 from gateway.providers.base import Capabilities
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.records import SandboxRecord
 from gateway.sandboxes.requests import changed, check_request, new_record
+from gateway.store.clock import Clock
 from hawse.api.sandboxes import ENV_MAX, SandboxCreate, SandboxLimits, SandboxPort, SandboxUpdate
 from hawse.wire import HawseError
 
@@ -82,6 +82,12 @@ def test_an_update_never_shortens_the_lifetime() -> None:
     longer = changed(before, SandboxUpdate(id="id", timeout=100.0), NOW).expires
     assert longer is not None
     assert longer.wall == 1100
+    for wall in (0.0, 1_000_000.0):  # someone has changed the date
+        now = Clock(wall=lambda: wall, uptime=lambda: 50.0, boot="a").now()  # noqa: B023
+        longer = changed(before, SandboxUpdate(id="id", timeout=100.0), now).expires
+        shorter = changed(before, SandboxUpdate(id="id", timeout=10.0), now).expires
+        assert longer is not None
+        assert (longer.uptime, shorter) == (150.0, before.expires)
     assert changed(record(), SandboxUpdate(id="id", timeout=100.0), NOW).expires is None
 
 

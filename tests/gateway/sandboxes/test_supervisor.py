@@ -9,7 +9,8 @@ from gateway.store.base import Delete
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
-from tests.support.providers import Begin, ManualClock, ModelProvider, ModelUnit
+from tests.support.clock import ManualClock
+from tests.support.providers import Begin, ModelProvider, ModelUnit
 
 
 async def state(sandboxes: Sandboxes, id: str) -> str | None:

@@ -6,10 +6,10 @@ import pytest
 
 from gateway.providers.base import SandboxSpec
 from gateway.sandboxes import records
-from gateway.sandboxes.clock import Clock
 from gateway.sandboxes.records import SandboxRecord
 from gateway.sandboxes.table import SandboxTable
 from gateway.store.base import StoreError
+from gateway.store.clock import Clock
 from gateway.store.sqlite import SqliteStore
 from hawse.wire import HawseError
 

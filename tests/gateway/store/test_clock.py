@@ -1,4 +1,4 @@
-from gateway.sandboxes.clock import Clock, Moment
+from gateway.store.clock import Clock, Moment
 
 
 def test_within_a_boot_a_change_of_the_wall_clock_does_not_matter() -> None:
@@ -11,12 +11,17 @@ def test_within_a_boot_a_change_of_the_wall_clock_does_not_matter() -> None:
     assert clock.until(due) == 6
     wall[0] = 0
     assert clock.until(due) == 6
+    assert not clock.now().is_after(due)
+    uptime[0] += 7
+    assert clock.now().is_after(due)
 
 
 def test_after_a_reboot_the_wall_clock_decides() -> None:
     before = Clock(wall=lambda: 1000.0, uptime=lambda: 50.0, boot="a")
     after = Clock(wall=lambda: 1007.0, uptime=lambda: 1.0, boot="b")
     assert after.until(before.now().after(10)) == 3
+    assert after.now().is_after(before.now())
+    assert not after.now().is_after(before.now().after(10))
 
 
 def test_the_clock_of_this_machine_goes_on() -> None:

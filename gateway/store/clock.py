@@ -29,6 +29,10 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
     def after(self, seconds: float) -> "Moment":
         return Moment(self.wall + seconds, self.boot, self.uptime + seconds)
 
+    def is_after(self, other: "Moment") -> bool:
+        """Return whether this is later than `other`. Of another boot, the wall clock decides."""
+        return self.uptime > other.uptime if self.boot == other.boot else self.wall > other.wall
+
 
 def _uptime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
