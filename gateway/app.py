@@ -15,12 +15,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import VERSION
 from gateway.access_methods import AccessMethods
+from gateway.audit.log import AuditLog
+from gateway.audit.methods import AuditMethods
+from gateway.audit.trail import AuditTrail
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
 from gateway.auth.tickets import LIFETIME, Tickets
 from gateway.auth.uses import OpenUses
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
+from gateway.http.context import RequestContexts
 from gateway.http.endpoint import REQUESTS, HttpEndpoint, RequestAdmission
 from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
@@ -79,6 +83,7 @@ def create_app(
     max_connections: int = 1024,
     web: ASGIApp | None = None,
     preview_host: str | None = None,
+    audit: AuditLog | None = None,
 ) -> Starlette:
     """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
@@ -91,15 +96,17 @@ def create_app(
         max_connections: How many clients may be connected at once.
         web: Serves the pages. None: the files of `gateway/_web`.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
+        audit: The audit log. None: none is kept.
     """
+    trail = AuditTrail(audit or AuditLog(None))
     tickets = Tickets(time.monotonic)
     access_policy = AccessPolicy(credentials, tickets, hosts=hosts, origins=origins)
     uses = OpenUses()
     credentials.on_ended.append(uses.end)
     admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses)
-    methods = [GatewayMethods(preview_host=preview_host), AccessMethods(credentials, uses)]
+    methods = [GatewayMethods(preview_host=preview_host), AccessMethods(credentials, uses), AuditMethods(trail.log)]
     feed = SandboxFeed(sandboxes)
-    connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections)
+    connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail)
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
@@ -117,8 +124,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with sandboxes.running(), credentials.running(), asyncio.TaskGroup() as tasks:
-            table = connect.links = Links(sandboxes, tasks, [*methods, SandboxMethods(sandboxes, feed)])
+        async with trail.log.running(), sandboxes.running(), credentials.running(), asyncio.TaskGroup() as tasks:
+            table = connect.links = Links(sandboxes, tasks, [*methods, SandboxMethods(sandboxes, feed)], observer=trail)
             stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")
@@ -131,7 +138,9 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
-            Route("/metrics", MetricsEndpoint(access_policy, sandboxes, connect, links).__call__, methods=["GET"]),
+            Route(
+                "/metrics", MetricsEndpoint(access_policy, sandboxes, connect, links, trail).__call__, methods=["GET"]
+            ),
             Route("/v1/tickets", issue_ticket, methods=["POST"]),
             Route(PATH, HttpEndpoint(admission, RecordingDownloads(links).read, ticket=True), methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
@@ -147,6 +156,7 @@ def create_app(
                 links=links,
                 addresses=PreviewAddresses(preview_host),
             ),
+            Middleware(RequestContexts, observer=trail),
             Middleware(SecurityHeaders),
             Middleware(HostCheck, access_policy=access_policy),
         ],

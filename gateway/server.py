@@ -20,6 +20,8 @@ from starlette.applications import Starlette
 
 from gateway import log_config as logs
 from gateway.app import create_app
+from gateway.audit.files import AuditFiles
+from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.endpoint import REQUESTS
@@ -95,6 +97,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         limits=settings.limits,
         max_connections=settings.max_connections,
         preview_host=settings.preview_host,
+        audit=AuditLog(AuditFiles(state.root / "audit")),
     )
 
     async def announce() -> None:

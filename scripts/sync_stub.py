@@ -15,6 +15,7 @@ CLASSES: Final = (
     "hawse.client.client.Client",
     "hawse.client.access.Tokens",
     "hawse.client.access.ShareLinks",
+    "hawse.client.audit.AuditTrail",
     "hawse.client.sandboxes.Sandboxes",
     "hawse.client.sandboxes.SandboxChanges",
     "hawse.client.sandbox.Sandbox",

@@ -128,25 +128,36 @@ RULES = {
     ),
     "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
     "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.store")),
+    "gateway.context": Rule(ours=()),
+    "gateway.limits": Rule(ours=("gateway.limits",)),
+    "gateway.audit": Rule(
+        ours=(*SERVED, "gateway.audit", "gateway.context", "gateway.limits"),
+        exactly=("gateway.upstream.observer",),  # what it implements
+    ),
     "gateway.transport": Rule(ours=("gateway.transport",)),
     "gateway.store": Rule(ours=("gateway.store",)),
     "gateway.sandboxes": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers")
     ),
     "gateway.providers": Rule(ours=("hawse.wire", "hawse.api", "hawse.logs", "gateway.providers", "gateway.transport")),
-    "gateway.upstream": Rule(ours=(*LINK, "hawse.rpc", "gateway.upstream", "gateway.providers", "gateway.auth")),
+    "gateway.upstream": Rule(
+        ours=(*LINK, "hawse.rpc", "gateway.upstream", "gateway.providers", "gateway.auth", "gateway.context")
+    ),
     "gateway.http": Rule(
-        ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth"), exactly=("gateway",)
+        ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth", "gateway.context"),
+        exactly=("gateway",),
     ),
     "gateway.preview": Rule(
         ours=(
             *(*LINK, "gateway.preview", "gateway.http", "gateway.upstream", "gateway.sandboxes", "gateway.auth"),
+            "gateway.context",
             "gateway.transport",
         )
     ),
     "gateway.connection": Rule(
         ours=(
             *(*LINK, SHARES, "gateway.connection", "gateway.http", "gateway.upstream", "gateway.auth"),
+            "gateway.context",
             "gateway.transport",
         )
     ),
@@ -154,6 +165,7 @@ RULES = {
         ours=(
             *(*LINK, "gateway.metrics", "gateway.connection", "gateway.http", "gateway.upstream", "gateway.sandboxes"),
             "gateway.auth",
+            "gateway.audit",
         ),
         exactly=("gateway",),
     ),

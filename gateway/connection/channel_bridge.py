@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from gateway.connection.credit_budget import CreditBudget
 from gateway.connection.output_queue import OutputQueue, send_message
+from gateway.context import CallContext
 from gateway.upstream.input_queue import InputQueue, send
 from hawse.link import StreamLink
 from hawse.wire import (
@@ -37,6 +38,7 @@ class BridgeHost(Protocol):
     writer: FairWriter
     budget: CreditBudget
     principal: Principal  # of the client
+    name: str  # its address
 
     def flush(self) -> None:
         """Write what is waiting."""
@@ -55,6 +57,7 @@ class ChannelBridge:
         self.ch = call.ch
         self.call = call
         self.principal = host.principal
+        self.context = CallContext(host.name)
         self.link: StreamLink | None = None  # from `start` until the final message of the runtime
         self.link_ch = 0
         self.done = False  # the final message has arrived, or the client has disconnected

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from starlette.types import Receive, Scope, Send
 
@@ -17,6 +17,7 @@ from gateway.connection.client_connection import (
     ConnectionStats,
     MessageTransport,
 )
+from gateway.context import CallContext, current
 from gateway.http.endpoint import address_of
 from gateway.http.responses import error_response
 from gateway.transport.uvicorn_websocket import SOCKET
@@ -30,6 +31,16 @@ log = logging.getLogger(__name__)
 STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # until the connection is refused
 
 
+class ConnectionAudit(Protocol):
+    """The audit log."""
+
+    def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
+        """A client has connected (`connect`) or disconnected (`disconnect`)."""
+
+    def refusal(self, context: CallContext, code: str, path: str) -> None:
+        """A client was refused."""
+
+
 class ConnectEndpoint:
     """The ASGI application of the route. It knows all connected clients."""
 
@@ -39,7 +50,9 @@ class ConnectEndpoint:
         uses: OpenUses,
         limits: Limits,
         max_connections: int,
+        audit: ConnectionAudit,
     ) -> None:
+        self._audit = audit
         self.links: Links | None = None  # set while the application runs
         self._access_policy = access_policy
         self._uses = uses
@@ -100,6 +113,7 @@ class ConnectEndpoint:
         if identity is None or refused is not None:
             assert refused is not None
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})
+            self._audit.refusal(current(), refused.reason, scope["path"])
             await client.send_final_messages(refused)
             return
         end = partial(client.close, ConnectionClose(4401, "unauthenticated", ended()))
@@ -110,10 +124,12 @@ class ConnectEndpoint:
         name, known = client.name, {"peer": client.name, "role": client.role}
         self.open.add(client)
         self.accepted += 1
+        self._audit.connection("connect", client.principal, name)
         log.info("< %s connected as %s, %d now", name, client.role, len(self.open), extra=known)
         try:
             closing = await client.run()
             code = closing.code or ""
+            self._audit.connection("disconnect", client.principal, name, closing.reason)
             log.info("= %s closed: %s %s", name, code, closing.reason, extra={**known, "code": closing.reason})
         finally:
             self.open.discard(client)

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple, Self
 
+from gateway.context import current
 from gateway.upstream.input_queue import InputQueue
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.link import StreamLink
@@ -43,6 +44,7 @@ class UpstreamCall:
     ) -> None:
         self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
         self.principal = principal
+        self.context = current()
         self.link_ch = 0
         self._sandbox = link
         self._link: StreamLink | None = None

@@ -16,6 +16,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
 from gateway import VERSION
+from gateway.audit.trail import AuditTrail
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.principals import GATEWAY
 from gateway.connection.endpoint import ConnectEndpoint
@@ -67,8 +68,14 @@ class MetricsEndpoint:
     """The endpoint. `links` may be called while the application runs."""
 
     def __init__(
-        self, access_policy: AccessPolicy, sandboxes: Sandboxes, connect: ConnectEndpoint, links: Callable[[], Links]
+        self,
+        access_policy: AccessPolicy,
+        sandboxes: Sandboxes,
+        connect: ConnectEndpoint,
+        links: Callable[[], Links],
+        audit: AuditTrail,
     ) -> None:
+        self._audit = audit
         self._access_policy = access_policy
         self._sandboxes = sandboxes
         self._connect = connect
@@ -101,6 +108,15 @@ class MetricsEndpoint:
         out.add(
             Family("hawse_bytes_total", "counter", "Bytes of WebSocket messages, from clients and to them."),
             [({"direction": "in"}, counts.bytes_in), ({"direction": "out"}, counts.bytes_out)],
+        )
+        audit = self._audit
+        out.add(
+            Family("hawse_audit_entries_total", "counter", "Entries of the audit log, by what became of them."),
+            [
+                ({"result": "written"}, audit.log.written),
+                ({"result": "lost"}, audit.log.lost),
+                ({"result": "suppressed"}, audit.suppressed),
+            ],
         )
         out.add(
             Family("hawse_sandboxes", "gauge", "Sandboxes by state."),

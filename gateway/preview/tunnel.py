@@ -11,6 +11,7 @@ from typing import Final, Self
 import msgspec
 
 from gateway.auth.principals import PREVIEW
+from gateway.context import CallContext
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.ports import PortConnectOpened
 from hawse.link import StreamLink
@@ -32,6 +33,7 @@ class PortTunnel:
     def __init__(self, link: SandboxLink, token: str) -> None:
         self.call = Call(ch=1, method="port.connect", params=to_raw({"token": token}))
         self.principal = PREVIEW
+        self.context = CallContext("")
         self.link_ch = 0
         self.port = 0  # 0 until the connection is made
         self._sandbox = link

@@ -13,6 +13,7 @@ sandboxes/ID/process        pid, start time and boot of the running runtime
 sandboxes/ID/runtime        the runtime id of the last start that was not verified to have ended
 docker-gateway              the id in the labels of containers and volumes of the Docker provider
 bundles/HASH/               the runtime as the Docker provider mounts it into containers
+audit/                      the audit log (gateway/audit/files.py)
 store.db                    the rows of the sandboxes (gateway/store/sqlite.py)
 """
 

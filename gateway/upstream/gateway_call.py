@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from gateway.auth.principals import GATEWAY
+from gateway.context import CallContext
 from hawse.api import Params, spec_of
 from hawse.link import StreamLink
 from hawse.wire import Call, Credit, Data, Error, Event, HawseError, Result
@@ -16,6 +17,7 @@ class GatewayCall:
     def __init__(self, params: Params[Any]) -> None:
         self.call = Call(ch=1, method=spec_of(type(params)).name, params=to_raw(params))
         self.principal = GATEWAY
+        self.context = CallContext("")
         self.link_ch = 0
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from gateway.providers.base import Endpoint, Report
 from gateway.upstream.dial import RuntimeLink, dial, dial_server
+from gateway.upstream.observer import CallObserver
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.runtime import RuntimeConfigure
 from hawse.rpc import Dispatcher, IdempotencyTable
@@ -45,14 +46,23 @@ class Links:
     same way: with a key, a deadline, events, bytes and credit.
     """
 
-    def __init__(self, sandboxes: EndpointSource, tasks: asyncio.TaskGroup, methods: Iterable[object] = ()) -> None:
+    def __init__(
+        self,
+        sandboxes: EndpointSource,
+        tasks: asyncio.TaskGroup,
+        methods: Iterable[object] = (),
+        *,
+        observer: CallObserver | None = None,
+    ) -> None:
         """Create the table, without links.
 
         Args:
             sandboxes: Starts sandboxes and knows their endpoints.
             tasks: The parent of all tasks of the links, and of the gateway's own calls.
             methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
+            observer: Is notified of all calls.
         """
+        self._observer = observer
         self._sandboxes = sandboxes
         self._tasks = tasks
         # A `SandboxLink` lives as long as its task or one of its calls: a name that a client made up costs nothing.
@@ -62,7 +72,9 @@ class Links:
         for part in methods:
             self.dispatcher.add(part)
         self._server = Server(self.dispatcher, name="hawse-gateway")
-        self.gateway = SandboxLink("gateway", partial(dial_server, self._server.accept), tasks, gateway=True)
+        self.gateway = SandboxLink(
+            "gateway", partial(dial_server, self._server.accept), tasks, gateway=True, observer=observer
+        )
 
     def get(self, sandbox: str | None) -> SandboxLink:
         """Return the link of a sandbox, or of the gateway itself for None.
@@ -73,7 +85,9 @@ class Links:
             return self.gateway
         link = self._links.get(sandbox)
         if link is None:
-            link = self._links[sandbox] = SandboxLink(sandbox, partial(self._dial, sandbox), self._tasks)
+            link = self._links[sandbox] = SandboxLink(
+                sandbox, partial(self._dial, sandbox), self._tasks, observer=self._observer
+            )
         return link
 
     def ready(self) -> list[SandboxLink]:

@@ -10,9 +10,11 @@ from typing import Any, Final, Protocol
 
 from gateway.auth.call_check import check_call
 from gateway.auth.principals import check_link
+from gateway.context import CallContext
 from gateway.providers.base import Progress
 from gateway.upstream.dial import RuntimeLink, watch
 from gateway.upstream.gateway_call import GatewayCall
+from gateway.upstream.observer import CallObserver, Unobserved
 from hawse.api import METHODS, Params
 from hawse.api.sandboxes import STARTING, SandboxStarting
 from hawse.link import StreamLink
@@ -51,6 +53,7 @@ class UpstreamCaller(Protocol):
 
     call: Call
     principal: Principal
+    context: CallContext
     link_ch: int
 
     def start(self, link: StreamLink, waited: float = 0.0) -> int: ...
@@ -72,7 +75,15 @@ class UpstreamCaller(Protocol):
 class SandboxLink:
     """Connects to one sandbox and passes what its link receives to the caller of the channel."""
 
-    def __init__(self, sandbox: str, connect: Connect, tasks: asyncio.TaskGroup, *, gateway: bool = False) -> None:
+    def __init__(
+        self,
+        sandbox: str,
+        connect: Connect,
+        tasks: asyncio.TaskGroup,
+        *,
+        gateway: bool = False,
+        observer: CallObserver | None = None,
+    ) -> None:
         """Create a link that connects when the first call needs it.
 
         Args:
@@ -80,7 +91,9 @@ class SandboxLink:
             connect: Makes one attempt to connect.
             tasks: The parent of the task that connects and watches the link.
             gateway: Whether it is the link to the gateway's own methods.
+            observer: Is notified of the calls.
         """
+        self._observer = observer or Unobserved()
         self._own_methods = gateway
         self.sandbox = sandbox
         self._connect_once = connect
@@ -102,11 +115,14 @@ class SandboxLink:
         A call that its principal may not make fails with `forbidden`, one to a sandbox that is unknown, or in which the
         principal has no right, with `not_found`.
         """
+        place = None if self._own_methods else self.sandbox
         try:
-            caller.principal = check_call(caller.principal, caller.call, None if self._own_methods else self.sandbox)
+            caller.principal = check_call(caller.principal, caller.call, place)
         except HawseError as error:
+            self._observer.refused(caller, place, error)
             caller.fail(error)
             return
+        self._observer.began(caller, place)
         if self.link is not None:
             self._start(caller, self.link, 0.0)
             return
@@ -128,6 +144,7 @@ class SandboxLink:
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:
             del self._callers[caller.link_ch]
+        self._observer.ended(caller, "cancelled" if cancel else "interrupted")
         if cancel:
             caller.abandon()
 
@@ -217,6 +234,10 @@ class SandboxLink:
             case Result() | Error(ch=int()):
                 if caller := self._callers.pop(event.ch or 0, None):
                     self._stop_timer(caller)
+                    if isinstance(event, Error):
+                        self._observer.ended(caller, event.code)
+                    else:
+                        self._observer.ended(caller, "ok", event)
                     caller.receive_message(event)
             case Credit():
                 if caller := self._callers.get(event.ch):
@@ -234,7 +255,7 @@ class SandboxLink:
         self._log.warning("! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
         for caller in callers.values():
             self._stop_timer(caller)
-            caller.fail(HawseError("interrupted", "the connection to the sandbox was lost", admitted="unknown"))
+            self._fail(caller, HawseError("interrupted", "the connection to the sandbox was lost", admitted="unknown"))
         self.link_drained()
 
     def link_drained(self) -> None:
@@ -289,10 +310,10 @@ class SandboxLink:
             check_link(caller.principal, link.abilities)
             number = caller.start(link, waited)
         except HawseError as error:
-            caller.fail(error)
+            self._fail(caller, error)
         except LocalProtocolError:  # a bug here ends this call, not the link of all others
             self._log.exception("! link %s", self.sandbox)
-            caller.fail(HawseError("internal"))
+            self._fail(caller, HawseError("internal"))
         else:
             self._callers[number] = caller
             if (timeout := caller.call.timeout) is not None:
@@ -309,7 +330,7 @@ class SandboxLink:
 
     def _expire(self, caller: UpstreamCaller) -> None:
         self._stop_waiting(caller)
-        caller.fail(HawseError("deadline_exceeded", "the sandbox did not start in time"))
+        self._fail(caller, HawseError("deadline_exceeded", "the sandbox did not start in time"))
 
     def _abandon_overdue(self, caller: UpstreamCaller) -> None:
         """End a call that the runtime has neither answered nor ended at its deadline: it may be stuck."""
@@ -317,7 +338,8 @@ class SandboxLink:
         if self.link is not None and self._callers.pop(caller.link_ch, None) is not None:
             self.link.connection.cancel(caller.link_ch)
             self.link.flush()
-            caller.fail(HawseError("deadline_exceeded", "the runtime did not answer in time", admitted="unknown"))
+            error = HawseError("deadline_exceeded", "the runtime did not answer in time", admitted="unknown")
+            self._fail(caller, error)
 
     def _stop_waiting(self, caller: UpstreamCaller) -> None:
         self._waiting.pop(caller, None)
@@ -330,7 +352,11 @@ class SandboxLink:
     def _refuse(self, error: HawseError) -> None:
         for caller in list(self._waiting):
             self._stop_waiting(caller)
-            caller.fail(error)
+            self._fail(caller, error)
+
+    def _fail(self, caller: UpstreamCaller, error: HawseError) -> None:
+        self._observer.ended(caller, error.code)
+        caller.fail(error)
 
 
 def _passive(call: Call) -> bool:

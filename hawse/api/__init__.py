@@ -6,6 +6,7 @@ TypeScript types and docs/methods.md are derived from them. A new surface is a m
 
 from hawse.api import (  # noqa: F401  # importing a module declares its methods
     access,
+    audit,
     automation,
     code,
     files,

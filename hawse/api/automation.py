@@ -210,6 +210,7 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
 
 @method(
     "terminal.send",
+    audit=False,
     requires=WRITE,
     terminal="id",
     raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow"),
@@ -243,6 +244,7 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
 
 @method(
     "terminal.wait",
+    audit=False,
     events={"opened": TerminalWaitOpened},
     requires=VIEW,
     terminal="id",

@@ -37,6 +37,7 @@ from hawse.api.types import PATH_ERRORS, InputId, Length, Mode, Offset, Path, Pa
 
 @method(
     "file.read",
+    audit=False,
     requires=WRITE,
     events={"opened": FileOpened},
     output=("content",),
@@ -131,7 +132,9 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     follow: bool = True
 
 
-@method("file.list", requires=WRITE, events={"entries": FileEntries, "failed": FileFailure}, raises=PATH_ERRORS)
+@method(
+    "file.list", audit=False, requires=WRITE, events={"entries": FileEntries, "failed": FileFailure}, raises=PATH_ERRORS
+)
 class FileList(FileTarget, Params[FileListResult], kw_only=True):
     """List a directory in batches, in no particular order.
 
@@ -242,6 +245,7 @@ class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
 
 @method(
     "file.search",
+    audit=False,
     requires=WRITE,
     events={"matches": SearchMatches, "failed": FileFailure},
     raises=(*PATH_ERRORS, "too_large"),

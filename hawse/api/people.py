@@ -119,7 +119,7 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("terminal.presence", requires=VIEW, terminal="id", raises=("not_found",))
+@method("terminal.presence", audit=False, requires=VIEW, terminal="id", raises=("not_found",))
 class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     """Change what the other viewers of a terminal see of a viewer.
 

@@ -159,6 +159,7 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
 
 @method(
     "port.connect",
+    audit=False,
     requires=PREVIEW,
     events={"opened": PortConnectOpened, "end": PortConnectEnd},
     output=("output",),

@@ -168,7 +168,10 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
 
 
 @method(
-    "process.wait", events={"opened": ProcessWaitOpened}, raises=("not_found", "stale_handle", "exited", "too_large")
+    "process.wait",
+    audit=False,
+    events={"opened": ProcessWaitOpened},
+    raises=("not_found", "stale_handle", "exited", "too_large"),
 )
 class ProcessWait(Params[ProcessWaitResult], kw_only=True):
     """Wait for the end of a process, for a match in its output or for an open port.

@@ -159,6 +159,7 @@ class RecordingDelete(Params[Nothing], kw_only=True):
 
 @method(
     "recording.read",
+    audit=False,
     events={"opened": FileOpened},
     output=("output",),
     requires=VIEW,

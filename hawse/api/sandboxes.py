@@ -274,6 +274,7 @@ class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
 
 @method(
     "sandbox.watch",
+    audit=False,
     events={"changed": SandboxInfo, "deleted": SandboxDeleted, "live": Nothing},
     requires=VIEW,
     terminal=SELECTED,

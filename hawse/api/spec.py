@@ -50,11 +50,17 @@ class Spec(NamedTuple):
     raises: tuple[str, ...] = ()  # codes of its own errors, in addition to EVERY_CALL
     passive: bool = False  # it only watches, so a sandbox may sleep while a call of it is open
     safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
+    audit: bool = True  # whether the audit log gets its calls, if they change something
     target: str | None = None  # of a method of the gateway: the parameter that names the sandbox it acts on
 
     @property
     def stream(self) -> bool:
         return bool(self.events or self.output or self.input)
+
+    @property
+    def audited(self) -> bool:
+        """Whether the audit log has an entry for each call. It has one for each call that is refused in any case."""
+        return self.audit and not self.safe and not self.passive
 
     @property
     def summary(self) -> str:
@@ -100,6 +106,7 @@ def method(
     safe: bool = False,
     passive: bool = False,
     sandbox: bool = True,
+    audit: bool = True,
     target: str | None = None,
 ) -> Callable[[type[P]], type[P]]:
     """Declare the decorated `Params[R]` as the parameters of a method with the result `R`.
@@ -116,6 +123,8 @@ def method(
         safe: Whether the method changes nothing.
         passive: Whether the method only watches: a sandbox may sleep while a call of it is open.
         sandbox: False for a method of the gateway itself.
+        audit: False for a method that is called often and changes nothing that matters later: input, and streams that
+            only read. Methods that are `safe` or `passive` are not audited anyway.
         target: The parameter of such a method that names a sandbox, so that the right in this sandbox is enough.
 
     Raises:
@@ -135,7 +144,7 @@ def method(
         types = (name, params, _result_of(params), events or {}, output, input)
         if target not in (None, *params.__struct_fields__):
             raise ValueError(f"{name} has no parameter {target!r}")
-        spec = Spec(*types, requires, terminal, raises, passive, safe, target)
+        spec = Spec(*types, requires, terminal, raises, passive, safe, audit, target)
         (METHODS if sandbox else GATEWAY)[name] = _SPECS[params] = spec
         return params
 

@@ -284,7 +284,7 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     rows: Size | None = None
 
 
-@method("terminal.resize", requires=WRITE, terminal="id", raises=("not_found",))
+@method("terminal.resize", audit=False, requires=WRITE, terminal="id", raises=("not_found",))
 class TerminalResize(Params[TerminalSize], kw_only=True):
     """Set the size of a terminal, or the size that fits a viewer.
 

@@ -161,7 +161,7 @@ class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
     since: Version | None = None
 
 
-@method("watch.stop", requires=WRITE)
+@method("watch.stop", audit=False, requires=WRITE)
 class WatchStop(Params[Nothing], kw_only=True):
     """End a watch for all clients. A watch that does not exist is not an error.
 

@@ -40,6 +40,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     **_entries("recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."),
     **_entries("top", top="Show what a sandbox does, live."),
     **_entries("access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."),
+    **_entries("audit", audit="List or follow the audit log."),
     **_entries("completion", completion="Print the completion script for a shell."),
     **_entries("doctor", doctor="Check this machine and the connection to the gateway."),
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from hawse.api.gateway import PreviewHost
 from hawse.client.access import ShareLinks, Tokens
+from hawse.client.audit import AuditTrail
 from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall
@@ -92,6 +93,11 @@ class Client:
     def links(self) -> ShareLinks:
         """The share links of the gateway."""
         return ShareLinks(self._calls)
+
+    @property
+    def audit(self) -> AuditTrail:
+        """The audit log of the gateway."""
+        return AuditTrail(self._calls)
 
     async def preview_host(self) -> str | None:
         """Return the host name below which previews have names of their own; None if they are reached by path only."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import hawse.client as asynchronous
 from hawse.client.access import ShareLinks as AsyncShareLinks, Tokens as AsyncTokens
+from hawse.client.audit import AuditTrail as AsyncAuditTrail
 from hawse.client.code.context import CodeContext as AsyncCodeContext
 from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
 from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, FileWriter as AsyncFileWriter
@@ -25,6 +26,7 @@ from hawse.sync.background import DEFAULT
 from hawse.sync.wrapping import creates, synchronous
 from hawse.wire import HawseError
 
+AuditTrail = synchronous(AsyncAuditTrail)
 Sandbox = synchronous(asynchronous.Sandbox)
 CodeContext = synchronous(AsyncCodeContext)
 CodeRunStream = synchronous(AsyncCodeRunStream)

@@ -13,6 +13,9 @@ from hawse.api.access import ShareCreateResult
 from hawse.api.access import ShareInfo
 from hawse.api.access import TokenCreateResult
 from hawse.api.access import TokenInfo
+from hawse.api.audit import AuditEntry
+from hawse.api.audit import AuditList
+from hawse.api.audit import AuditListResult
 from hawse.api.automation import TerminalHistoryResult
 from hawse.api.automation import TerminalScreenResult
 from hawse.api.automation import TerminalSendResult
@@ -100,6 +103,10 @@ class Client:
     def links(self) -> ShareLinks:
         """The share links of the gateway."""
 
+    @property
+    def audit(self) -> AuditTrail:
+        """The audit log of the gateway."""
+
     def preview_host(self) -> str | None:
         """Return the host name below which previews have names of their own; None if they are reached by path only."""
 
@@ -185,6 +192,28 @@ class ShareLinks:
 
     def revoke(self, id: str) -> None:
         """Revoke a link. Raises `HawseError` (`not_found`)."""
+
+class AuditTrail:
+    """The entries that this client may read: all, or those of the sandboxes to which it may give access."""
+    def page(self, params: AuditList) -> AuditListResult:
+        """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
+
+    def list(self, *, since: float | None=None, until: float | None=None, user: str | None=None, method: str | None=None, sandbox: str | None=None, outcome: str | None=None, after: str | None=None, limit: int=100) -> list[AuditEntry]:
+        """Return the newest entries that match, the newest first.
+
+        Args:
+            since: Only entries from this time on, in seconds since 1970.
+            until: Only entries before this time.
+            user: Only entries of this user.
+            method: Only entries of this action; `token.` selects all that begin with it.
+            sandbox: Only entries of this sandbox.
+            outcome: Only entries with this outcome, such as `ok` or `forbidden`.
+            after: Only entries that are newer than the one at this `position`.
+            limit: How many at most.
+
+        Raises:
+            HawseError: `forbidden`, `io_error`.
+        """
 
 class Sandboxes:
     """All sandboxes of the gateway. It holds nothing open."""

@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.app import create_app
+from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
 from gateway.providers.base import Capabilities, Endpoint, Report
 from gateway.sandboxes.lifecycle import Sandboxes
@@ -291,6 +292,7 @@ class Gateway:
         limits = options.pop("limits", Limits())
         web = options.pop("web", None)
         websocket = options.pop("websocket", ObservedWebSocket)
+        self.audit = AuditLog(options.pop("audit", None))
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.store = MemoryStore()
         add_token(self.store, VIEWER_TOKEN, VIEWER)
@@ -303,6 +305,7 @@ class Gateway:
             limits=limits,
             max_connections=self.settings.max_connections,
             web=web,
+            audit=self.audit,
         )
         self.connect = self.app.state.connect
         self.tickets = self.app.state.tickets

@@ -45,6 +45,7 @@ class FakeHost:
     """The client's side of a bridge. What the client receives is taken with `read`."""
 
     principal = OWNER
+    name = "127.0.0.1:9"
 
     def __init__(self, pair: Pair, budget: CreditBudget) -> None:
         self.pair = pair

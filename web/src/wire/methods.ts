@@ -1,5 +1,67 @@
 // Generated from hawse/api by `make generate`; do not edit. Types only.
 
+/** One entry of the audit log. */
+export interface AuditEntry {
+  /** When it was written, in seconds since 1970: a call when it ended, a stream also when it began. */
+  time: number;
+  /** The method that was called, or `connect`, `disconnect` or `refused`. */
+  action: string;
+  /** `ok`, `open` for a stream that has begun, or the code of the error. */
+  outcome: string;
+  /** The `id` of the caller; empty if it was not authenticated. */
+  user?: string;
+  /** The name of the caller; may be empty. */
+  name?: string;
+  /** `owner`, `user`, `guest` or `service`; empty if it was not authenticated. */
+  kind?: string;
+  /** The id of the caller's token, link or session. Null: the configured token of the owner, or none. */
+  credential?: string | null;
+  /** Address of the client, `HOST:PORT`; empty for calls of the gateway itself. */
+  address?: string;
+  /** The id of the call or request, which logs and errors also name. */
+  request?: string;
+  /** The sandbox that the call was for. Null: none. */
+  sandbox?: string | null;
+  /** What it acted on: parameters such as `id`, `path` and `terminal`, never values that may be secret. */
+  on?: Record<string, string>;
+  /** Where the entry is in the log, for `before` and `after`. */
+  position?: string;
+}
+
+/**
+ * List entries of the audit log of this gateway, the newest first.
+ *
+ * A caller that may not give access to all sandboxes gets the entries of those to which it may.
+ */
+export interface AuditList {
+  /** Only entries from this time on, in seconds since 1970. */
+  since?: number | null;
+  /** Only entries before this time, in seconds since 1970. */
+  until?: number | null;
+  /** Only entries of the caller with this `id`. */
+  user?: string | null;
+  /** Only entries of this action. One that ends with `.` selects all that begin with it: `token.`. */
+  method?: string | null;
+  /** Only entries of this sandbox. */
+  sandbox?: string | null;
+  /** Only entries with this outcome. */
+  outcome?: string | null;
+  /** Only entries that are newer than the one at this position. */
+  after?: string | null;
+  /** Only entries that are older than the one at this position: the next page. */
+  before?: string | null;
+  /** The number of entries that is sufficient. */
+  limit?: number;
+}
+
+/** A page of the audit log. */
+export interface AuditListResult {
+  /** The entries, the newest first. There may be none although there are more. */
+  entries: AuditEntry[];
+  /** The value of `before` for the next page, with older entries. Null: this is the last page. */
+  before?: string | null;
+}
+
 /**
  * Answer a request for input of the run in progress.
  *
@@ -3494,6 +3556,11 @@ export interface Methods {
 
 /** The methods of the gateway itself, which name no sandbox, by name. */
 export interface GatewayMethods {
+  "audit.list": {
+    params: AuditList;
+    result: AuditListResult;
+    events: Record<string, never>;
+  };
   "preview.host": {
     params: PreviewHost;
     result: PreviewHostResult;

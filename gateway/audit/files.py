@@ -1,0 +1,133 @@
+"""The files of the audit log: lines of JSON in numbered segments, of which the newest are kept. All of it blocks.
+
+A position is `SEGMENT:OFFSET` of the first byte of a line. It stays valid while its segment is kept.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+SEGMENT_BYTES: Final = 16 << 20  # of one segment: about 50,000 entries
+SEGMENTS: Final = 16  # that are kept: 256 MiB in all
+BLOCK: Final = 64 << 10  # bytes that are read at a time, and the longest line
+_NAME = re.compile(r"audit-([0-9]{9})\.jsonl")
+
+
+class Position(NamedTuple):
+    """Where a line begins."""
+
+    segment: int
+    offset: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Position":
+        segment, _, offset = text.partition(":")
+        return cls(int(segment), int(offset))
+
+    def __str__(self) -> str:
+        return f"{self.segment}:{self.offset}"
+
+
+class AuditFiles:
+    """The segments in one directory. Use `append` and `close` from one thread, the others from any."""
+
+    def __init__(self, directory: Path, *, segment_bytes: int = SEGMENT_BYTES, segments: int = SEGMENTS) -> None:
+        """Name the directory; the first `append` creates it.
+
+        Args:
+            directory: The directory.
+            segment_bytes: The size at which a new segment is begun.
+            segments: How many are kept.
+        """
+        self._directory = directory
+        self._segment_bytes = segment_bytes
+        self._segments = segments
+        self._fd: int | None = None
+        self._number = 0
+        self._size = 0
+
+    def append(self, lines: bytes) -> None:
+        """Write whole lines. After an `OSError`, some of them may have been written."""
+        if self._fd is None:
+            self._open()
+        if self._size and self._size + len(lines) > self._segment_bytes:
+            self.close()
+            self._number += 1
+            self._open(self._number)
+            self._delete_old()
+        assert self._fd is not None
+        try:
+            rest = memoryview(lines)
+            while rest:
+                written = os.write(self._fd, rest)
+                self._size += written
+                rest = rest[written:]
+        except OSError:
+            self.close()  # the next call ends the incomplete line
+            raise
+
+    def close(self) -> None:
+        """Close the segment that is written to."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the segments, the oldest first. Raises `OSError`."""
+        try:
+            names = map(_NAME.fullmatch, os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        return sorted(int(name[1]) for name in names if name)
+
+    def size(self, number: int) -> int:
+        """Return the size of a segment in bytes; 0 if it is not kept any more."""
+        try:
+            return self._path(number).stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def lines_before(self, number: int, end: int) -> tuple[list[tuple[Position, bytes]], int]:
+        """Return the last lines of a segment that end at or before `end`, at most a block, and where they begin.
+
+        Args:
+            number: The segment.
+            end: The offset at which a line begins, or the end of the segment.
+        """
+        start = max(0, end - BLOCK)
+        try:
+            with open(self._path(number), "rb") as file:
+                file.seek(start)
+                block = file.read(end - start)
+        except FileNotFoundError:
+            return [], 0
+        if start:
+            cut = block.find(b"\n") + 1  # the first line may be incomplete; a block without any line is skipped
+            start += cut
+            block = block[cut:]
+        return list(_split(number, start, block)), start if block else max(0, end - BLOCK)
+
+    def _open(self, number: int | None = None) -> None:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._number = number or max(self.numbers(), default=1)
+        self._fd = os.open(self._path(self._number), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._size = os.fstat(self._fd).st_size
+        if self._size and os.pread(self._fd, 1, self._size - 1) != b"\n":
+            self._size += os.write(self._fd, b"\n")
+
+    def _delete_old(self) -> None:
+        for number in self.numbers()[: -self._segments]:
+            self._path(number).unlink(missing_ok=True)
+
+    def _path(self, number: int) -> Path:
+        return self._directory / f"audit-{number:09}.jsonl"
+
+
+def _split(number: int, offset: int, block: bytes) -> Iterator[tuple[Position, bytes]]:
+    """Yield the complete lines of a block, with their positions."""
+    for line in block.splitlines(keepends=True):
+        if line.endswith(b"\n"):
+            yield Position(number, offset), line
+        offset += len(line)

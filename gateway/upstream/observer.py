@@ -1,0 +1,42 @@
+"""What is notified of the calls on the links: the audit log. It must return at once and never raise."""
+
+from typing import Protocol
+
+from gateway.context import CallContext
+from hawse.wire import Call, HawseError, Principal, Result
+
+
+class ObservedCall(Protocol):
+    """A call, with its caller."""
+
+    @property
+    def call(self) -> Call: ...
+
+    @property
+    def principal(self) -> Principal: ...
+
+    @property
+    def context(self) -> CallContext: ...
+
+
+class CallObserver(Protocol):
+    """Is notified once of the beginning of each call that its caller may make, and once of its end."""
+
+    def began(self, call: ObservedCall, sandbox: str | None) -> None:
+        """A call has begun. `sandbox` is None for a method of the gateway itself."""
+
+    def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
+        """A call has ended, with `ok` or the code of an error. It is called again for a call that has ended before."""
+
+    def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
+        """The caller may not make the call."""
+
+
+class Unobserved:
+    """The observer that ignores everything."""
+
+    def began(self, call: ObservedCall, sandbox: str | None) -> None: ...
+
+    def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None: ...
+
+    def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None: ...

@@ -1,0 +1,64 @@
+"""The audit log of a gateway: `client.audit`."""
+
+from hawse.api.audit import PAGE_MAX, AuditEntry, AuditList, AuditListResult
+from hawse.client.calls.call_table import CallTable
+
+
+class AuditTrail:
+    """The entries that this client may read: all, or those of the sandboxes to which it may give access."""
+
+    def __init__(self, calls: CallTable) -> None:
+        self._calls = calls
+
+    async def page(self, params: AuditList) -> AuditListResult:
+        """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
+        return await self._calls.request(params, sandbox=None)
+
+    async def list(
+        self,
+        *,
+        since: float | None = None,
+        until: float | None = None,
+        user: str | None = None,
+        method: str | None = None,
+        sandbox: str | None = None,
+        outcome: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> list[AuditEntry]:
+        """Return the newest entries that match, the newest first.
+
+        Args:
+            since: Only entries from this time on, in seconds since 1970.
+            until: Only entries before this time.
+            user: Only entries of this user.
+            method: Only entries of this action; `token.` selects all that begin with it.
+            sandbox: Only entries of this sandbox.
+            outcome: Only entries with this outcome, such as `ok` or `forbidden`.
+            after: Only entries that are newer than the one at this `position`.
+            limit: How many at most.
+
+        Raises:
+            HawseError: `forbidden`, `io_error`.
+        """
+        found = list[AuditEntry]()
+        before = None
+        while len(found) < limit:
+            page = await self.page(
+                AuditList(
+                    since=since,
+                    until=until,
+                    user=user,
+                    method=method,
+                    sandbox=sandbox,
+                    outcome=outcome,
+                    after=after,
+                    before=before,
+                    limit=min(limit - len(found), PAGE_MAX),
+                )
+            )
+            found += page.entries
+            before = page.before
+            if before is None:
+                break
+        return found

@@ -1,0 +1,81 @@
+"""The segments of the audit log on a real disk."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from gateway.audit.files import BLOCK, AuditFiles, Position
+
+
+def everything(files: AuditFiles) -> list[bytes]:
+    """Read all lines backwards, as the log does, and return them in order."""
+    found = list[bytes]()
+    for number in reversed(files.numbers()):
+        end = files.size(number)
+        while end:
+            lines, end = files.lines_before(number, end)
+            found[:0] = [line for _, line in lines]
+    return found
+
+
+def test_lines_of_any_size_are_read_backwards_block_by_block(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path / "audit")
+    lines = [b"%d %s\n" % (number, b"x" * (number % 700)) for number in range(1000)]
+    for line in lines:
+        files.append(line)
+    files.close()
+    assert files.size(1) > 4 * BLOCK
+    assert everything(files) == lines
+
+
+def test_a_position_is_where_its_line_begins(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path)
+    files.append(b"one\ntwo\n")
+    files.close()
+    lines, start = files.lines_before(1, files.size(1))
+    assert (lines, start) == ([(Position(1, 0), b"one\n"), (Position(1, 4), b"two\n")], 0)
+    assert Position.parse(str(lines[1][0])) == lines[1][0]
+
+
+def test_the_newest_segments_are_kept(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path, segment_bytes=10, segments=3)
+    for number in range(9):
+        files.append(b"%07d\n" % number)
+    files.close()
+    assert files.numbers() == [7, 8, 9]
+    assert everything(files) == [b"0000006\n", b"0000007\n", b"0000008\n"]
+    assert files.lines_before(1, 8) == ([], 0)
+
+
+def test_a_line_that_was_written_incompletely_is_ended_by_the_next_one(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path)
+    files.append(b"one\n")
+    files.close()
+    (path,) = tmp_path.iterdir()
+    with open(path, "ab") as file:
+        file.write(b"tw")
+    later = AuditFiles(tmp_path)
+    later.append(b"three\n")
+    later.close()
+    assert path.read_bytes() == b"one\ntw\nthree\n"
+
+
+def test_only_the_user_of_the_gateway_can_read_the_log(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path / "audit")
+    files.append(b"one\n")
+    files.close()
+    assert (tmp_path / "audit").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "audit" / "audit-000000001.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_after_an_error_of_the_disk_the_log_continues(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path / "audit")
+    (tmp_path / "audit").write_text("in the way")
+    with pytest.raises(OSError, match=os.strerror(errno.EEXIST)):
+        files.append(b"one\n")
+    (tmp_path / "audit").unlink()
+    files.append(b"two\n")
+    files.close()
+    assert everything(files) == [b"two\n"]
