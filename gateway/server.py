@@ -75,6 +75,8 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             network=settings.network,
             quota=settings.quota,
             log_format=settings.log_format,
+            max_contexts=settings.max_contexts,
+            code_pool=settings.code_pool,
         )
         provider = create_provider(settings.provider, options)
         store = SqliteStore(state.root / "store.db") if settings.store is None else RedisStore(settings.store)

@@ -9,6 +9,7 @@ from pathlib import Path
 from gateway.auth.access_policy import split_host, split_origin
 from gateway.providers.local import RequestedIsolation
 from gateway.sandboxes.lifecycle import IDLE_TIMEOUT
+from hawse.api.code_pool import parse_pools
 from hawse.api.sandboxes import Network
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
@@ -50,6 +51,8 @@ class Settings:
         max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
         pool: How many sandboxes are started in advance, for creations without an image, network or limits.
         idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
+        max_contexts: How many code contexts of one language a sandbox may have. None: any number.
+        code_pool: How many executors wait for code contexts in each sandbox (`hawse.api.code_pool`).
         log_format: The format of the logs of the gateway and of the runtimes.
         limits: What `welcome` announces.
     """
@@ -73,6 +76,8 @@ class Settings:
     max_sandboxes: int | None = None
     pool: int = 0
     idle_timeout: float = IDLE_TIMEOUT
+    max_contexts: int | None = None
+    code_pool: Sequence[str] = ()
     log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
 
@@ -98,6 +103,12 @@ class Settings:
             raise SettingsError(f"--pool must be at least 0, not {self.pool}")
         if self.idle_timeout <= 0:
             raise SettingsError(f"--idle-timeout must be above 0, not {self.idle_timeout:g}")
+        if self.max_contexts is not None and self.max_contexts < 1:
+            raise SettingsError(f"--max-contexts must be at least 1, not {self.max_contexts}")
+        try:
+            parse_pools(self.code_pool)
+        except ValueError as error:
+            raise SettingsError(f"--code-pool {error}") from error
         if self.max_connections < 1:
             raise SettingsError(f"--max-connections must be at least 1, not {self.max_connections}")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):

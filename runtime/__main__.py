@@ -19,8 +19,10 @@ from pathlib import Path
 
 import uvloop
 
+from hawse.api.code_pool import FORM, parse_pools
 from hawse.logs import FORMS, handler
 from runtime.app import running
+from runtime.code.limits import CodeLimits
 from runtime.core.folder import Folder
 from runtime.core.registry import Retention
 from runtime.posix import inner_sandbox, linux, two_users
@@ -98,7 +100,16 @@ def _arguments() -> argparse.Namespace:
         "--keep-ended", metavar="N", type=int, default=keep.count, help="processes that have ended and are kept"
     )
     parser.add_argument("--keep-seconds", metavar="S", type=float, default=keep.age, help="and for how long")
-    return parser.parse_args()
+    parser.add_argument("--max-contexts", metavar="N", type=int, help="code contexts of each language (unlimited)")
+    parser.add_argument(
+        "--code-pool", metavar=FORM, action="append", default=[], help="executors of code that wait for a context"
+    )
+    args = parser.parse_args()
+    try:
+        args.code_pool = parse_pools(args.code_pool)
+    except ValueError as error:
+        parser.error(f"--code-pool {error}")
+    return args
 
 
 def _runtime_id(text: str) -> str:
@@ -186,6 +197,7 @@ async def _serve(
     args.workspace.mkdir(parents=True, exist_ok=True)
     if inner is not None:
         loop.add_reader(inner.init, stop.set)  # without it no program can run
+    pool, pools = args.code_pool
     settings = RuntimeSettings(
         workspace=args.workspace,
         id=args.id,
@@ -194,7 +206,10 @@ async def _serve(
         outside_only=args.inner or args.users is not None,
         root=args.root,
         quota=args.quota,
-        limits=RuntimeLimits(processes=Retention(args.keep_ended, args.keep_seconds)),
+        limits=RuntimeLimits(
+            processes=Retention(args.keep_ended, args.keep_seconds),
+            code=CodeLimits(contexts=args.max_contexts, pool=pool, pools=pools),
+        ),
     )
     async with running(settings) as runtime:
         if listener is not None:

@@ -1,6 +1,6 @@
 """Providers by the name that `--provider` takes. A new provider is one more entry of `FACTORIES`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,8 @@ class ProviderOptions:
         log_format: The format of the runtimes' logs.
         image: The image of sandboxes that name none. None: the provider's default.
         oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
+        max_contexts: How many code contexts of one language a sandbox may have. None: any number.
+        code_pool: Executors that wait for code contexts (`hawse.api.code_pool`).
     """
 
     state: StateDirectory
@@ -33,6 +35,8 @@ class ProviderOptions:
     log_format: Form = "text"
     image: str | None = None
     oci_runtime: str | None = None
+    max_contexts: int | None = None
+    code_pool: Sequence[str] = ()
 
 
 def local(options: ProviderOptions) -> Provider:
@@ -85,7 +89,9 @@ def docker(options: ProviderOptions) -> Provider:
 def _arguments(options: ProviderOptions) -> list[str]:
     """The arguments that all runtimes get."""
     quota = [] if options.quota is None else ["--quota", str(options.quota)]
-    return ["--log-format", options.log_format, *quota]
+    contexts = [] if options.max_contexts is None else ["--max-contexts", str(options.max_contexts)]
+    pools = [argument for text in options.code_pool for argument in ("--code-pool", text)]
+    return ["--log-format", options.log_format, *quota, *contexts, *pools]
 
 
 FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {"local": local, "docker": docker}

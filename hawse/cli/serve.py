@@ -84,6 +84,14 @@ PORT_MAX = 65_535
     help="without activity after which a sandbox sleeps, unless its creation says another time (600)",
 )
 @click.option("--quota", type=int, metavar="BYTES", help="how much the API may leave in a workspace (unlimited)")
+@click.option("--max-contexts", type=int, metavar="N", help="code contexts of each language in a sandbox (unlimited)")
+@click.option(
+    "--code-pool",
+    multiple=True,
+    metavar="TEXT",
+    help="executors that wait for a code context in each sandbox: [LANGUAGE:]size=N,idle=SECONDS,memory=BYTES; may be "
+    "repeated (size=2,idle=600,memory=512M)",
+)
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),

@@ -3,16 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hawse.api.code_pool import PoolLimits
 from runtime.journal.spill import SpillLimits
-
-
-@dataclass(frozen=True, kw_only=True)
-class PoolLimits:
-    """How many executors of one language wait for a context."""
-
-    size: int = 2  # executors that wait; 0: each context starts its own
-    idle: float = 600.0  # seconds without a new context or run after which the executors that wait are ended
-    memory: int = 512 << 20  # bytes of resident memory of those that wait, all together
 
 
 @dataclass(frozen=True, kw_only=True)

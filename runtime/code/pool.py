@@ -5,9 +5,10 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol
 
+from hawse.api.code_pool import PoolLimits
 from hawse.wire import HawseError
 from runtime.code.executor import Executor, ExecutorOptions
-from runtime.code.limits import CodeLimits, PoolLimits
+from runtime.code.limits import CodeLimits
 from runtime.core.tasks import Tasks
 
 log = logging.getLogger(__name__)

@@ -42,7 +42,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "serve --host 0.0.0.0 --port 0 --token t --state /s --provider p --isolation none "
         "--allow-host a --allow-host b --allow-origin https://c --trust-proxy 10.0.0.0/8 --preview-host p.example "
         "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --idle-timeout 9 "
-        "--quota 5 --log-format json -v".split()
+        "--quota 5 --max-contexts 6 --code-pool size=1 --code-pool bash:size=0 --log-format json -v".split()
     )
     ((settings, verbose),) = served
     assert settings == {
@@ -62,6 +62,8 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "pool": 2,
         "idle_timeout": 9.0,
         "quota": 5,
+        "max_contexts": 6,
+        "code_pool": ("size=1", "bash:size=0"),
         "log_format": "json",
     }
     assert verbose

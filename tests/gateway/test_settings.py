@@ -91,6 +91,14 @@ def test_a_quota_of_zero_is_refused() -> None:
         settings(quota=0).check()
 
 
+def test_limits_of_code_contexts_are_checked() -> None:
+    settings(max_contexts=1, code_pool=["size=1", "bash:size=0"]).check()
+    with pytest.raises(SettingsError, match="--max-contexts"):
+        settings(max_contexts=0).check()
+    with pytest.raises(SettingsError, match="--code-pool 'many': expected"):
+        settings(code_pool=["many"]).check()
+
+
 def test_an_unknown_log_format_is_refused() -> None:
     with pytest.raises(SettingsError, match="--log-format xml: choose one of text, json"):
         settings(log_format="xml").check()

@@ -25,7 +25,8 @@ async def module_stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
     """A gateway that all tests here share, whose sandbox has Deno."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", path_with_deno())
-        async with Stack(tmp_path_factory.mktemp("s") / "state") as stack:
+        pools = (f"--code-pool={language}:size=0" for language in ("javascript", "typescript", "bash"))
+        async with Stack(tmp_path_factory.mktemp("s") / "state", *pools) as stack:
             yield stack
 
 
@@ -308,13 +309,15 @@ async def _step(box: Sandbox, model: Model, step: str, name: str) -> None:
 
 
 async def test_code_runs_in_an_isolated_sandbox_and_leaves_nothing(tmp_path: Path) -> None:
-    async with Stack(tmp_path / "state", isolation="bubblewrap") as stack:
+    async with Stack(tmp_path / "state", "--max-contexts=1", "--code-pool=size=1", isolation="bubblewrap") as stack:
         client = hawse.connect(stack.base, token=stack.token)
         async with client as hw:
             box = hw.sandbox()
             async with box.code() as ctx:
                 done = await ctx.run("import os; os.system('echo out'); os.getcwd()")
                 assert (done.stdout, done.text) == (b"out\n", "'/workspace'")
+                with pytest.raises(HawseError, match="limit_exceeded"):
+                    await box.code().__aenter__()
                 assert (await ctx.run("os._exit(3)")).status == "crashed"
                 await ctx.restart()
                 assert (await ctx.run("while True: pass", timeout=0.2)).status == "timed_out"

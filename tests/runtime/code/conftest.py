@@ -2,7 +2,8 @@
 
 import pytest
 
-from runtime.code.limits import CodeLimits, PoolLimits
+from hawse.api.code_pool import PoolLimits
+from runtime.code.limits import CodeLimits
 from runtime.settings import RuntimeLimits
 
 NO_POOL = CodeLimits(pool=PoolLimits(size=0))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.code.limits import CodeLimits, PoolLimits
+from hawse.api.code_pool import PoolLimits
+from runtime.code.limits import CodeLimits
 from runtime.settings import RuntimeLimits
 from tests.support.code import begin, create, end, run
 from tests.support.runtime import Client, alive

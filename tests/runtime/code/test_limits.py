@@ -1,7 +1,8 @@
 """The bounds of code contexts."""
 
+from hawse.api.code_pool import PoolLimits
 from runtime.code.host_protocol import CHUNK, MESSAGE_LIMIT
-from runtime.code.limits import CodeLimits, PoolLimits
+from runtime.code.limits import CodeLimits
 from runtime.code.run import EVENT_LIMIT
 
 

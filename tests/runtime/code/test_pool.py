@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from hawse.api.code_pool import PoolLimits
 from hawse.api.types import Exit
 from hawse.wire import HawseError
 from runtime.code.executor import ExecutorOptions
 from runtime.code.host_protocol import Kernel
-from runtime.code.limits import CodeLimits, PoolLimits
+from runtime.code.limits import CodeLimits
 from runtime.code.pool import ExecutorPool
 from runtime.core.tasks import Tasks
 

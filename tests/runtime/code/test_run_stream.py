@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from runtime.code.limits import CodeLimits, PoolLimits
+from hawse.api.code_pool import PoolLimits
+from runtime.code.limits import CodeLimits
 from runtime.journal.journal import JournalLimits
 from runtime.journal.spill import SpillLimits
 from runtime.settings import RuntimeLimits

@@ -1,0 +1,45 @@
+"""How many executors of a language wait for contexts, as `--code-pool` of the gateway and of the runtime states it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+FORM = "[LANGUAGE:]size=N,idle=SECONDS,memory=BYTES"
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_VALUE = re.compile(r"(size|idle|memory)=(\d{1,15})([KMG]?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolLimits:
+    """The executors of one language that wait for a context."""
+
+    size: int = 2  # executors that wait; 0: each context starts its own
+    idle: float = 600.0  # seconds without a new context or run after which the executors that wait are ended
+    memory: int = 512 << 20  # bytes of resident memory of those that wait, all together
+
+
+def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimits]]:
+    """Return the limits of all languages, and those of languages that differ.
+
+    Args:
+        texts: Each of the form FORM, with one value or more. Without a language it is for all of them, and for the
+            values that the text of a language leaves out.
+
+    Raises:
+        ValueError: A text has another form, or states a language twice.
+    """
+    given: dict[str, dict[str, int]] = {}
+    for text in texts:
+        language, _, values = text.rpartition(":")
+        if language in given:
+            raise ValueError(f"{text!r}: there is another value for {language or 'all languages'}")
+        given[language] = dict(_value(part, text) for part in values.split(","))
+    common = replace(PoolLimits(), **given.pop("", {}))
+    return common, {language.lower(): replace(common, **values) for language, values in given.items()}
+
+
+def _value(part: str, text: str) -> tuple[str, int]:
+    found = _VALUE.fullmatch(part)
+    if found is None or (found[3] and found[1] != "memory"):
+        raise ValueError(f"{text!r}: expected {FORM}, in which memory may end with K, M or G")
+    return found[1], int(found[2]) * _UNITS[found[3]]
