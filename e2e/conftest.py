@@ -37,11 +37,28 @@ async def browser(chromium_path: str) -> AsyncIterator[Browser]:
         await browser.close()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    """A gateway with the isolation that this machine supports."""
-    async with Stack(tmp_path / "state", isolation="auto") as stack:
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
+    """The gateway of all tests of this process, with the isolation that this machine supports."""
+    async with Stack(tmp_path_factory.mktemp("g") / "state", isolation="auto") as stack:
         yield stack
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stack(gateway: Stack) -> Stack:
+    """The gateway, with a new sandbox `local` and no other."""
+    await gateway.renew()
+    return gateway
+
+
+# A browser without WebGL: xterm.js uses its DOM renderer. Chromium draws WebGL on the CPU here, which costs more.
+NO_WEBGL = """() => {
+  const { prototype } = HTMLCanvasElement;
+  const { getContext } = prototype;
+  prototype.getContext = function (kind, ...more) {
+    return kind.startsWith("webgl") ? null : getContext.call(this, kind, ...more);
+  };
+}"""
 
 
 class Open:
@@ -62,6 +79,7 @@ class Open:
         token: str | None = None,
         address: str | None = None,
         touch: bool = False,
+        webgl: bool = False,
     ) -> View:
         """Open a page and wait until its terminal is live.
 
@@ -73,9 +91,14 @@ class Open:
             token: Default: the owner's token.
             address: The complete URL; overrides `terminal`, `port` and `token`.
             touch: Whether the browser has touch input.
+            webgl: Whether the browser has WebGL, with which the terminal is drawn if it is there.
         """
-        context = await self._browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
+        context = await self._browser.new_context(
+            viewport={"width": width, "height": height}, has_touch=touch, reduced_motion="reduce"
+        )
         self._exits.push_async_callback(context.close)
+        if not webgl:
+            await context.add_init_script(f"({NO_WEBGL})()")
         page = await context.new_page()
         view = View(page)
         base = f"http://127.0.0.1:{port or self._stack.port}"

@@ -48,10 +48,10 @@ async def test_escape_closes_the_settings_from_their_button_and_toggles_show_the
     await expect(more).to_have_attribute("aria-expanded", "false")
 
 
-async def test_the_sign_in_dialog_holds_the_focus(browser: Browser, stack: Stack) -> None:
+async def test_the_sign_in_dialog_holds_the_focus(browser: Browser, gateway: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    await page.goto(stack.base)
+    await page.goto(gateway.base)
     await expect(page.locator("#token")).to_be_focused()
     for _ in range(6):
         await page.keyboard.press("Tab")
@@ -85,7 +85,7 @@ async def test_on_a_phone_all_keys_are_on_the_screen_and_large_enough(open_page:
 
 
 async def test_the_scrollbar_is_beside_the_cells(open_page: Open) -> None:
-    view = await open_page()
+    view = await open_page(webgl=True)
     await view.run("seq 300; echo e''nd")
     await view.until_text("end")
     edges = await view.page.evaluate(

@@ -118,7 +118,7 @@ async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open
 
 
 async def test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed(open_page: Open) -> None:
-    large = await open_page(width=1280, height=900)
+    large = await open_page(width=1280, height=900, webgl=True)
     large_size = await size(large)
     small = await open_page(width=700, height=500)
     await small.type(" ")

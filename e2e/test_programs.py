@@ -50,7 +50,7 @@ async def prepare_shell(view: View) -> None:
 
 
 async def test_vim_edits_a_file_as_in_a_native_terminal(open_page: Open, stack: Stack, native_home: str) -> None:
-    view = await open_page()
+    view = await open_page(webgl=True)
     await prepare_shell(view)
     await write_poem(stack)
     before = await view.screen()

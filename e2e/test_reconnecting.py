@@ -83,7 +83,7 @@ async def test_200_lost_connections_under_a_flood_and_typing_lose_and_duplicate_
     open_page: Open, stack: Stack
 ) -> None:
     async with CuttingProxy(stack.port, seed=11) as proxy:
-        view = await open_page(port=proxy.port)
+        view = await open_page(port=proxy.port, webgl=True)
         await start_flood(view, stack, burst=50, pause=0.001)
         await view.page.evaluate(_TYPE)
         proxy.cuts_left = CUTS
@@ -98,7 +98,7 @@ async def test_200_lost_connections_under_a_flood_and_typing_lose_and_duplicate_
 
 @pytest.mark.timeout(120)
 async def test_a_gateway_killed_under_a_flood_and_typing_loses_nothing(open_page: Open, stack: Stack) -> None:
-    view = await open_page()
+    view = await open_page(webgl=True)
     before = await view.state()
     await start_flood(view, stack, burst=100, pause=0.002)
     await view.page.evaluate(_TYPE)
@@ -123,8 +123,8 @@ async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_conn
     open_page: Open, stack: Stack
 ) -> None:
     async with CuttingProxy(stack.port) as proxy:
-        connected = await open_page()
-        disconnected = await open_page(port=proxy.port)
+        connected = await open_page(webgl=True)
+        disconnected = await open_page(port=proxy.port, webgl=True)
         await connected.run("clear; seq 100000000 | sed 's/$/ \u6f22 flood/'")
         await disconnected.until_text("flood")
         proxy.refuse()
@@ -151,7 +151,7 @@ async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_conn
 async def test_a_page_whose_idle_connections_are_dead_reconnects_in_one_attempt(open_page: Open, stack: Stack) -> None:
     """Right after the page has loaded, the browser keeps idle connections to send its next requests on."""
     async with CuttingProxy(stack.port) as proxy:
-        view = await open_page(port=proxy.port)
+        view = await open_page(port=proxy.port, webgl=True)
         lost = proxy.lose()
         assert lost > 1, "the browser has no idle connection, so this tests nothing"
         await view.page.evaluate(

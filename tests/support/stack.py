@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -100,12 +101,22 @@ class Stack:
             self.viewer_token = await self._create_token("viewer")
 
     async def _create_token(self, role: str) -> str:
-        headers = {"Authorization": f"Bearer {self.token}"}
-        async with httpx.AsyncClient(base_url=self.base, headers=headers, trust_env=False) as http:
-            answer = await http.post("/v1/token.create", json={"role": role, "user": role})
-        answer.raise_for_status()
-        token: str = answer.json()["token"]
+        async with self._http() as http:
+            token: str = (await _post(http, "token.create", role=role, user=role))["token"]
         return token
+
+    def _http(self) -> httpx.AsyncClient:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.AsyncClient(base_url=self.base, headers=headers, trust_env=False, timeout=START_SECONDS)
+
+    async def renew(self) -> None:
+        """Make it as good as new for the next test: delete all sandboxes, and start a new sandbox `local`."""
+        if self._process is None or self._process.returncode is not None:
+            await self.start()
+        async with self._http() as http:
+            for sandbox in (await _post(http, "sandbox.list"))["sandboxes"]:
+                await _post(http, "sandbox.delete", id=sandbox["id"])
+            await _post(http, "sandbox.create", id="local")
 
     async def kill(self) -> None:
         """Kill the gateway with SIGKILL; its runtimes continue."""
@@ -166,6 +177,14 @@ class Stack:
                 ready.set_result(found[0])
         if not ready.done():
             ready.set_exception(RuntimeError("the gateway did not start:\n" + "\n".join(self.printed)))
+
+
+async def _post(http: httpx.AsyncClient, method: str, **params: str) -> dict[str, Any]:
+    """Call a method of the gateway; return its result."""
+    answer = await http.post(f"/v1/{method}", json=params)
+    assert answer.is_success, f"{method}: {answer.text}"
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def _is_runtime(process: psutil.Process) -> bool:
