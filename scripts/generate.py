@@ -3,6 +3,7 @@
     web/src/wire/methods.ts   the TypeScript types of every method
     docs/methods.md           the reference of every method
     docs/openapi.json         the HTTP API
+    hawse/client/base/causes.py   the exceptions of the Python client
 
 With `--check` nothing is written; the exit code is 1 if a file is not up to date.
 """
@@ -23,6 +24,7 @@ from hawse.api import GATEWAY, METHODS, Nothing, Spec
 from hawse.api.documentation import documentation, struct_types
 from hawse.api.spec import EVERY_CALL, SELECTED
 from hawse.wire.errors import ERRORS
+from scripts.error_classes import error_classes
 from scripts.ghostty_abi import ghostty_abi
 from scripts.sync_stub import stub
 
@@ -338,6 +340,7 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "web/src/wire/methods.ts": typescript,
     "docs/methods.md": reference,
     "docs/openapi.json": http_api,
+    "hawse/client/base/causes.py": error_classes,
     "hawse/sync/__init__.pyi": stub,
     "runtime/screen/ghostty_abi.py": ghostty_abi,
 }

@@ -180,11 +180,13 @@ class ExecResult(Exit, frozen=True, kw_only=True):
         stdout: Length of stdout, in bytes.
         stderr: Length of stderr, in bytes.
         truncated: Whether a stream is longer than `max_output`, so that its end was not sent.
+        duration: Seconds from its start to its end; null from an older runtime.
     """
 
     stdout: int
     stderr: int
     truncated: bool = False
+    duration: float | None = None
 
 
 class ProcessKillResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -70,6 +70,7 @@ from hawse.client.connection.reconnect import Token
 from hawse.client.files.files import PathLike
 from hawse.client.files.local_files import Progress
 from hawse.client.ports import Preview
+from hawse.client.process.exec import OutputCallbacks
 from hawse.client.process.program import Command
 from hawse.client.process.program import Env
 from hawse.client.process.program import StartOptions
@@ -430,7 +431,7 @@ class Sandbox:
     def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method of this sandbox by its name: see `Client.call`."""
 
-    def exec(self, command: Command, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=...) -> CommandResult:
+    def exec(self, command: Command, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> CommandResult:
         """Run a command to its end, and return its exit and its output.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
@@ -444,6 +445,7 @@ class Sandbox:
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`.
@@ -1115,7 +1117,7 @@ class Session:
     def detach(self) -> None:
         """Let the session live when the `with` is left."""
 
-    def exec(self, command: str, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=...) -> SessionResult:
+    def exec(self, command: str, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
         """Run a command in the session's shell after those before it, and return its exit and its output.
 
         Its effects on the shell persist. If the caller is cancelled, the command leaves the queue or, if it runs
@@ -1132,6 +1134,7 @@ class Session:
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`.

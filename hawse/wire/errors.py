@@ -94,6 +94,17 @@ class HawseError(Exception):
         self.retryable = kind.retryable if retryable is None else retryable
         self.status = kind.status
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt, (type(self), self.args, self.__dict__)  # the parameters of subclasses differ
+
+
+def rebuilt(cls: type[HawseError], args: tuple[Any, ...], state: dict[str, Any]) -> HawseError:
+    """Return an error of a class with the attributes of another, for pickle and for a copy."""
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 class RemoteProtocolError(HawseError):
     """The other side violated the protocol. A WebSocket must be closed with `close_code`."""

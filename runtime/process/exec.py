@@ -76,4 +76,10 @@ class ExecMethods:
 def _result(process: Process, cut: bool) -> ExecResult:
     assert process.exit is not None
     ends = StreamOffsets(stdout=process.stdout.end, stderr=process.stderr.end)
-    return ExecResult(**msgspec.structs.asdict(process.exit), stdout=ends.stdout, stderr=ends.stderr, truncated=cut)
+    return ExecResult(
+        **msgspec.structs.asdict(process.exit),
+        stdout=ends.stdout,
+        stderr=ends.stderr,
+        truncated=cut,
+        duration=process.duration,
+    )

@@ -99,6 +99,8 @@ class Process:
         self.argv = list(options.argv)
         self.cwd = options.cwd
         self.started = time.time()
+        self.duration: float | None = None  # seconds, since its end
+        self._begun_at = time.monotonic()
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
         self.readers: dict[ProcessSubscriber, None] = {}
@@ -180,6 +182,7 @@ class Process:
         for stream in (self.stdout, self.stderr):
             stream.finish()
         self.exit = result
+        self.duration = time.monotonic() - self._begun_at
         if self.stdin is not None:
             self.stdin.close()
         self._wake()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,8 @@ class SessionCommand:
         self.token = secrets.token_hex(8)  # marks its messages on the status pipe
         self.folder = folder
         self.begun = False
+        self.duration: float | None = None  # seconds, since its end
+        self._begun_at: float | None = None
         self.timed_out = False
         self.cancelled = False  # it was stopped by `session.cancel`
         self.settled = asyncio.Event()  # it has ended or failed
@@ -101,6 +104,7 @@ class SessionCommand:
         for name, text in texts.items():
             (self.folder / name).write_bytes(os.fsencode(text))  # the name of a directory may not be valid UTF-8
         self.begun = True
+        self._begun_at = time.monotonic()
         self.wake()
         return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)
 
@@ -154,7 +158,12 @@ class SessionCommand:
         assert self.exit is not None
         stdout, stderr = self.stdout.end, self.stderr.end
         return SessionExecResult(
-            **structs.asdict(self.exit), stdout=stdout, stderr=stderr, truncated=cut, ended=self.ended
+            **structs.asdict(self.exit),
+            stdout=stdout,
+            stderr=stderr,
+            truncated=cut,
+            duration=self.duration,
+            ended=self.ended,
         )
 
     def _close(self, exit_: Exit) -> None:
@@ -163,6 +172,8 @@ class SessionCommand:
         for stream in (self.stdout, self.stderr):
             stream.finish()
         self.exit = exit_
+        if self._begun_at is not None:
+            self.duration = time.monotonic() - self._begun_at
         self.writers.close()
         if self.stdin is not None:
             self.stdin.close()

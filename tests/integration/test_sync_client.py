@@ -66,6 +66,22 @@ def test_a_command_runs_and_fails_as_with_the_asynchronous_client(box: hawse.syn
         box.exec(["no-such-program"])
 
 
+def test_output_arrives_while_a_command_runs(box: hawse.sync.Sandbox) -> None:
+    parts: list[bytes] = []
+    done = box.exec("printf a; printf b >&2; printf c", on_stdout=parts.append, max_output=1)
+    assert (b"".join(parts), done.stdout, done.stderr_text, done.truncated) == (b"ac", b"a", "b", True)
+    assert done.duration is not None
+
+
+def test_what_a_callback_raises_ends_the_command(box: hawse.sync.Sandbox) -> None:
+    def refuse(_: bytes) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        box.exec("trap ': > ended; exit' TERM; echo $$; sleep 1000 & wait", on_stdout=refuse)
+    assert box.exec("while [ ! -e ended ]; do sleep 0.01; done", timeout=30).code == 0
+
+
 def test_output_of_a_process_is_iterated_and_it_ends_with_the_block(box: hawse.sync.Sandbox) -> None:
     with box.process("cat; exec sleep 1000", stdin=True) as process:
         process.write(b"typed\n")

@@ -1,20 +1,24 @@
 """The client's own errors. All derive from `HawseError`, so one `except` clause catches everything.
 
-    HawseError                    an error of the protocol, with `code`, `retryable`, `admitted`, `details`
+    HawseError                    any error, with `code`, `retryable`, `admitted`, `details`
+    ├── NotFoundError, …          a call failed: one class for each code (hawse/client/base/causes.py)
+    │   ├── GaveUpError           (unavailable) no connection within the permitted time
+    │   ├── BusyError             (conflict) another task is reading the same stream
+    │   └── TruncatedError        (too_large) the requested bytes are no longer kept
     ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed for good
     ├── ClientClosedError         the client, or the handle, was closed on this side
     ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless
-    ├── GaveUpError               no connection within the permitted time
-    ├── BusyError                 another task is reading the same stream
-    ├── TruncatedError            the requested bytes are no longer kept
     └── CommandError              a command failed, and `check=True` asked for an exception
 
-A connection that is lost during a call that cannot be repeated is a plain `HawseError("interrupted")`.
+A connection that is lost during a call that cannot be repeated is a `ConnectionLostError`. A code that only a newer
+server knows is a plain `HawseError`.
 """
 
 from typing import TYPE_CHECKING
 
+from hawse.client.base.causes import CAUSES, ConflictError, TooLargeError, UnavailableError
 from hawse.wire import Admitted, HawseError
+from hawse.wire.errors import rebuilt
 
 if TYPE_CHECKING:
     from hawse.client.base.results import CommandResult
@@ -31,25 +35,22 @@ class RefusedError(HawseError):
     """The server refused the connection for good; the code is the server's (`unauthenticated`, `forbidden`, …)."""
 
 
-class GaveUpError(HawseError):
+class GaveUpError(UnavailableError):
     """There was no connection within the permitted time. Code `unavailable`."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__("unavailable", message)
 
-
-class BusyError(HawseError):
+class BusyError(ConflictError):
     """Two tasks read the same stream. Code `conflict`."""
 
     def __init__(self, message: str = "another task is reading this stream") -> None:
-        super().__init__("conflict", message)
+        super().__init__(message)
 
 
-class TruncatedError(HawseError):
+class TruncatedError(TooLargeError):
     """`missing` bytes of `stream` are no longer kept. Code `too_large`. Reading again continues after them."""
 
     def __init__(self, stream: str, missing: int) -> None:
-        super().__init__("too_large", f"{missing} bytes of {stream} are no longer kept", admitted="yes")
+        super().__init__(f"{missing} bytes of {stream} are no longer kept", admitted="yes")
         self.stream = stream
         self.missing = missing
 
@@ -67,7 +68,9 @@ class CommandError(HawseError):
 
 
 def fresh(error: HawseError) -> HawseError:
-    """Return a copy of `error` to raise: one exception raised in several tasks would collect all their tracebacks."""
-    twin = type(error).__new__(type(error), *error.args)
-    twin.__dict__.update(error.__dict__)
-    return twin
+    """Return a copy of `error` to raise, of the class of its code.
+
+    A copy, since one exception that is raised in several tasks would collect all their tracebacks.
+    """
+    cls = CAUSES.get(error.code, HawseError) if type(error) is HawseError else type(error)
+    return rebuilt(cls, error.args, error.__dict__)

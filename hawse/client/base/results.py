@@ -18,16 +18,29 @@ class ConnectionState(Enum):
 
 
 class CommandResult(Exit, frozen=True):
-    """The exit and the output of a command. `truncated`: only the first bytes of the output were kept."""
+    """The exit and the output of a command.
+
+    Attributes:
+        stdout: What it printed.
+        stderr: What it printed to stderr.
+        truncated: Whether only the first bytes of the output were kept.
+        duration: Seconds from its start to its end; None from an older runtime.
+    """
 
     stdout: bytes = b""
     stderr: bytes = b""
     truncated: bool = False
+    duration: float | None = None
 
     @property
     def text(self) -> str:
         """stdout decoded as UTF-8; invalid bytes become U+FFFD."""
         return self.stdout.decode(errors="replace")
+
+    @property
+    def stderr_text(self) -> str:
+        """stderr decoded as UTF-8; invalid bytes become U+FFFD."""
+        return self.stderr.decode(errors="replace")
 
 
 # ---- what a terminal yields, in order

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from hawse.api import Params, spec_of
+from hawse.client.base.causes import InvalidParamsError
 from hawse.client.base.channel import ClientChannel
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import InputStream
@@ -191,7 +192,7 @@ def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float 
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"
-            raise HawseError("invalid_params", message, details={"path": name})
+            raise InvalidParamsError(message, details={"path": name})
     if timeout is not None and not 0 < timeout <= 10**9:
         message = f"timeout is {timeout}; more than 0 and at most 10**9 seconds are allowed"
-        raise HawseError("invalid_params", message, details={"path": "timeout"})
+        raise InvalidParamsError(message, details={"path": "timeout"})

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from hawse.api import Params
 from hawse.client.base.boot_time import boot_time
+from hawse.client.base.causes import DeadlineExceededError
 from hawse.client.base.channel import ClientChannel, ConnectionProtocol
 from hawse.client.base.errors import ClientClosedError, GaveUpError, fresh
 from hawse.client.base.options import Options
@@ -47,7 +48,7 @@ async def deadline(call: ClientCall) -> AsyncIterator[None]:
         if not scope.expired():
             raise
         message = f"{call.method}: no result within {call.timeout:g} s"
-        raise HawseError("deadline_exceeded", message, admitted="unknown" if call.sent else "no") from None
+        raise DeadlineExceededError(message, admitted="unknown" if call.sent else "no") from None
 
 
 class CallTable:

@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 
+from hawse.client.base.causes import ExitedError
 from hawse.client.base.errors import fresh
 from hawse.client.calls.unacknowledged_input import InputBuffer
 from hawse.wire import Connection, HawseError, Kind
@@ -86,7 +87,7 @@ class InputStream:
                 if self._closed:
                     raise fresh(self._closed)
                 if self.buffer.ended:
-                    raise HawseError("exited", "the input was ended")
+                    raise ExitedError("the input was ended")
                 view = view[self.buffer.append(view) :]
                 self._wake()
                 if not view:

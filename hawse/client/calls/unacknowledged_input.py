@@ -6,7 +6,8 @@ Does no I/O and reads no clock. Offsets are absolute in the input stream and nev
         └─── kept ───────┘     at most `limit` bytes; the server confirms `applied` by credit and `opened`
 """
 
-from hawse.wire import HawseError, RemoteProtocolError
+from hawse.client.base.causes import InputGapError
+from hawse.wire import RemoteProtocolError
 
 
 class InputBuffer:
@@ -71,8 +72,7 @@ class InputBuffer:
             HawseError: `input_gap` if the server lacks bytes that it had confirmed: it has lost the stream.
         """
         if applied < self.applied:
-            raise HawseError(
-                "input_gap",
+            raise InputGapError(
                 f"the server has lost input that it had applied: it has {applied} of {self.applied} bytes",
                 admitted="unknown",
                 details={"applied": applied},

@@ -22,6 +22,7 @@ from hawse.api.code import (
     CodeSince,
     CodeTruncated,
 )
+from hawse.client.base.causes import OutcomeUnknownError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.offset_cursor import OffsetCursor
@@ -38,7 +39,7 @@ from hawse.client.code.results import (
     RichResult,
     large_value,
 )
-from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
+from hawse.wire import Data, Event, Kind, RemoteProtocolError
 
 STREAMS = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr", Kind.SCREEN: "bundles"}
 EVENTS = "events"
@@ -134,7 +135,7 @@ class CodeRunCall(ClientCall):
     def _opened(self, opened: CodeRunOpened) -> None:
         if self.run is not None and self.run != opened.run:
             # A sandbox that died has lost its keys, and may have run the code again: that is not this call's run.
-            raise HawseError("outcome_unknown", "the sandbox was restarted during the run", admitted="yes")
+            raise OutcomeUnknownError("the sandbox was restarted during the run", admitted="yes")
         self.run = opened.run
         for name in (*STREAMS.values(), EVENTS):
             self._skip_to(name, getattr(opened.start, name))

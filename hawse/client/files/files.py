@@ -9,6 +9,8 @@ import msgspec
 
 from hawse.api import Params, files as api
 from hawse.api.paths import from_text, to_text
+from hawse.client.base.causes import TooLargeError
+from hawse.client.base.errors import fresh
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
@@ -81,7 +83,7 @@ class Files:
             async for chunk in file:
                 content += chunk
                 if max(size, len(content)) > max_size:
-                    raise HawseError("too_large", f"the file has more than {max_size} bytes", admitted="yes")
+                    raise TooLargeError(f"the file has more than {max_size} bytes", admitted="yes")
         return bytes(content)
 
     async def write(
@@ -256,7 +258,7 @@ class Files:
                 for match in item.matches:
                     yield msgspec.structs.replace(match, path=from_text(match.path))
         if call.done.result().truncated:
-            raise HawseError("too_large", f"there are more than {limit} matches", admitted="yes")
+            raise TooLargeError(f"there are more than {limit} matches", admitted="yes")
 
     # ---- changes
 
@@ -354,5 +356,5 @@ def _globs(globs: Sequence[str] | None) -> "list[str] | None":
 def _report(failed: api.FileFailure, on_error: Callable[[api.FileFailure], object] | None) -> None:
     failed = msgspec.structs.replace(failed, path=from_text(failed.path))
     if on_error is None:
-        raise HawseError(failed.code, failed.message, admitted="yes", details={"path": failed.path})
+        raise fresh(HawseError(failed.code, failed.message, admitted="yes", details={"path": failed.path}))
     on_error(failed)

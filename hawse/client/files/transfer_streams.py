@@ -6,13 +6,14 @@ import msgspec
 
 from hawse.api.files import FileCancel, FileOpened, FileRead, FileTransferResult, FileWrite, FileWriteOpened
 from hawse.api.recordings import RecordingRead
+from hawse.client.base.causes import ConflictError, IoError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
 from hawse.client.calls.stream_handle import StreamHandle
-from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
+from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
 
 LANE = "file"
 
@@ -46,7 +47,7 @@ class ReadCall(ClientCall):
     def _opened(self, opened: FileOpened) -> None:
         if isinstance(self._read, FileRead):  # a recording only grows: any later version continues an earlier one
             if self._read.version not in (None, opened.version):
-                raise HawseError("conflict", "the file was changed while it was read", admitted="yes")
+                raise ConflictError("the file was changed while it was read", admitted="yes")
             self._read = msgspec.structs.replace(self._read, version=opened.version)
         self.info = opened
         self.mark_opened()
@@ -63,7 +64,7 @@ class ReadCall(ClientCall):
         done: FileTransferResult = super().finished(value)
         received = self._cursor.offset - self._start
         if done.bytes != received:
-            raise HawseError("io_error", f"{received} of {done.bytes} bytes were received", admitted="yes")
+            raise IoError(f"{received} of {done.bytes} bytes were received", admitted="yes")
         return done
 
 
@@ -89,9 +90,7 @@ class WriteCall(ClientCall):
     def finished(self, value: msgspec.Raw) -> FileTransferResult:
         done: FileTransferResult = super().finished(value)
         if done.bytes != self.input_stream.buffer.end:
-            raise HawseError(
-                "io_error", f"{done.bytes} of {self.input_stream.buffer.end} bytes were written", admitted="yes"
-            )
+            raise IoError(f"{done.bytes} of {self.input_stream.buffer.end} bytes were written", admitted="yes")
         return done
 
 

@@ -5,7 +5,7 @@ The call has a key, so a repeat on a new connection joins the running command, f
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -22,6 +22,7 @@ from hawse.api.processes import (
 )
 from hawse.api.sessions import SessionExec, SessionExecOpened
 from hawse.api.types import StreamName
+from hawse.client.base.causes import OutcomeUnknownError
 from hawse.client.base.errors import CommandError, TruncatedError
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall, event_cost, new_key
@@ -41,6 +42,16 @@ def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets 
             raise TruncatedError(name, missing)
 
 
+class OutputCallbacks(TypedDict, total=False):
+    """Functions that are called with output as it arrives. What they return is ignored; what they raise ends the call.
+
+    The parts of a stream are consecutive, and end anywhere: also within a line or a character.
+    """
+
+    on_stdout: Callable[[bytes], object]
+    on_stderr: Callable[[bytes], object]
+
+
 class ExecCall(ClientCall):
     """One command: `exec` or `session.exec`, which have the same streams and events."""
 
@@ -55,6 +66,7 @@ class ExecCall(ClientCall):
         limit: int,
         timeout: float | None = None,
         result: type[CommandResult] = CommandResult,
+        callbacks: OutputCallbacks | None = None,
     ) -> None:
         """Prepare a call.
 
@@ -67,6 +79,7 @@ class ExecCall(ClientCall):
             limit: Bytes of stdout and of stderr that are kept at most.
             timeout: Seconds that the call may take.
             result: What `done` becomes: the method's result, with the output itself in place of its final offsets.
+            callbacks: Called with output as it arrives, also with what is not kept because of `limit`.
 
         Raises:
             HawseError: `invalid_params` for a key that the server would refuse.
@@ -78,6 +91,12 @@ class ExecCall(ClientCall):
         self._limit = limit
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
+        given = callbacks or {}
+        self._callbacks = {Kind.OUTPUT: given.get("on_stdout"), Kind.STDERR: given.get("on_stderr")}
+        # Fails with what a callback has raised.
+        self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if given:
+            self._exec = params  # the callbacks get all output
         self._owed = 0  # bytes of credit that are not given back yet
         if stdin:
             self.input_stream = InputStream(Limits().input_window, self.wake)
@@ -106,7 +125,7 @@ class ExecCall(ClientCall):
     def _opened(self, opened: ProcessOpened | SessionExecOpened) -> None:
         if self.run is not None and self.run.instance != opened.instance:
             # A sandbox that died has lost its keys, and may have run the command again: that is not this call's run.
-            raise HawseError("outcome_unknown", "the sandbox was restarted during the command", admitted="yes")
+            raise OutcomeUnknownError("the sandbox was restarted during the command", admitted="yes")
         self.run = opened
         check_complete(self._cursors, opened.start)
         if self.input_stream:
@@ -116,9 +135,21 @@ class ExecCall(ClientCall):
     def receive_data(self, data: Data) -> None:
         if data.kind in STREAMS:
             kept = self._output[data.kind]
-            kept += self._cursors[data.kind].accept(data.offset, data.payload)
+            new = self._cursors[data.kind].accept(data.offset, data.payload)
+            kept += new
             del kept[self._limit :]  # from a server that does not know `max_output`
+            self._call_back(data.kind, bytes(new))
         self.spend(len(data.payload))
+
+    def _call_back(self, kind: Kind, new: bytes) -> None:
+        callback = self._callbacks[kind]
+        if callback is None or not new or self.callback_failed.done():
+            return
+        try:
+            callback(new)
+        except Exception as error:
+            self.callback_failed.set_exception(error)
+            self.callback_failed.exception()  # marks it as retrieved: the caller may be gone
 
     def spend(self, size: int) -> None:
         self._owed += size
@@ -156,12 +187,16 @@ async def run_to_end(
     Raises:
         CommandError: If `check`.
         HawseError: The call's error, `deadline_exceeded`, and what closed the client.
+        Exception: What a callback raised.
     """
     try:
         async with deadline(call):
             calls.submit(call)
             if stdin is not None:
                 await _write_stdin(call, stdin)
+            await asyncio.wait((call.done, call.callback_failed), return_when=asyncio.FIRST_COMPLETED)
+            if call.callback_failed.done():
+                call.callback_failed.result()
             result: CommandResult = await calls.outcome(call)
     finally:
         give_up(call)

@@ -15,7 +15,7 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.attach import ProcessAttachCall
-from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, kill, run_to_end
+from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, kill, run_to_end
 from hawse.client.process.process import Process
 from hawse.client.process.program import Command, Env, StartOptions, program, start_fields
 
@@ -49,6 +49,7 @@ class Execution:
         check: bool = False,
         key: str | None = None,
         max_output: int = OUTPUT_LIMIT,
+        **callbacks: Unpack[OutputCallbacks],
     ) -> CommandResult:
         """Run a command to its end, and return its exit and its output.
 
@@ -63,6 +64,7 @@ class Execution:
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`.
@@ -79,6 +81,7 @@ class Execution:
             window=self._window,
             limit=max_output,
             timeout=None if timeout is None else self._options.time_limit(params),
+            callbacks=callbacks,
         )
         give_up = partial(kill, self._calls) if key is None else self._calls.abandon
         result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)

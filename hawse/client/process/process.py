@@ -16,6 +16,7 @@ from hawse.api.processes import (
     Since,
 )
 from hawse.api.types import Exit, StreamName
+from hawse.client.base.causes import ForbiddenError
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
@@ -118,7 +119,7 @@ class Process:
                 `protocol_error` if another client did; the call's error.
         """
         if not self._stdin:  # the server would end the channel, and the output with it
-            raise HawseError("forbidden", "the process reads from /dev/null: start it with stdin=True")
+            raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
         await self._call.input_stream.write(data)
 
     async def flush(self) -> None:

@@ -24,7 +24,7 @@ from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, run_to_end
+from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, run_to_end
 from hawse.client.process.process import Process
 from hawse.client.process.program import Command, Env, StartOptions, directory, environment, start_fields
 from hawse.wire import HawseError
@@ -138,6 +138,7 @@ class Session:
         check: bool = False,
         key: str | None = None,
         max_output: int = OUTPUT_LIMIT,
+        **callbacks: Unpack[OutputCallbacks],
     ) -> SessionResult:
         """Run a command in the session's shell after those before it, and return its exit and its output.
 
@@ -155,6 +156,7 @@ class Session:
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`.
@@ -174,6 +176,7 @@ class Session:
             window=self._window,
             limit=max_output,
             result=SessionResult,
+            callbacks=callbacks,
         )
         give_up = self._cancel if key is None else self._calls.abandon
         result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)

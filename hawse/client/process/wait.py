@@ -7,8 +7,9 @@ import msgspec
 
 from hawse.api import Params
 from hawse.api.processes import ProcessWait, ProcessWaitOpened, ProcessWaitResult, Since
+from hawse.client.base.causes import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
-from hawse.wire import Event, HawseError
+from hawse.wire import Event
 
 WINDOW = 64 << 10  # bytes of events; there is one
 LONGEST = 86_400.0  # seconds: the protocol's limit of a wait
@@ -40,5 +41,5 @@ class ProcessWaitCall(ClientCall):
         waited: ProcessWaitResult = super().finished(value)
         if waited.event == "timeout":
             message = f"the condition was not met within {self._timeout:g} s"
-            raise HawseError("deadline_exceeded", message, admitted="yes")
+            raise DeadlineExceededError(message, admitted="yes")
         return waited

@@ -19,6 +19,8 @@ from hawse.api.automation import (
 )
 from hawse.api.terminals import TerminalGet, TerminalInfo
 from hawse.api.types import OutputMatch
+from hawse.client.base.causes import ConflictError, DeadlineExceededError, ExitedError, InvalidParamsError
+from hawse.client.base.errors import fresh
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.output_range import OutputRange
@@ -111,7 +113,7 @@ class Automation:
                 if waited.event == "exit"
                 else ("deadline_exceeded", f"no match within {timeout:g} s")
             )
-            raise HawseError(code, f"{what}: {pattern!r}", admitted="yes", details={"offset": waited.offset})
+            raise fresh(HawseError(code, f"{what}: {pattern!r}", admitted="yes", details={"offset": waited.offset}))
         return waited.match
 
     async def wait_for(
@@ -174,9 +176,9 @@ class Automation:
                 `send`.
         """
         if "\n" in command or "\r" in command:
-            raise HawseError("invalid_params", "command: has more than one line")
+            raise InvalidParamsError("command: has more than one line")
         if not (await self.history(limit=1)).reports_commands:
-            raise HawseError("conflict", "the shell of this terminal does not report its commands (OSC 133)")
+            raise ConflictError("the shell of this terminal does not report its commands (OSC 133)")
         begin = (await self._get()).offset
         key = self._call.viewer_key
         printed = OutputRange(self._sandbox, **self._handle(), since=begin, viewer_key=key, limit=max_output)
@@ -199,11 +201,11 @@ class Automation:
         while (left := until - time.monotonic()) > 0:
             waited = await self.wait_for(command=True, since=begin, timeout=min(left, 86_400))
             if waited.event == "exit":
-                raise HawseError("exited", "the shell has ended", admitted="yes")
+                raise ExitedError("the shell has ended", admitted="yes")
             if waited.command and waited.command.start >= since:
                 return waited.command
             begin = waited.offset
-        raise HawseError("deadline_exceeded", "the command is still running", admitted="yes", details={"offset": since})
+        raise DeadlineExceededError("the command is still running", admitted="yes", details={"offset": since})
 
     def _begin(self) -> int | None:
         return self._call.first_end if self._mark is None else self._mark

@@ -18,6 +18,7 @@ from hawse.api.people import (
 from hawse.api.recordings import RecordingStart
 from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
 from hawse.api.types import Exit
+from hawse.client.base.causes import ForbiddenError
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.base.results import Output, Repaint, Snapshot, TerminalEvent
 from hawse.client.calls.call_table import CallTable
@@ -27,7 +28,6 @@ from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange
 from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from hawse.client.terminal.automation import Automation
 from hawse.client.terminal.recording import Recording
-from hawse.wire import HawseError
 
 
 class Terminal(Automation):
@@ -187,7 +187,7 @@ class Terminal(Automation):
 
     def _input(self) -> InputStream:
         if self._call.input_stream is None:
-            raise HawseError("forbidden", "this viewer is read-only")
+            raise ForbiddenError("this viewer is read-only")
         return self._call.input_stream
 
     # ---- acting on it

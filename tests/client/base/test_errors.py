@@ -38,7 +38,7 @@ def test_a_fresh_copy_is_equal_in_everything_but_the_traceback(error: HawseError
     with pytest.raises(HawseError):
         raise error
     twin = fresh(error)
-    assert type(twin) is type(error)
+    assert isinstance(twin, type(error))
     assert twin is not error
     assert str(twin) == str(error)
     assert twin.__dict__ == error.__dict__

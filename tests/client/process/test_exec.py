@@ -1,5 +1,8 @@
 """`exec` without a socket: the first request, its repeats, and the result."""
 
+import asyncio
+from functools import partial
+
 import pytest
 
 from hawse.api.processes import Exec
@@ -7,17 +10,20 @@ from hawse.client.base.errors import TruncatedError
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call_table import CallTable
-from hawse.client.process.exec import ExecCall
+from hawse.client.process.exec import ExecCall, OutputCallbacks, kill, run_to_end
 from hawse.wire import Credit, HawseError, Kind
 from tests.support.client import MemoryConnection
 
 OUT, ERR = Kind.OUTPUT, Kind.STDERR
 
 
-def make(*, stdin: bool = False, limit: int = 1000, window: int = 100) -> tuple[CallTable, MemoryConnection, ExecCall]:
+def make(
+    *, stdin: bool = False, limit: int = 1000, window: int = 100, callbacks: OutputCallbacks | None = None
+) -> tuple[CallTable, MemoryConnection, ExecCall]:
     calls = CallTable(Options())
     connection = MemoryConnection(calls)
-    call = ExecCall(Exec(argv=["x"]), sandbox="local", key=None, stdin=stdin, window=window, limit=limit)
+    params = Exec(argv=["x"])
+    call = ExecCall(params, sandbox="local", key=None, stdin=stdin, window=window, limit=limit, callbacks=callbacks)
     calls.submit(call)
     connection.pump()
     return calls, connection, call
@@ -141,3 +147,43 @@ async def test_a_stored_outcome_needs_no_opened() -> None:
     calls.disconnected()
     MemoryConnection(calls).result({"code": 0, "stdout": 3, "stderr": 0})
     assert call.done.result().stdout == b"all"
+
+
+async def test_callbacks_get_all_output_once_and_the_result_keeps_its_limit() -> None:
+    got: list[bytes] = []
+    calls, connection, call = make(limit=4, callbacks={"on_stdout": got.append})
+    assert "max_output" not in connection.params
+    connection.event("opened", opened())
+    connection.data(OUT, 0, b"one ")
+    connection.data(ERR, 0, b"bad")
+    calls.disconnected()
+    again = MemoryConnection(calls)
+    again.event("opened", opened(4, 3))
+    again.data(OUT, 4, b"two")
+    again.result({"code": 0, "stdout": 7, "stderr": 3, "duration": 0.5})
+    assert got == [b"one ", b"two"]
+    result = call.done.result()
+    assert result == CommandResult(0, stdout=b"one ", stderr=b"bad", truncated=True, duration=0.5)
+    assert result.stderr_text == "bad"
+
+
+async def test_what_a_callback_raises_is_raised_and_the_command_is_ended() -> None:
+    def fail(_: bytes) -> None:
+        raise ZeroDivisionError
+
+    calls, connection, call = make(callbacks={"on_stdout": fail})
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(attempt(calls, call))
+        await connection.until_called()
+        connection.event("opened", opened())
+        connection.data(OUT, 0, b"one ")
+    assert isinstance(running.result(), ZeroDivisionError)
+    assert connection.call.method == "process.kill"
+
+
+async def attempt(calls: CallTable, call: ExecCall) -> Exception | None:
+    try:
+        await run_to_end(calls, call, None, check=False, give_up=partial(kill, calls))
+    except Exception as error:
+        return error
+    return None

@@ -20,7 +20,8 @@ async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_a
         assert (await second.event("opened"))["from"] == {"stdout": 2, "stderr": 0}
         second.send(b"\n")
         result = await second.result()
-        assert result == {
+        assert 0 < result["duration"] < 600
+        assert result | {"duration": None} == {
             "code": 5,
             "signal": None,
             "timed_out": False,
@@ -28,6 +29,7 @@ async def test_a_keyed_exec_runs_once_and_its_repeat_resumes_while_it_runs_and_a
             "stdout": 8,
             "stderr": 4,
             "truncated": False,
+            "duration": None,
         }
         assert second.output == b"e\ntwo\n"
         assert second.stderr == b"err\n"

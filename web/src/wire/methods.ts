@@ -532,6 +532,8 @@ export interface ExecResult {
   stderr: number;
   /** Whether a stream is longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
+  /** Seconds from its start to its end; null from an older runtime. */
+  duration?: number | null;
 }
 
 /** How a program ended: by itself with an exit code, or by a signal. */
@@ -2261,6 +2263,8 @@ export interface SessionExecResult {
   stderr: number;
   /** Whether a stream is longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
+  /** Seconds from its start to its end; null from an older runtime. */
+  duration?: number | null;
   /** Whether the shell has ended with it. */
   ended?: boolean;
 }
