@@ -20,7 +20,7 @@ from gateway.audit.methods import AuditMethods
 from gateway.audit.trail import AuditTrail
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
-from gateway.auth.tickets import LIFETIME, Tickets
+from gateway.auth.tickets import Tickets
 from gateway.auth.uses import OpenUses
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
@@ -28,6 +28,7 @@ from gateway.http.context import RequestContexts
 from gateway.http.endpoint import REQUESTS, HttpEndpoint, RequestAdmission
 from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
+from gateway.http.sessions import SessionEndpoints
 from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.preview.addresses import PreviewAddresses
@@ -101,7 +102,7 @@ def create_app(
     trail = AuditTrail(audit or AuditLog(None))
     tickets = Tickets(time.monotonic)
     access_policy = AccessPolicy(credentials, tickets, hosts=hosts, origins=origins)
-    uses = OpenUses()
+    uses = OpenUses(expiry=credentials.expiry)
     credentials.on_ended.append(uses.end)
     admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses)
     methods = [GatewayMethods(preview_host=preview_host), AccessMethods(credentials, uses), AuditMethods(trail.log)]
@@ -114,13 +115,6 @@ def create_app(
 
     async def healthz(request: Request) -> Response:
         return json_response({"status": "ok", "version": VERSION})
-
-    async def issue_ticket(request: Request) -> Response:
-        try:
-            identity = access_policy.admit(request.scope)
-            return json_response({"ticket": tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
-        except HawseError as error:
-            return error_response(error)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -141,7 +135,7 @@ def create_app(
             Route(
                 "/metrics", MetricsEndpoint(access_policy, sandboxes, connect, links, trail).__call__, methods=["GET"]
             ),
-            Route("/v1/tickets", issue_ticket, methods=["POST"]),
+            *SessionEndpoints(access_policy, credentials, tickets).routes(),
             Route(PATH, HttpEndpoint(admission, RecordingDownloads(links).read, ticket=True), methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
             Route("/v1/connect", require_upgrade),

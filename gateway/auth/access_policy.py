@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from gateway.auth import cookies
 from gateway.auth.credentials import Credentials
 from gateway.auth.identity import Identity
 from gateway.auth.tickets import Tickets
@@ -57,35 +58,6 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def cookie_name(headers: Headers, scheme: str) -> str:
-    """Return the name of the session's cookie: browsers send a cookie to all ports of a host, so it contains the port.
-
-    Args:
-        headers: The headers of the request.
-        scheme: The scheme of the request, such as `http` or `wss`.
-    """
-    web = "https" if scheme in ("https", "wss") else "http"
-    try:
-        _, port = split_host(header(headers, b"host") or "", web)
-    except ValueError:
-        port = _PORTS[web]
-    # With this prefix, browsers accept the cookie only from this host itself, over HTTPS.
-    return f"{'__Host-' if web == 'https' else ''}hawse-{port}"
-
-
-def cookie(headers: Headers, name: str) -> str | None:
-    """Return the value of a cookie; None if the request does not have it, or has it more than once."""
-    pairs = (
-        part.strip().partition("=") for key, value in headers if key == b"cookie" for part in _text(value).split(";")
-    )
-    found = [value for key, _, value in pairs if key == name]
-    return found[0] if len(found) == 1 else None
-
-
-def _text(value: bytes) -> str:
-    return value.decode("latin-1")
 
 
 class AccessPolicy:
@@ -182,14 +154,19 @@ class AccessPolicy:
             return self.bearer(headers)
         if ticket and (given := parse_qs(scope["query_string"].decode("latin-1")).get("ticket")):
             return self._ticket(given[0])
-        secret = cookie(headers, cookie_name(headers, scope["scheme"]))
-        if secret is None:
-            return None
         safe = scope["type"] == "http" and scope["method"] in SAFE_METHODS
         if not safe and not any(name == b"origin" for name, _ in headers):
             return None
-        found = self._credentials.find(secret)
-        return found if found is not None and found.credential.startswith("session-") else None
+        return self.session(scope)
+
+    def session(self, scope: Mapping[str, Any]) -> Identity | None:
+        """Return the session that a browser's cookies prove: the one that it names, or else its only one."""
+        found = cookies.sessions(scope["headers"], scope["scheme"])
+        name = cookies.chosen(scope["headers"])
+        if name is not None:
+            found = {name: found[name]} if name in found else {}
+        valid = [identity for secret in found.values() if (identity := self._credentials.find_session(secret))]
+        return valid[0] if len(valid) == 1 else None
 
     def bearer(self, headers: Headers) -> Identity | None:
         """Return the caller whose token `Authorization` bears, or None."""
@@ -197,7 +174,9 @@ class AccessPolicy:
             kind, _, token = (header(headers, b"authorization") or "").partition(" ")
         except ValueError:
             return None
-        return self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
+        found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
+        # The secret of a session counts only as a cookie.
+        return None if found is None or self._credentials.kind(found.credential) == "session" else found
 
     def _ticket(self, ticket: str) -> Identity | None:
         identity = self._tickets.take(ticket)

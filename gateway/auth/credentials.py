@@ -28,6 +28,8 @@ SECRET_BYTES: Final = 32
 TOTAL: Final = 4096  # credentials: a bound on memory
 OF_EACH_USER: Final = 1024  # so that no user can use up all of them
 SESSIONS_OF_EACH: Final = 64  # of one token or link; the oldest ends when another browser signs in
+SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser has to sign in again
+SESSION_STEP: Final = 3_600.0  # s between two writes of the end of a session that is used
 RETRY: Final = 1.0  # s until the store is read again after a failure
 ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
 
@@ -103,6 +105,16 @@ class Credentials:
         id = self._by_digest.get(digest)
         return None if id is None else self.identity(id)
 
+    def find_session(self, secret: str) -> Identity | None:
+        """Return who presents `secret` as a cookie; None if it is not the secret of a session."""
+        found = self.find(secret)
+        return found if found is not None and self.kind(found.credential) == "session" else None
+
+    def kind(self, id: str) -> Kind | None:
+        """Return the kind of a stored credential; None for the owner's token, and for an unknown id."""
+        found = self._rows.get(id)
+        return None if found is None else found[0].kind
+
     def identity(self, id: str) -> Identity | None:
         """Return the identity of the credential `id`; None if it has ended."""
         if id == self._owner.credential:
@@ -123,6 +135,11 @@ class Credentials:
     def current(self, identity: Identity) -> bool:
         """Return whether a caller that was authenticated before may still act."""
         return self.identity(identity.credential) is not None
+
+    def expiry(self, identity: Identity) -> Moment | None:
+        """Return when a caller that was authenticated before loses its access, which may be later now."""
+        found = self.identity(identity.credential)
+        return identity.expires if found is None else found.expires
 
     def get(self, id: str) -> Credential | None:
         """Return a credential; None for the owner's token, and for one that has ended."""
@@ -186,6 +203,41 @@ class Credentials:
         version = await self._write(Put(TABLE, id, value, ABSENT))
         self._put(id, Row(value, version))
         return secret, credential
+
+    async def begin_session(self, identity: Identity) -> tuple[str, Credential]:
+        """Create the session of a browser that presented a token or link. Returns its secret and its row.
+
+        Raises:
+            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+        """
+        principal = msgspec.structs.replace(identity.principal, credential=None)
+        return await self.create("session", principal, identity, lifetime=SESSION_LIFETIME)
+
+    async def extend(self, id: str) -> float | None:
+        """Note that a session is used, and return its seconds until it ends. None: it has ended.
+
+        The row is written once in `SESSION_STEP` at most.
+        """
+        for _ in range(ATTEMPTS):
+            identity = self.identity(id)
+            if identity is None:
+                return None
+            credential, version = self._rows[id]
+            parent = None if credential.parent is None else self.identity(credential.parent)
+            end = self._clock.now().after(SESSION_LIFETIME)
+            if parent is not None and parent.expires is not None and end.is_after(parent.expires):
+                end = parent.expires
+            if credential.expires is not None and end.is_after(credential.expires.after(SESSION_STEP)):
+                stored = msgspec.structs.replace(credential, expires=end)
+                value = msgspec.json.encode(stored)
+                try:
+                    self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
+                except ConflictError:
+                    await self._read(id)  # another gateway has changed it
+                    continue
+            found = self.identity(id)
+            return None if found is None or found.expires is None else self._clock.until(found.expires)
+        return None
 
     async def revoke(self, id: str) -> None:
         """Delete a credential and all that were created with it. What uses them is ended at once."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.auth.identity import Identity
-from gateway.store.clock import Clock
+from gateway.store.clock import Clock, Moment
 from hawse.wire import HawseError
 
 LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
@@ -31,10 +31,22 @@ class Use:
 
 
 class OpenUses:
-    """All uses of one gateway. `clock` measures the time until they end; None: that of this machine."""
+    """All uses of one gateway."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        *,
+        expiry: Callable[[Identity], Moment | None] = lambda identity: identity.expires,
+    ) -> None:
+        """Create the table.
+
+        Args:
+            clock: Measures the time until uses end. None: that of this machine.
+            expiry: Returns when a credential expires, which may be later than when it was presented.
+        """
         self._clock = clock or Clock()
+        self._expiry = expiry
         self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
 
     @contextmanager
@@ -78,7 +90,8 @@ class OpenUses:
 
         def look() -> None:
             timers.clear()
-            left = self._clock.until(expires)
+            end = self._expiry(use.identity)
+            left = LONGEST if end is None else self._clock.until(end)
             if left <= 0:
                 use.end()
             else:

@@ -7,7 +7,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.auth.credentials import OF_EACH_USER, SESSIONS_OF_EACH, TABLE, Credentials
+from gateway.auth.credentials import (
+    OF_EACH_USER,
+    SESSION_LIFETIME,
+    SESSION_STEP,
+    SESSIONS_OF_EACH,
+    TABLE,
+    Credentials,
+)
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
 from gateway.store.base import StoreError
@@ -199,3 +206,50 @@ async def test_a_row_that_cannot_be_read_is_no_credential(store: MemoryStore, cl
     store.put(TABLE, "token-1", b"{}")
     async with another(store, clock) as loaded:
         assert loaded.all("token") == []
+
+
+async def test_a_session_that_is_used_does_not_end(
+    credentials: Credentials, clock: ManualClock, store: MemoryStore
+) -> None:
+    secret, row = await credentials.begin_session(owner(credentials))
+    identity = credentials.find_session(secret)
+    assert identity is not None
+    assert await credentials.extend(row.id) == pytest.approx(SESSION_LIFETIME)
+    written = store.tables[TABLE][row.id].version
+    clock.advance(SESSION_STEP)
+    assert await credentials.extend(row.id) == pytest.approx(SESSION_LIFETIME - SESSION_STEP)
+    assert store.tables[TABLE][row.id].version == written
+    clock.advance(SESSION_LIFETIME - 2 * SESSION_STEP)
+    assert await credentials.extend(row.id) == pytest.approx(SESSION_LIFETIME)
+    assert credentials.expiry(identity) == clock.clock.now().after(SESSION_LIFETIME)
+    async with another(store, clock) as restarted:
+        assert restarted.find_session(secret) == credentials.find_session(secret)
+    clock.advance(SESSION_LIFETIME)
+    assert credentials.find_session(secret) is None
+    assert await credentials.extend(row.id) is None
+
+
+async def test_a_session_does_not_outlive_its_token(credentials: Credentials, clock: ManualClock) -> None:
+    token, _ = await credentials.create("token", ADA, owner(credentials), lifetime=60)
+    identity = credentials.find(token)
+    assert identity is not None
+    _, row = await credentials.begin_session(identity)
+    assert row.principal.id == "ada"
+    clock.advance(30)
+    assert await credentials.extend(row.id) == pytest.approx(30)
+
+
+async def test_two_gateways_extend_a_session(credentials: Credentials, clock: ManualClock, store: MemoryStore) -> None:
+    _, row = await credentials.begin_session(owner(credentials))
+    async with another(store, clock) as other:
+        clock.advance(2 * SESSION_STEP)
+        assert await other.extend(row.id) == pytest.approx(SESSION_LIFETIME)
+        assert await credentials.extend(row.id) == pytest.approx(SESSION_LIFETIME)
+
+
+async def test_only_the_secret_of_a_session_is_found_as_one(credentials: Credentials) -> None:
+    token, row = await credentials.create("token", ADA, owner(credentials))
+    assert credentials.find_session(token) is None
+    assert credentials.find_session(SECRET) is None
+    assert credentials.kind(row.id) == "token"
+    assert credentials.kind(owner(credentials).credential) is None

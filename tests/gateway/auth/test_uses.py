@@ -37,6 +37,22 @@ async def test_a_use_ends_when_its_credential_expires() -> None:
         await asyncio.wait_for(expired.wait(), 5)
 
 
+async def test_a_use_does_not_end_when_its_credential_was_prolonged() -> None:
+    looked, clock = asyncio.Event(), Clock()
+
+    def expiry(_: Identity) -> Moment:
+        looked.set()
+        return clock.now().after(1000.0)
+
+    def expiry_passed() -> None:
+        calls.append(1)
+
+    uses, calls = OpenUses(clock, expiry=expiry), list[int]()
+    with uses.hold(identity(expires=clock.now().after(-1.0)), "", expiry_passed):
+        await asyncio.wait_for(looked.wait(), 5)
+        assert calls == []
+
+
 @pytest.mark.parametrize("jump", [86_400, -86_400])
 async def test_a_change_of_the_date_neither_brings_the_end_forward_nor_delays_it(jump: int) -> None:
     expired, looked, now = asyncio.Event(), asyncio.Event(), {"wall": 1000.0, "uptime": 1000.0}

@@ -5,23 +5,29 @@ export interface PageAddress {
   terminal: string;
   /** From the fragment, which browsers do not send to servers. */
   token: string | undefined;
+  /** The id of a session that the gateway has begun, also from the fragment. It is not secret. */
+  session: string | undefined;
 }
+
+const CREDENTIALS = ["token", "session"];
 
 export function readAddress(href: string): PageAddress {
   const url = new URL(href);
+  const fragment = new URLSearchParams(url.hash.slice(1));
   return {
     sandbox: url.searchParams.get("sandbox") || "local",
     terminal: url.searchParams.get("terminal") || "main",
-    token: new URLSearchParams(url.hash.slice(1)).get("token") || undefined,
+    token: fragment.get("token") || undefined,
+    session: fragment.get("session") || undefined,
   };
 }
 
-/** Returns the URL without the token: for the address bar, the history and links to share. */
+/** Returns the URL without the token and the session: for the address bar, the history and links to share. */
 export function withoutToken(href: string): string {
   const url = new URL(href);
   const fragment = new URLSearchParams(url.hash.slice(1));
-  if (!fragment.has("token")) return url.href;
-  fragment.delete("token");
+  if (!CREDENTIALS.some(name => fragment.has(name))) return url.href;
+  for (const name of CREDENTIALS) fragment.delete(name);
   url.hash = fragment.toString();
   return url.href.replace(/#$/, "");
 }

@@ -1,14 +1,15 @@
-// Downloads a recording as a file. A link cannot carry an Authorization header, so each download requests a ticket
-// first (docs/wire.md, Recordings).
+// Downloads a recording as a file. A link cannot carry a header, so it contains a ticket, which works once
+// (docs/wire.md, Recordings).
 
-import { requestTicket } from "../connection/tickets";
-
-export async function downloadRecording(sandbox: string, id: string, token: string): Promise<void> {
-  const base = new URL(".", document.baseURI);
-  const ticket = await requestTicket(base, token, AbortSignal.timeout(10_000));
+/** `ticket`: returns a new ticket. */
+export async function downloadRecording(
+  sandbox: string,
+  id: string,
+  ticket: () => Promise<string>,
+): Promise<void> {
   const path = `v1/sandboxes/${encodeURIComponent(sandbox)}/recordings/${encodeURIComponent(id)}.cast`;
-  const url = new URL(path, base);
-  url.searchParams.set("ticket", ticket);
+  const url = new URL(path, new URL(".", document.baseURI));
+  url.searchParams.set("ticket", await ticket());
   const link = document.createElement("a");
   link.href = url.href;
   link.download = `${id}.cast`;

@@ -10,8 +10,8 @@ export interface Press {
   action: Action;
   byPointer: boolean;
 }
-export type Action = "smaller" | "larger" | "reader" | "theme" | "link" | "view-link";
-const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link", "view-link"];
+export type Action = "smaller" | "larger" | "reader" | "theme" | "link" | "view-link" | "sign-out";
+const ACTIONS: readonly Action[] = ["smaller", "larger", "reader", "theme", "link", "view-link", "sign-out"];
 
 export class Header {
   readonly #disposables = new DisposableList();

@@ -24,7 +24,8 @@ import { PortNotice } from "./ports";
 import { RecordingControl } from "./recordings";
 import { SandboxesDialog } from "./sandboxes";
 import { SearchBar } from "./search-bar";
-import { clampFontSize, loadSettings, loadToken, loadViewerKey, saveSettings, saveToken } from "./settings";
+import { BY_SESSION, PageSession } from "./session";
+import { clampFontSize, loadSettings, loadViewerKey, saveSettings } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { NOT_CONNECTED, statusOf } from "./status";
@@ -34,10 +35,13 @@ import { PageTheme } from "./theme";
 import { CONTRAST } from "./themes";
 import { followViewport } from "./viewport";
 
+/** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */
+const SESSION_USE = 3_600_000;
+
 const disposables = new DisposableList();
 const address = readAddress(location.href);
 history.replaceState(history.state, "", withoutToken(location.href));
-if (address.token) saveToken(() => sessionStorage, address.token);
+const session = new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address);
 
 const settings = loadSettings(() => localStorage);
 const lightSystem = matchMedia("(prefers-color-scheme: light)");
@@ -46,7 +50,7 @@ const theme = new PageTheme(document.documentElement, lightSystem, settings.them
 const header = new Header();
 const overlays = new Overlays();
 const viewerKey = loadViewerKey(() => sessionStorage);
-const client = new HawseClient({ token: loadToken(() => sessionStorage) });
+const client = new HawseClient({ token: session.credential, ticket: session.ticket });
 client.connect();
 header.showTitle(`${address.terminal} @ ${address.sandbox}`);
 header.showSettings(theme.current, settings.screenReader);
@@ -82,7 +86,7 @@ disposables.add(
   new SandboxesDialog(client, address.sandbox),
   new RecordingControl(client, {
     ...address,
-    token: () => loadToken(() => sessionStorage) ?? "",
+    ticket: () => session.downloadTicket(),
     toast: text => overlays.toast(text),
     focus: () => terminal.focus(),
   }),
@@ -137,6 +141,8 @@ const clock = setInterval(() => {
   if (client.state.phase === "waiting") refresh();
 }, 500);
 disposables.defer(() => clearInterval(clock));
+const use = setInterval(() => void session.keep().catch(() => {}), SESSION_USE);
+disposables.defer(() => clearInterval(use));
 disposables.listen(window, "online", refresh);
 disposables.listen(window, "offline", refresh);
 disposables.add(
@@ -199,14 +205,15 @@ function act({ action, byPointer }: Press): void {
   } else if (action === "reader") {
     settings.screenReader = !settings.screenReader;
     terminal.options.screenReaderMode = settings.screenReader;
+  } else if (action === "sign-out") {
+    void session.end().catch(problem => overlays.toast(String(problem.message)));
   } else void copyLink(action === "view-link").catch(problem => overlays.toast(String(problem.message)));
   saveSettings(() => localStorage, settings);
   header.showSettings(theme.current, settings.screenReader);
 }
 
 async function copyLink(readOnly: boolean): Promise<void> {
-  // A guest's own link may be passed on; the token of any other user must not be.
-  const ours = people.readOnly ? loadToken(() => sessionStorage) : undefined;
+  const ours = people.readOnly ? session.guestToken : undefined; // a guest may pass on the link that it has
   if (readOnly && !ours && client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
   const { sandbox, terminal } = address;
   const shared = readOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
@@ -270,11 +277,11 @@ disposables.add(
     else if (reason) restart();
   }),
   overlays.onSignIn(token => {
-    saveToken(() => sessionStorage, token);
-    client.signIn(token);
+    session.signIn(token);
+    client.signIn(BY_SESSION);
   }),
   overlays.onKind(kind => {
-    if (kind === "signed-out") saveToken(() => sessionStorage, undefined);
+    if (kind === "signed-out") session.forget();
     if (kind === "live") terminal.focus();
   }),
 );

@@ -14,7 +14,8 @@ const ICON_PATHS = {
 
 export interface ListOptions {
   sandbox: string;
-  token: () => string;
+  /** Returns a new ticket for a download. */
+  ticket: () => Promise<string>;
   toast: (text: string) => void;
 }
 
@@ -63,7 +64,7 @@ export class RecordingsList {
   }
 
   #item(info: RecordingInfo): HTMLElement {
-    const { sandbox, token } = this.#options;
+    const { sandbox, ticket } = this.#options;
     const item = document.createElement("li");
     const link = document.createElement("a");
     const url = new URL(".", location.href);
@@ -76,7 +77,7 @@ export class RecordingsList {
     facts.textContent = describe(info);
     link.append(name, facts);
     const download = iconButton("Download", ICON_PATHS.download);
-    download.addEventListener("click", () => void this.#try(downloadRecording(sandbox, info.id, token())));
+    download.addEventListener("click", () => void this.#try(downloadRecording(sandbox, info.id, ticket)));
     const remove = iconButton("Delete", ICON_PATHS.delete);
     remove.addEventListener("click", () => void this.#delete(info));
     item.append(link, download);

@@ -1,4 +1,4 @@
-// Stored settings: the token per tab, the rest per browser. If storage is full or forbidden, nothing is stored and
+// Stored settings: the viewer's key per tab, the rest per browser. If storage is full or forbidden, nothing is stored and
 // the defaults apply.
 
 import { randomId } from "../base/random-id";
@@ -16,7 +16,6 @@ export interface Settings {
 
 export const FONT_SIZES = { min: 8, max: 32, default: 14 } as const;
 const SETTINGS = "hawse.settings";
-const TOKEN = "hawse.token";
 const VIEWER = "hawse.viewer";
 
 export function loadSettings(storage: () => Storage): Settings {
@@ -31,14 +30,6 @@ export function loadSettings(storage: () => Storage): Settings {
 
 export function saveSettings(storage: () => Storage, settings: Settings): void {
   attempt(() => storage().setItem(SETTINGS, JSON.stringify(settings)));
-}
-
-export function loadToken(storage: () => Storage): string | undefined {
-  return attempt(() => storage().getItem(TOKEN)) || undefined;
-}
-
-export function saveToken(storage: () => Storage, token: string | undefined): void {
-  attempt(() => (token ? storage().setItem(TOKEN, token) : storage().removeItem(TOKEN)));
 }
 
 /** Returns the key that identifies this tab's viewer across reloads. */

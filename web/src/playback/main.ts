@@ -11,7 +11,8 @@ import { byId, setText } from "../page/dom";
 import { downloadRecording } from "../page/download";
 import { openEmulator } from "../page/emulator";
 import { Layout } from "../page/layout";
-import { loadSettings, loadToken, saveToken } from "../page/settings";
+import { PageSession } from "../page/session";
+import { loadSettings } from "../page/settings";
 import { PageTheme } from "../page/theme";
 import { CONTRAST, THEMES } from "../page/themes";
 import { HawseError } from "../wire/errors";
@@ -23,8 +24,7 @@ const disposables = new DisposableList();
 const address = readAddress(location.href);
 const id = new URL(location.href).searchParams.get("recording") ?? "";
 history.replaceState(history.state, "", withoutToken(location.href));
-if (address.token) saveToken(() => sessionStorage, address.token);
-const token = loadToken(() => sessionStorage);
+const session = new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address);
 
 const settings = loadSettings(() => localStorage);
 const lightSystem = matchMedia("(prefers-color-scheme: light)");
@@ -45,7 +45,7 @@ function fail(error: HawseError): void {
   byId("problem").hidden = false;
 }
 
-const client = new HawseClient({ token });
+const client = new HawseClient({ token: session.credential, ticket: session.ticket });
 disposables.add(
   client.onState(state => {
     if (state.phase === "signed-out") fail(new HawseError("unauthenticated", "not signed in"));
@@ -84,7 +84,7 @@ disposables.add(
   player.onChange(() => player.error && fail(player.error)),
 );
 disposables.listen(byId("download"), "click", () => {
-  downloadRecording(address.sandbox, id, token ?? "").catch((problem: unknown) => {
+  downloadRecording(address.sandbox, id, () => session.downloadTicket()).catch((problem: unknown) => {
     if (problem instanceof HawseError) fail(problem);
     else throw problem;
   });

@@ -1,5 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { REPEAT_AFTER, REQUESTS_MAX, requestTicket } from "../../src/connection/tickets";
+import {
+  REPEAT_AFTER,
+  REQUESTS_MAX,
+  requestTicket,
+  requestTicketOfSession,
+} from "../../src/connection/tickets";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -23,22 +28,16 @@ test("the token is sent in a header, to a URL below the gateway's path", async (
   expect(init).toMatchObject({ method: "POST", headers: { Authorization: "Bearer secret" } });
 });
 
-test.each([
-  [401, { code: "unauthenticated" }, "unauthenticated", false],
-  [403, { code: "origin_denied" }, "origin_denied", false],
-  [429, { code: "limit_exceeded" }, "unavailable", true],
-  [502, null, "unavailable", true],
-  [404, null, "internal", false],
-])("status %i is the error %s", async (status, body, code, retryable) => {
-  gatewayResponds(status, body ?? {});
-  await expect(request()).rejects.toMatchObject({ code, retryable });
+test("the cookie of a session is used, which a header names", async () => {
+  const fetch = gatewayResponds(201, { ticket: "t", expires_in: 30 });
+  expect(await requestTicketOfSession(base, "abc", new AbortController().signal)).toBe("t");
+  const [, init] = fetch.mock.calls[0] as unknown as [URL, RequestInit];
+  expect(init).toMatchObject({ credentials: "same-origin", headers: { "Hawse-Session": "abc" } });
 });
 
-test("an unreachable gateway is retryable", async () => {
-  vi.stubGlobal("fetch", async () => {
-    throw new TypeError("Failed to fetch");
-  });
-  await expect(request()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+test("an answer without a ticket is an error", async () => {
+  gatewayResponds(200, {});
+  await expect(request()).rejects.toMatchObject({ code: "internal", retryable: false });
 });
 
 /** The first `dead` requests are never answered, as on a dead connection; their signals are returned. */

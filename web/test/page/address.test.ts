@@ -2,16 +2,24 @@ import { expect, test } from "vitest";
 import { readAddress, sandboxLink, shareLink, terminalLink, withoutToken } from "../../src/page/address";
 
 test("sandbox and terminal have defaults, the token comes from the fragment", () => {
-  expect(readAddress("http://x/#token=a%2Bb")).toEqual({ sandbox: "local", terminal: "main", token: "a+b" });
+  expect(readAddress("http://x/#token=a%2Bb")).toEqual({
+    sandbox: "local",
+    terminal: "main",
+    token: "a+b",
+    session: undefined,
+  });
   expect(readAddress("http://x/?sandbox=s&terminal=t")).toEqual({
     sandbox: "s",
     terminal: "t",
     token: undefined,
+    session: undefined,
   });
+  expect(readAddress("http://x/#session=abc").session).toBe("abc");
 });
 
 test("the token is removed from the URL, the rest stays", () => {
   expect(withoutToken("http://x/?terminal=t#token=secret")).toBe("http://x/?terminal=t");
+  expect(withoutToken("http://x/#session=abc")).toBe("http://x/");
   expect(withoutToken("http://x/#a=1&token=secret")).toBe("http://x/#a=1");
   expect(withoutToken("http://x/?q=%20#other")).toBe("http://x/?q=%20#other");
 });

@@ -1,0 +1,161 @@
+"""`/v1/session`: a token becomes a cookie, a cookie becomes a ticket."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from gateway.auth.cookies import SESSIONS_IN_BROWSER
+from gateway.auth.credentials import SESSION_LIFETIME
+from hawse.wire import Principal
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture
+async def browser(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
+    """Keeps cookies and sends the origin of the gateway's page, as a browser does."""
+    headers = {"Origin": gateway.url}
+    async with httpx.AsyncClient(base_url=gateway.url, headers=headers, trust_env=False) as http:
+        yield http
+
+
+async def sign_in(browser: httpx.AsyncClient, token: str = TOKEN) -> httpx.Response:
+    answer = await browser.post("/v1/session", headers=bearer(token))
+    assert answer.status_code == 201, answer.text
+    return answer
+
+
+async def test_a_token_is_exchanged_for_a_cookie_that_scripts_cannot_read(browser: httpx.AsyncClient) -> None:
+    answer = await sign_in(browser)
+    (cookie,) = answer.headers.get_list("set-cookie")
+    assert cookie.startswith(f"hawse-{browser.base_url.port}-{answer.json()['session']}=hwc_")
+    assert cookie.endswith("; HttpOnly; SameSite=Strict")
+    assert "hwc_" not in answer.text
+    assert TOKEN not in answer.text + cookie
+    assert answer.json() | {"session": "", "expires_in": 0} == {
+        "session": "",
+        "user": "owner",
+        "name": "owner",
+        "kind": "owner",
+        "role": "owner",
+        "expires_in": 0,
+    }
+    assert SESSION_LIFETIME - 60 < answer.json()["expires_in"] <= SESSION_LIFETIME
+
+
+async def test_the_cookie_gives_tickets_and_calls(browser: httpx.AsyncClient, gateway: Gateway) -> None:
+    await sign_in(browser)
+    ticket = (await browser.post("/v1/tickets")).json()["ticket"]
+    async with gateway.peer(token=None, query=f"?ticket={ticket}") as client:
+        assert await client.ask("token.list", sandbox=None)
+    assert (await browser.post("/v1/token.list", json={})).status_code == 200
+    assert (await browser.get("/v1/session")).json()["user"] == "owner"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Origin": ""}, 403, "origin_denied"),
+        ({"Origin": "null"}, 403, "origin_denied"),
+        ({"Origin": "http://evil.example"}, 403, "origin_denied"),
+        ({"Hawse-Session": "another"}, 401, "unauthenticated"),
+        ({"Authorization": "Bearer wrong"}, 401, "unauthenticated"),
+    ],
+)
+async def test_a_cookie_does_not_count_with_a_foreign_origin_or_another_credential(
+    browser: httpx.AsyncClient, headers: dict[str, str], status: int, code: str
+) -> None:
+    await sign_in(browser)
+    for method, path in (("POST", "/v1/tickets"), ("POST", "/v1/token.list"), ("DELETE", "/v1/session")):
+        answer = await browser.request(method, path, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+async def test_a_request_that_changes_something_needs_an_origin(browser: httpx.AsyncClient) -> None:
+    await sign_in(browser)
+    del browser.headers["origin"]
+    assert (await browser.post("/v1/tickets")).status_code == 401
+    assert (await browser.delete("/v1/session")).status_code == 401
+    assert (await browser.get("/v1/session")).status_code == 200
+
+
+async def test_only_a_token_begins_a_session(browser: httpx.AsyncClient) -> None:
+    assert (await browser.post("/v1/session")).status_code == 401
+    assert (await browser.post("/v1/session", headers=bearer("wrong"))).status_code == 401
+    assert (await browser.get("/v1/session")).status_code == 401
+    assert (await browser.get("/v1/session", headers=bearer(TOKEN))).status_code == 401
+    (secret,) = [value for name, value in (await sign_in(browser)).cookies.items()]
+    assert secret.startswith("hwc_")
+    browser.cookies.clear()
+    assert (await browser.post("/v1/tickets", headers=bearer(secret))).status_code == 401
+
+
+async def test_a_browser_has_several_sessions_and_names_one(browser: httpx.AsyncClient) -> None:
+    owner = (await sign_in(browser)).json()["session"]
+    viewer = (await sign_in(browser, VIEWER_TOKEN)).json()["session"]
+    assert owner != viewer
+    users = [(await browser.get("/v1/session", headers={"Hawse-Session": one})).json() for one in (owner, viewer)]
+    assert [(user["session"], user["role"]) for user in users] == [(owner, "owner"), (viewer, "viewer")]
+    assert (await browser.get("/v1/session")).status_code == 401  # which of them?
+    await browser.delete("/v1/session", headers={"Hawse-Session": viewer})
+    assert (await browser.get("/v1/session")).json()["role"] == "owner"
+
+
+async def test_a_browser_that_signs_in_again_keeps_its_session(browser: httpx.AsyncClient, gateway: Gateway) -> None:
+    first = await sign_in(browser)
+    again = await sign_in(browser)
+    assert first.json()["session"] == again.json()["session"]
+    assert first.cookies.items() == again.cookies.items()
+    assert len(gateway.credentials.all("session")) == 1
+    browser.cookies.set(next(iter(first.cookies)), "hwc_not_a_session")
+    await sign_in(browser)
+    assert len(gateway.credentials.all("session")) == 2
+
+
+async def test_signing_out_deletes_the_cookie_and_closes_connections(
+    browser: httpx.AsyncClient, gateway: Gateway
+) -> None:
+    await sign_in(browser)
+    ticket = (await browser.post("/v1/tickets")).json()["ticket"]
+    unused = (await browser.post("/v1/tickets")).json()["ticket"]
+    async with gateway.peer(token=None, query=f"?ticket={ticket}") as client:
+        answer = await browser.delete("/v1/session")
+        assert answer.status_code == 204
+        assert "=; Path=/; Max-Age=0;" in answer.headers["set-cookie"]
+        assert not browser.cookies
+        assert (await client.receive()).code == "unauthenticated"
+    assert gateway.tickets.take(unused) is not None  # it exists, but is not for a session that has ended
+    assert not gateway.credentials.all("session")
+    assert (await browser.post("/v1/tickets")).status_code == 401
+
+
+async def test_a_session_ends_with_its_token(browser: httpx.AsyncClient, gateway: Gateway) -> None:
+    owner = gateway.credentials.find(TOKEN)
+    assert owner is not None
+    principal = Principal(id="ada", name="", kind="user", rights=("view",))
+    secret, row = await gateway.credentials.create("token", principal, owner)
+    await sign_in(browser, secret)
+    assert (await browser.get("/v1/session")).json()["user"] == "ada"
+    await gateway.credentials.revoke(row.id)
+    assert (await browser.get("/v1/session")).status_code == 401
+
+
+async def test_the_cookies_of_a_browser_are_bounded(browser: httpx.AsyncClient) -> None:
+    port = browser.base_url.port
+    cookies = "; ".join(f"hawse-{port}-{number:016x}=hwc_x" for number in range(SESSIONS_IN_BROWSER))
+    answer = await browser.post("/v1/session", headers={**bearer(TOKEN), "Cookie": cookies})
+    deleted, kept = answer.headers.get_list("set-cookie")
+    assert deleted.startswith(f"hawse-{port}-{0:016x}=;")
+    assert "Max-Age=0" in deleted
+    assert "hwc_" in kept
+
+
+async def test_a_ticket_prolongs_the_cookie(browser: httpx.AsyncClient) -> None:
+    await sign_in(browser)
+    for answer in (await browser.post("/v1/tickets"), await browser.get("/v1/session")):
+        (cookie,) = answer.headers.get_list("set-cookie")
+        assert int(cookie.partition("Max-Age=")[2].partition(";")[0]) > SESSION_LIFETIME - 60

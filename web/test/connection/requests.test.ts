@@ -1,0 +1,31 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { request } from "../../src/connection/requests";
+
+afterEach(() => void vi.unstubAllGlobals());
+
+const send = () => request(new URL("https://gateway.test/v1/x"), {});
+
+test("the fields of the answer are returned; an answer without JSON has none", async () => {
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ a: 1 }), { status: 201 }));
+  expect(await send()).toEqual({ a: 1 });
+  vi.stubGlobal("fetch", async () => new Response(null, { status: 204 }));
+  expect(await send()).toEqual({});
+});
+
+test.each([
+  [401, { code: "unauthenticated" }, "unauthenticated", false],
+  [403, { code: "origin_denied" }, "origin_denied", false],
+  [429, { code: "limit_exceeded" }, "unavailable", true],
+  [502, null, "unavailable", true],
+  [404, null, "internal", false],
+])("status %i is the error %s", async (status, body, code, retryable) => {
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify(body ?? {}), { status }));
+  await expect(send()).rejects.toMatchObject({ code, retryable });
+});
+
+test("an unreachable gateway is retryable", async () => {
+  vi.stubGlobal("fetch", async () => {
+    throw new TypeError("Failed to fetch");
+  });
+  await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+});
