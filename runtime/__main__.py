@@ -90,6 +90,7 @@ def _arguments() -> argparse.Namespace:
     for of in ("thread", "programs"):
         option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file to which its {of} are written"
         parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
+    parser.add_argument("--oom-kills", type=int, metavar="FD", help="the file in which the kernel counts kills")
     parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
@@ -206,6 +207,7 @@ async def _serve(
         outside_only=args.inner or args.users is not None,
         root=args.root,
         quota=args.quota,
+        oom_kills=args.oom_kills,
         limits=RuntimeLimits(
             processes=Retention(args.keep_ended, args.keep_seconds),
             code=CodeLimits(contexts=args.max_contexts, pool=pool, pools=pools),

@@ -82,7 +82,7 @@ class Runtime:
             disk=pools.disk,
             journal=journals.journal,
             orphaned_pipes=orphaned_pipes,
-            oom=OomCounter(),
+            oom=OomCounter(settings.oom_kills),
             limits=limits.programs,
         )
         launcher = Launcher(environment, context)

@@ -49,4 +49,7 @@ class RuntimeSettings:
     private: Folder | None = None
     root: Path | None = None  # a directory that the file methods do not leave; None: any path
     quota: int | None = None  # bytes that the file methods may leave in `root`, or in the workspace
+    # A descriptor of the file in which the kernel counts the programs that it kills for lack of memory. None: that of
+    # the runtime's own control group.
+    oom_kills: int | None = None
     limits: RuntimeLimits = field(default_factory=RuntimeLimits)

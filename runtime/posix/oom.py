@@ -1,20 +1,23 @@
 """Detects that the kernel killed a process for lack of memory, from the counter of the control group (cgroups(7)).
 
-Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. All programs are in the runtime's group.
-The kernel counts before it sends SIGKILL, so the count is there when the process has exited.
+Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. All programs are in one group: that of
+which the provider has passed the counter, or else that of the runtime. The kernel counts before it sends SIGKILL, so
+the count is there when the process has exited.
 """
 
+import os
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
+COUNTER_SIZE = 4096  # bytes that are read of a counter: more than its few lines
 
 
 class OomCounter:
-    """The number of kills in the runtime's control group, and how many of them are assigned to processes."""
+    """The number of kills in the programs' control group, and how many of them are assigned to processes."""
 
-    def __init__(self, file: Path | None = None) -> None:
-        """`file`: the file with the counter; by default that of the runtime's group."""
-        self._file = file or find_counter()
+    def __init__(self, file: Path | int | None = None) -> None:
+        """`file`: the file with the counter, or its descriptor; by default that of the runtime's group."""
+        self._file = find_counter() if file is None else file
         self._claimed = self.kills() or 0
 
     def kills(self) -> int | None:
@@ -22,7 +25,8 @@ class OomCounter:
         if self._file is None:
             return None
         try:
-            lines = self._file.read_text().splitlines()
+            text = os.pread(self._file, COUNTER_SIZE, 0) if isinstance(self._file, int) else self._file.read_bytes()
+            lines = text.decode().splitlines()
         except OSError:
             return None
         return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)

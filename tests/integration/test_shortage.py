@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import hawse
+from gateway.providers.isolation import cgroups
+from hawse.api.sandboxes import SandboxLimits
 from hawse.client import Exit, Sandbox, TruncatedError
 from hawse.wire import HawseError
 from tests.support.stack import Stack
@@ -219,6 +221,33 @@ async def test_a_thousand_processes_of_a_program_end_with_it(tmp_path: Path) -> 
             await process.kill()
         assert [child for child in runtime.children(recursive=True) if child.name() == "sleep"] == []
         await works(sandbox)
+
+
+# ---- memory
+
+
+@pytest.mark.skipif(cgroups.find() is None, reason="no cgroup can be made here")
+async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_sandbox(tmp_path: Path) -> None:
+    async with (
+        Stack(tmp_path / "state", isolation="bubblewrap") as stack,
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandboxes.create("small", limits=SandboxLimits(memory=192 << 20)) as sandbox,
+        asyncio.timeout(3 * WAIT),
+    ):
+        before = await sandbox.info()
+        async with sandbox.terminal("cat", argv=["cat"]) as terminal, sandbox.session() as session:
+            await session.exec("kept=value")
+            await terminal.write(b"before\n")
+            await terminal.expect("before")
+            ended = await sandbox.exec(["python3", "-c", "len(bytearray(b'x') * (1 << 30))"], timeout=WAIT)
+            assert (ended.code, ended.signal, ended.oom, ended.timed_out) == (None, "SIGKILL", True, False)
+            await terminal.write(b"after\n")
+            await terminal.expect("after")
+            assert (await session.exec("echo $kept")).stdout == b"value\n"
+            async with sandbox.terminal("cat") as again:  # the journal begins with the first byte
+                await again.expect(r"before\s+before\s+after\s+after", since=0)
+        await works(sandbox)
+        assert (await sandbox.info()).runtime == before.runtime
 
 
 # ---- start-up files

@@ -47,12 +47,15 @@ class Group:
         tasks: Descriptors of files to which the thread that starts programs writes "0" (version 1).
         processes: Descriptors of files to which the pid of each program is written (version 2).
         limited: What is limited.
+        kills: A descriptor of the file with the number of programs that the kernel has killed for lack of memory. None:
+            memory is not limited.
     """
 
     directories: tuple[Path, ...]
     tasks: tuple[int, ...]
     processes: tuple[int, ...]
     limited: tuple[Limited, ...]
+    kills: int | None = None
 
 
 def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
@@ -129,11 +132,18 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
         _limit(tree.version, name, place, wanted[name])
     file = "tasks" if tree.version == 1 else "cgroup.procs"
     fds: list[int] = []
+    kills: int | None = None
     try:
         for place in directories:
             fds.append(os.open(place / file, os.O_WRONLY | os.O_CLOEXEC))
+        members = tuple(fds)
         empty: tuple[int, ...] = ()
-        yield Group(directories, *((tuple(fds), empty) if tree.version == 1 else (empty, tuple(fds))), limited)
+        if "memory" in places:
+            counter = "memory.oom_control" if tree.version == 1 else "memory.events"
+            with suppress(FileNotFoundError):
+                fds.append(kills := os.open(places["memory"] / counter, os.O_RDONLY | os.O_CLOEXEC))
+        tasks, processes = (members, empty) if tree.version == 1 else (empty, members)
+        yield Group(directories, tasks, processes, limited, kills)
     finally:
         for fd in fds:
             os.close(fd)

@@ -93,8 +93,11 @@ def prepared(
         for option, fds in (("--cgroup-of-thread", cgroup.tasks), ("--cgroup-of-programs", cgroup.processes)):
             for fd in fds:
                 where += [option, str(fd)]
+        kills = () if cgroup.kills is None else (cgroup.kills,)
+        for fd in kills:
+            where += ["--oom-kills", str(fd)]
         argv = outer.command(bwrap, place, [*runtime, *where], user)
-        yield PreparedStart(argv, (listener, passwd, group, *cgroup.tasks, *cgroup.processes))
+        yield PreparedStart(argv, (listener, passwd, group, *cgroup.tasks, *cgroup.processes, *kills))
 
 
 def cgroup_name(paths: SandboxPaths) -> str:

@@ -21,6 +21,16 @@ def test_a_kill_is_claimed_once(tmp_path: Path) -> None:
     assert counter.claim(before) is False, "there were two, and both have their victims"
 
 
+def test_the_counter_may_be_a_descriptor_of_a_file_that_cannot_be_opened_here(tmp_path: Path) -> None:
+    count(tmp_path / "c", 5)
+    with (tmp_path / "c").open() as file:
+        counter = OomCounter(file.fileno())
+        (tmp_path / "c").rename(tmp_path / "moved")
+        assert counter.kills() == 5
+        count(tmp_path / "moved", 6)
+        assert counter.claim(5) is True
+
+
 def test_a_kill_before_something_began_was_not_its_own(tmp_path: Path) -> None:
     count(tmp_path / "c", 0)
     counter = OomCounter(tmp_path / "c")

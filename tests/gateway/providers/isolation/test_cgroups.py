@@ -57,8 +57,11 @@ def test_memory_is_limited(tmp_path: Path) -> None:
     record = tmp_path / "cgroups"
     limits = SandboxLimits(memory=64 * MIB, processes=100)
     with created(TREE, f"test-{os.getpid()}-m", limits, record) as group:
+        assert group.kills is not None
+        before = os.pread(group.kills, 4096, 0)
         assert run(group.tasks, "print(len(bytearray(16 << 20)))") == str(16 * MIB)
         assert run(group.tasks, "print(len(bytearray(b'x') * (256 << 20)))") == "-9"
+        assert (before.count(b"oom_kill 0\n"), os.pread(group.kills, 4096, 0).count(b"oom_kill 1\n")) == (1, 1)
     with created(TREE, f"test-{os.getpid()}-m", SandboxLimits(memory=512 * MIB), record) as group:
         assert run(group.tasks, "print(len(bytearray(b'x') * (256 << 20)))") == str(256 * MIB)  # the limit was raised
     remove(record)
