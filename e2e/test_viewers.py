@@ -108,6 +108,7 @@ async def test_touch_scrolls_the_scrollback_and_a_pager(open_page: Open) -> None
         "() => { const { active } = window.hawse.terminal.buffer; return active.viewportY < active.baseY; }"
     )
     await view.page.locator("#keys").get_by_text("^C").tap()
+    await view.until_pattern(r"\^C\s*\n\s*\S")  # the tap is a click some time later, after which there is a new prompt
     await view.run("seq 1000 | less")
     await view.until("() => window.hawse.terminal.buffer.active.type === 'alternate'")
     await view.until_text("20")

@@ -55,6 +55,10 @@ class View:
         """Wait until the screen shows `text`."""
         await self.until(f"text => ({_SCREEN})().join('\\n').includes(text)", text)
 
+    async def until_pattern(self, pattern: str) -> None:
+        """Wait until the regular expression `pattern` matches the rows of the screen, joined by newlines."""
+        await self.until(f"pattern => new RegExp(pattern).test(({_SCREEN})().join('\\n'))", pattern)
+
     async def type(self, text: str) -> None:
         """Type `text` with keyboard events."""
         await self.page.keyboard.type(text)

@@ -184,6 +184,8 @@ class Tunnel:
     def __init__(self, answer: bytes, piece: int) -> None:
         self._answer = answer
         self._piece = piece
+        self._sent = 0  # bytes of the answer
+        self._accepts = b"ACCEPT" in answer
         self.written = b""
 
     async def write(self, *parts: bytes) -> None:
@@ -194,11 +196,15 @@ class Tunnel:
 
     async def read(self) -> bytes:
         await asyncio.sleep(0)
-        if b"ACCEPT" in self._answer and (key := re.search(rb"(?i)sec-websocket-key: *(\S+)", self.written)):
+        if self._accepts and (key := re.search(rb"(?i)sec-websocket-key: *(\S+)", self.written)):
             from websockets.utils import accept_key
 
-            self._answer = self._answer.replace(b"ACCEPT", accept_key(key[1].decode("latin-1")).encode())
-        piece, self._answer = self._answer[: self._piece], self._answer[self._piece :]
+            accepted = accept_key(key[1].decode("latin-1")).encode()
+            rest = self._answer[self._sent :]
+            self._answer = self._answer[: self._sent] + rest.replace(b"ACCEPT", accepted)
+            self._accepts = False
+        piece = self._answer[self._sent : self._sent + self._piece]
+        self._sent += len(piece)
         return piece
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -53,6 +54,16 @@ def proc(pid: int, file: str) -> str:
     return Path(f"/proc/{pid}/{file}").read_text()
 
 
+def sleeping(parent: psutil.Process) -> list[psutil.Process]:
+    """Return the programs `sleep` below a process. Others may end meanwhile."""
+    found = []
+    for child in parent.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if child.name() == "sleep":
+                found.append(child)
+    return found
+
+
 DEVICE = "character special file"
 
 
@@ -66,7 +77,7 @@ def paths_of(stack: Stack) -> Path:
 async def test_programs_are_not_the_superuser_of_the_machine(stack: Stack, box: Sandbox) -> None:
     process = await box.start("exec sleep 60")
     (runtime,) = stack.runtimes()
-    programs = [child for child in runtime.children(recursive=True) if child.name() == "sleep"]
+    programs = sleeping(runtime)
     assert programs
     assert all(program.uids().real not in (0,) for program in programs)
     assert os.getuid() != 0 or runtime.uids().real != 0
@@ -261,11 +272,8 @@ async def test_programs_are_in_a_cgroup_of_their_own_and_the_runtime_is_not(stac
     process = await box.start("sleep 60 & exec sleep 60")
     (runtime,) = stack.runtimes()
 
-    def sleeping() -> list[psutil.Process]:
-        return [child for child in runtime.children(recursive=True) if child.name() == "sleep"]
-
-    await eventually(lambda: len(sleeping()) == 2)
-    programs = sleeping()
+    await eventually(lambda: len(sleeping(runtime)) == 2)
+    programs = sleeping(runtime)
     name = start.cgroup_name(StateDirectory(stack.state).sandbox("local"))
     for program in programs:
         assert f"/hawse/{name}" in proc(program.pid, "cgroup")
@@ -364,15 +372,16 @@ async def test_all_of_a_sandbox_ends_when_any_part_of_it_is_killed(stack: Stack,
     (runtime,) = stack.runtimes()
     outer = runtime.parent()
     assert outer is not None
-    members = [outer.pid, *(process.pid for process in outer.children(recursive=True))]
-    assert len(members) >= 5  # two first processes, the runtime, and two programs
+    # The shell of the command has ended, but the programs that it has left behind may still be starting.
+    await eventually(lambda: len(sleeping(outer)) >= 2)
+    pids = [outer.pid, *(process.pid for process in outer.children(recursive=True))]
     monitor = outer.parent()
     assert monitor is not None
     os.kill({"runtime": runtime.pid, "first": outer.pid, "bwrap": monitor.pid}[victim], signal.SIGKILL)
     if victim == "bwrap":
         assert (await box.exec("echo on")).stdout == b"on\n"  # bwrap only waits for the sandbox
         os.kill(runtime.pid, signal.SIGKILL)
-    await gone(*members)
+    await gone(*pids)
     assert (await box.exec("echo again")).stdout == b"again\n"
 
 

@@ -190,5 +190,5 @@ async def _post(http: httpx.AsyncClient, method: str, **params: str) -> dict[str
 def _is_runtime(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
         words = process.cmdline()
-        return "python" in words[0] and "runtime" in words
+        return bool(words) and "python" in words[0] and "runtime" in words  # no words: it is ending
     return False
