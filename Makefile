@@ -47,7 +47,7 @@ pytest: dev web $(KERNELS) ## the Python tests but the long ones (ARGS="tests/wi
 
 soak: dev web $(KERNELS) ## the long Python tests. They measure memory and times, so only two run at once
 	@scripts/need_tools.sh
-	scripts/pytest.sh -n 2 --dist worksteal -m soak $(ARGS)
+	scripts/pytest.sh -n 2 --dist worksteal -m soak tests/integration $(ARGS)
 
 vitest: web-modules ## the TypeScript tests
 	cd web && npm test

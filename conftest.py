@@ -2,10 +2,15 @@
 
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Keep the compiled tests also where PYTHONDONTWRITEBYTECODE is set: rewriting their `assert` statements is half of the
+# time that each process of pytest-xdist needs to collect them. Programs that the tests start inherit the variable.
+sys.dont_write_bytecode = False
 
 pytest_plugins = ("tests.support.isolation",)
 

@@ -35,3 +35,5 @@ case $state in
     *) die "venv.sh run|dev" ;;
 esac
 pip install -q --no-deps --no-build-isolation --editable .
+# So that each start of a gateway loads compiled modules, also where PYTHONDONTWRITEBYTECODE is set.
+.venv/bin/python -m compileall -q hawse gateway runtime

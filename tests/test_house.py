@@ -49,6 +49,12 @@ def test_no_tracked_file_names_a_package_index() -> None:
     assert not found, "\n".join(found)
 
 
+def test_the_long_tests_are_in_the_folder_that_make_soak_collects() -> None:
+    mark = "@pytest.mark." + "soak"
+    files = [path.relative_to(ROOT) for path in tracked() if path.suffix == ".py" and mark in path.read_text("utf-8")]
+    assert {str(path.parent) for path in files} == {"tests/integration"}
+
+
 @pytest.mark.parametrize("folder", ["web", "e2e/apps"])
 def test_a_lockfile_of_npm_pins_by_hash_and_not_by_address(folder: str) -> None:
     packages = json.loads((ROOT / folder / "package-lock.json").read_text("utf-8"))["packages"]

@@ -157,7 +157,7 @@ async def test_commands_have_the_same_result_as_in_bash(stack: Stack, tmp_path: 
             assert (result.code, result.signal) == expected
             assert (result.stdout, result.stderr) == (stdout, stderr)
 
-        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
         @given(CASES)
         def compare(case: Case) -> None:
             asyncio.run_coroutine_threadsafe(check(case), loop).result(60)

@@ -96,7 +96,7 @@ def as_bash(commands: list[str], cwd: Path, env: dict[str, str]) -> list[tuple[i
 
 @pytest.mark.soak
 @pytest.mark.timeout(300)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(commands=st.lists(COMMANDS, min_size=1, max_size=12))
 async def test_a_session_prints_what_bash_prints(stack: Stack, commands: list[str]) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:

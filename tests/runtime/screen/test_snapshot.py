@@ -137,7 +137,7 @@ def same_wherever_cut(data: bytes, cut: int) -> None:
 
 # Without Phase.shrink: the data is readable as it is, and shrinking takes minutes.
 thorough = settings(
-    max_examples=250, deadline=None, report_multiple_bugs=False, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+    max_examples=100, deadline=None, report_multiple_bugs=False, phases=[Phase.explicit, Phase.reuse, Phase.generate]
 )
 
 contents = st.sampled_from((COLOURED, WIDE)).flatmap(
