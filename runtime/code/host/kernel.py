@@ -49,6 +49,10 @@ finally:
     del _setup
 """
 
+# Run in each kernel of that name. bash_kernel reads a terminal, whose carriage return before a line feed became output
+# if the two were read apart.
+SETUPS = {deno_fence.KERNEL: deno_fence.SETUP, "bash": "stty -onlcr"}
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -150,8 +154,8 @@ class HostedKernel:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PROBE):
                     await self._output_seen.wait()
-        setup = deno_fence.SETUP if self._name == deno_fence.KERNEL else SETUP if self._language == "python" else None
-        if setup is not None:
+        setup = SETUPS.get(self._name, SETUP if self._language == "python" else "")
+        if setup:
             request = self._execute(setup, silent=True, stdin=False, store_history=False)
             self._runs[request] = Run(0, silent=True)
             await process.unless_ended(self._set_up.wait())

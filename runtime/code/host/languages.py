@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_core.paths import SYSTEM_JUPYTER_PATH, jupyter_path
 
+from runtime.code.host.unlimited_output import keeping_output
 from runtime.code.host_protocol import Failure
 
 
@@ -104,12 +105,15 @@ class Languages(KernelSpecManager):
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Return a specification; also of kernels whose program is installed without one. Raises `KeyError`."""
         try:
-            return super().get_kernel_spec(kernel_name)
+            spec = super().get_kernel_spec(kernel_name)
         except KeyError:
-            spec = _built_in(kernel_name)
-            if spec is None:
+            built_in = _built_in(kernel_name)
+            if built_in is None:
                 raise
-            return spec
+            spec = built_in
+        if spec.argv:
+            spec.argv = keeping_output(spec.argv, spec.language)
+        return spec
 
 
 def _built_in(name: str) -> KernelSpec | None:
