@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -38,6 +39,7 @@ log = logging.getLogger(__name__)
 
 BACKLOG = 32 << 20  # bytes of requests that a host has not read: it is stopped, or hangs
 END_GRACE = 2.0  # seconds from the end of the connection, after which a host ends by itself, to SIGKILL
+PORTION = 32  # messages that are handled in one turn of the loop: about 1 ms, in which no terminal echoes
 LOGGED = 1000  # characters of one line of a host's stderr that are logged
 
 
@@ -73,6 +75,7 @@ class KernelHost(asyncio.Protocol):
         self._trees = trees
         self._on_end = on_end
         self._decoder = Decoder()
+        self._behind: asyncio.Handle | None = None  # the next turn, while messages are left of what was received
         self._replies: dict[int, asyncio.Future[Any]] = {}
         self._number = 0
         self._transport: asyncio.Transport | None = None
@@ -179,8 +182,12 @@ class KernelHost(asyncio.Protocol):
         self._unsent = []
 
     def data_received(self, data: bytes) -> None:
+        """Handle a portion of the messages. While more are left, nothing is read, so that terminals have their turn."""
+        was_behind = self._behind is not None
+        self._behind = None
+        messages = self._decoder.feed(data)
         try:
-            for kind, run, body in self._decoder.feed(data):
+            for kind, run, body in islice(messages, PORTION):
                 if kind != CONTROL:
                     if (found := self.runs.get(run)) is not None:
                         found.receive_output(kind - 1, body)
@@ -191,6 +198,17 @@ class KernelHost(asyncio.Protocol):
             self._child.signal_group(signal.SIGKILL)
             assert self._transport is not None
             self._transport.abort()
+            return
+        finally:
+            messages.close()  # the decoder keeps what is left
+        if self._transport is None or self._transport.is_closing():
+            return
+        if self._decoder.complete:
+            if not was_behind:
+                self._transport.pause_reading()
+            self._behind = asyncio.get_running_loop().call_soon(self.data_received, b"")
+        elif was_behind:
+            self._transport.resume_reading()
 
     def _receive(self, message: Any) -> None:
         match message:
@@ -217,6 +235,8 @@ class KernelHost(asyncio.Protocol):
     def _exited(self, exit: Exit) -> None:
         """The process has ended: the kernel kills those that it has started with it (prctl(2), PR_SET_PDEATHSIG)."""
         self.ended = True
+        if self._behind is not None:
+            self._behind.cancel()
         if self._transport is not None:
             self._transport.abort()
         for output in self._outputs:

@@ -11,7 +11,7 @@ The host runs beside user code, which may control it. The runtime therefore chec
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Literal
 
 import msgspec
@@ -210,12 +210,20 @@ def encode_output(kind: int, run: int, data: bytes | memoryview) -> bytes:
 
 
 class Decoder:
-    """Splits a byte stream into messages. It buffers at most one incomplete message."""
+    """Splits a byte stream into messages. It buffers one incomplete message, and those that were not asked for."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    @property
+    def complete(self) -> bool:
+        """Whether a message is left, or bytes that are none: `feed`, closed early, continues there with `b""`."""
+        if len(self._buffer) < LENGTH.size:
+            return False
+        size: int = LENGTH.unpack_from(self._buffer)[0]
+        return size > MESSAGE_LIMIT or len(self._buffer) - LENGTH.size >= size
+
+    def feed(self, data: bytes) -> Generator[tuple[int, int, bytes], None, None]:
         """Yield `(kind, run, body)` for each message that `data` completes. `run` is 0 for a control message.
 
         Raises:

@@ -1,5 +1,6 @@
 """The kernel host from the runtime's side: it starts on first use, and a host that misbehaves costs only itself."""
 
+import asyncio
 import subprocess
 import sys
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 import psutil
 import pytest
 
-from runtime.code.host_protocol import LENGTH, Answer
+from runtime.code.host_process import PORTION
+from runtime.code.host_protocol import LENGTH, STDOUT, Answer, encode_output
 from tests.support.code import create, run
 from tests.support.runtime import Client, Served, eventually
-from tests.support.waiting import gone
+from tests.support.waiting import TIMEOUT, gone
 
 
 def hosts(served: Served) -> list[psutil.Process]:
@@ -56,6 +58,36 @@ async def test_a_host_that_sends_nonsense_is_ended(served: Served, client: Clien
     await gone(info["pid"])
     await eventually(lambda: served.runtime.code.host is None)
     assert (await client.ask("code.get", context="c"))["state"] == "exited"
+
+
+async def test_a_burst_of_messages_is_handled_in_portions(served: Served, client: Client) -> None:
+    await create(client)
+    host: Any = served.runtime.code.host
+    taken: list[bytes] = []
+    turns: list[int] = []
+
+    class Taker:
+        def receive_output(self, stream: int, data: bytes) -> None:
+            taken.append(data)
+
+    host.runs[7] = Taker()
+    done = asyncio.Event()
+
+    def turn() -> None:
+        turns.append(len(taken))
+        if len(taken) < 100:
+            asyncio.get_running_loop().call_soon(turn)
+        else:
+            done.set()
+
+    asyncio.get_running_loop().call_soon(turn)
+    host.data_received(b"".join(encode_output(STDOUT, 7, b"%d" % n) for n in range(100)))
+    async with asyncio.timeout(TIMEOUT):
+        await done.wait()
+    del host.runs[7]
+    assert taken == [b"%d" % n for n in range(100)]
+    assert turns == [PORTION, 2 * PORTION, 3 * PORTION, 100]
+    assert (await run(client, "1")).text == "1"  # the connection is read again
 
 
 async def test_a_host_that_does_not_read_is_killed(

@@ -34,6 +34,17 @@ def test_messages_arrive_however_the_bytes_are_split(
     assert found == outputs
 
 
+def test_messages_that_were_not_asked_for_are_kept() -> None:
+    outputs = [(STDOUT, run, b"x") for run in range(3)]
+    decoder = Decoder()
+    first = decoder.feed(b"".join(encode_output(*output) for output in outputs) + LENGTH.pack(9))
+    assert next(first) == outputs[0]
+    first.close()
+    assert decoder.complete
+    assert list(decoder.feed(b"")) == outputs[1:]
+    assert not decoder.complete
+
+
 def test_a_control_message_is_json_with_a_type() -> None:
     ((kind, run, body),) = Decoder().feed(encode(Interrupt(executor=3, run=4)))
     assert (kind, run) == (CONTROL, 0)
