@@ -29,6 +29,7 @@ from gateway.http.endpoint import REQUESTS, HttpEndpoint, RequestAdmission
 from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
 from gateway.http.sessions import SessionEndpoints
+from gateway.image_methods import ImageMethods
 from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.preview.addresses import PreviewAddresses
@@ -119,7 +120,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with trail.log.running(), sandboxes.running(), credentials.running(), asyncio.TaskGroup() as tasks:
-            table = connect.links = Links(sandboxes, tasks, [*methods, SandboxMethods(sandboxes, feed)], observer=trail)
+            about_sandboxes = [SandboxMethods(sandboxes, feed), ImageMethods(sandboxes, tasks)]
+            table = connect.links = Links(sandboxes, tasks, [*methods, *about_sandboxes], observer=trail)
             stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")

@@ -31,6 +31,7 @@ from gateway.providers.registry import ProviderOptions, create_provider
 from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.sandboxes.admission import Admission, Capacity
 from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.templates import TemplateError, read_templates
 from gateway.settings import Settings, SettingsError
 from gateway.store.base import StoreError
 from gateway.store.redis import RedisStore
@@ -85,10 +86,11 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             {settings.provider: provider},
             idle_timeout=settings.idle_timeout,
             pool=settings.pool,
+            templates=None if settings.templates is None else read_templates(settings.templates),
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
         listener = _listen(settings.host, settings.port)
-    except (SettingsError, StateError, ProviderError, StoreError) as error:
+    except (SettingsError, StateError, ProviderError, StoreError, TemplateError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
     app = create_app(

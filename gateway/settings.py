@@ -50,6 +50,7 @@ class Settings:
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
         max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
         pool: How many sandboxes are started in advance, for creations without an image, network or limits.
+        templates: The TOML file of the templates. None: there are none.
         idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
         max_contexts: How many code contexts of one language a sandbox may have. None: any number.
         code_pool: How many executors wait for code contexts in each sandbox (`hawse.api.code_pool`).
@@ -75,6 +76,7 @@ class Settings:
     store: str | None = None
     max_sandboxes: int | None = None
     pool: int = 0
+    templates: Path | None = None
     idle_timeout: float = IDLE_TIMEOUT
     max_contexts: int | None = None
     code_pool: Sequence[str] = ()

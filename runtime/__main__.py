@@ -17,9 +17,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import uvloop
 
 from hawse.api.code_pool import FORM, parse_pools
+from hawse.api.processes import ProcessStart
 from hawse.logs import FORMS, handler
 from runtime.app import running
 from runtime.code.limits import CodeLimits
@@ -95,6 +97,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
     parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
+    parser.add_argument(
+        "--command",
+        metavar="JSON",
+        type=_command,
+        help="a program that is started at the beginning: the parameters of process.start",
+    )
     parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
     keep = RuntimeLimits().processes
     parser.add_argument(
@@ -117,6 +125,13 @@ def _runtime_id(text: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{16}", text):
         raise argparse.ArgumentTypeError(f"expected 16 hexadecimal digits, not {text!r}")
     return text
+
+
+def _command(text: str) -> ProcessStart:
+    try:
+        return msgspec.json.decode(text, type=ProcessStart)
+    except msgspec.MsgspecError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -208,6 +223,7 @@ async def _serve(
         root=args.root,
         quota=args.quota,
         oom_kills=args.oom_kills,
+        command=args.command,
         limits=RuntimeLimits(
             processes=Retention(args.keep_ended, args.keep_seconds),
             code=CodeLimits(contexts=args.max_contexts, pool=pool, pools=pools),

@@ -15,6 +15,7 @@ from hawse.api.runtime import RuntimeConfigure, RuntimeInfo, RuntimeMetrics, Run
 from hawse.api.spec import Nothing
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from hawse.rpc.server import Server
+from hawse.wire import HawseError
 from runtime.activity import ActivityMethods, TerminalOutput
 from runtime.code.methods import CodeMethods
 from runtime.core.fair_work import FairWork
@@ -73,6 +74,7 @@ class Runtime:
         self._revision = 0  # of the configuration
         trees = self.trees = ProcessTrees(pools.kill)
         private = settings.private
+        self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
         self.terminals = TerminalMethods(environment, journals, trees)
         orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
@@ -192,11 +194,16 @@ class Runtime:
         )
 
     async def begin(self) -> None:
-        """End what a killed runtime of the same state directory has left running."""
+        """End what a killed runtime of the same state directory has left running, and start the first program."""
         if self._id_file is not None:
             if (earlier := self._id_file.read()) is not None:
                 await end_stale_processes(self.trees, earlier)
             self._id_file.write(self.id)
+        if self._command is not None:
+            try:
+                self.processes.start(self._command)
+            except HawseError as error:  # the sandbox can be used without it
+                log.error("! the command of the image was not started: %s", error)
 
     async def close(self) -> None:
         """End every program and every call, and remove what is temporary."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hawse.api.processes import ProcessStart
 from hawse.rpc.dispatcher import STOP_DELAY
 from hawse.rpc.idempotency import IdempotencyLimits
 from hawse.rpc.server import ServerLimits
@@ -52,4 +53,5 @@ class RuntimeSettings:
     # A descriptor of the file in which the kernel counts the programs that it kills for lack of memory. None: that of
     # the runtime's own control group.
     oom_kills: int | None = None
+    command: ProcessStart | None = None  # a program that is started at the beginning
     limits: RuntimeLimits = field(default_factory=RuntimeLimits)

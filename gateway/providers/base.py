@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from hawse.api.images import ImageInfo
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 
 
@@ -80,12 +81,14 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     Attributes:
         image: The image whose files the sandbox sees. None: the provider's default.
+        image_command: Whether the command of the image is started in it.
         env: The environment of all programs in the sandbox.
         network: What the sandbox can connect to. None: the provider's default.
         limits: What the sandbox may use.
     """
 
     image: str | None = None
+    image_command: bool = False
     env: dict[str, str] = {}
     network: Network | None = None
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
@@ -142,8 +145,37 @@ class ProviderError(Exception):
     """The provider cannot be used with these settings. The message contains what to change."""
 
 
+class ImageStore(Protocol):
+    """The images of a provider. All methods raise `HawseError` (`unavailable`) if the provider cannot be asked."""
+
+    async def list(self) -> list[ImageInfo]:
+        """Return all images that are there."""
+        ...
+
+    async def pull(self, image: str, report: Report) -> ImageInfo:
+        """Pull an image, also a newer version of one that is there, and return it.
+
+        Args:
+            image: Its name, with a tag or digest; without one, the tag is `latest`.
+            report: Is called with the progress.
+
+        Raises:
+            HawseError: `invalid_params` if it does not exist, or may not be pulled.
+        """
+        ...
+
+    async def remove(self, image: str) -> None:
+        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a sandbox uses it)."""
+        ...
+
+
 class Provider(Protocol):
     """Creates, finds and removes units. Methods may be called concurrently for different units."""
+
+    @property
+    def images(self) -> ImageStore | None:
+        """The images of sandboxes. None: it has none."""
+        ...
 
     async def capabilities(self) -> Capabilities: ...
 

@@ -85,6 +85,8 @@ class LocalProvider:
         runtime: The runtime's program and first arguments.
     """
 
+    images: None = None  # a sandbox sees the files of the machine
+
     def __init__(
         self,
         state: StateDirectory,

@@ -17,12 +17,13 @@ from gateway.providers.base import Capabilities, Endpoint, Observation, Provider
 from gateway.sandboxes import records
 from gateway.sandboxes.admission import Admission
 from gateway.sandboxes.driver import Driver
-from gateway.sandboxes.pool import Pool
+from gateway.sandboxes.pool import Pool, stocks
 from gateway.sandboxes.progress import ProgressTable
 from gateway.sandboxes.records import Rows, Run, SandboxRecord, Stored, Wanted
-from gateway.sandboxes.requests import changed, check_request, new_record
+from gateway.sandboxes.requests import changed, check_request, fingerprint, free_unit, new_record
 from gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
 from gateway.sandboxes.table import SandboxTable
+from gateway.sandboxes.templates import Templates
 from gateway.store.base import ConflictError, Store
 from gateway.store.clock import Clock
 from hawse.api.runtime import RuntimeConfigure
@@ -53,6 +54,7 @@ class Sandboxes:
         sweep: float = SWEEP,
         admission: Admission | None = None,
         pool: int = 0,
+        templates: Templates | None = None,
     ) -> None:
         """Create the table.
 
@@ -64,20 +66,22 @@ class Sandboxes:
             sweep: Seconds between two comparisons of the rows with what the providers see.
             admission: Refuses sandboxes for which there is no room. None: all are started.
             pool: How many sandboxes are started in advance.
+            templates: Named settings, each with a pool of its own. None: there are none.
         """
         self.store = store
         self.progress = ProgressTable()
         self._table = SandboxTable(store)
         self.calls: RuntimeCalls | None = None  # set by the application: calls to runtimes
-        self._providers = providers
+        self.providers = providers
         self._clock = clock or Clock()
         self._idle_timeout = idle_timeout
         self._holder = secrets.token_hex(8)
-        self._default = next(iter(providers))
+        self.default = next(iter(providers))
         self._capabilities: dict[str, Capabilities] = {}
         self._sweep = sweep
         self._admission = admission
-        self._pool_size = pool
+        self._templates = templates or Templates()
+        self._stocks = stocks(self._templates, pool)
         self._pool: Pool
         self._driver: Driver
         self._supervisor: Supervisor
@@ -86,25 +90,23 @@ class Sandboxes:
     async def running(self) -> AsyncIterator[None]:
         """Drive and supervise the sandboxes. Afterwards they go on running, for the next gateway."""
         try:
-            for name, provider in self._providers.items():
+            for name, provider in self.providers.items():
                 self._capabilities[name] = await provider.capabilities()
             async with asyncio.TaskGroup() as tasks:
                 changes = tasks.create_task(self.store.run(), name="changes of the store")
                 self._driver = Driver(
                     self.store,
-                    self._providers,
+                    self.providers,
                     tasks,
                     clock=self._clock,
                     holder=self._holder,
                     report=self.progress.report,
                     admit=self._admit,
                 )
-                self._pool = Pool(
-                    self.store, self._driver, provider=self._default, size=self._pool_size, clock=self._clock
-                )
+                self._pool = Pool(self.store, self._driver, self._stocks, provider=self.default, clock=self._clock)
                 supervisor = self._supervisor = Supervisor(
                     self.store,
-                    self._providers,
+                    self.providers,
                     self._driver,
                     clock=self._clock,
                     holder=self._holder,
@@ -120,13 +122,13 @@ class Sandboxes:
                 changes.cancel()
                 self._driver.stop()
         finally:
-            for provider in self._providers.values():
+            for provider in self.providers.values():
                 await provider.close()
             await self.store.close()
 
     def capabilities(self) -> Capabilities:
         """What the default provider can do. Known when `running` has been entered."""
-        return self._capabilities[self._default]
+        return self._capabilities[self.default]
 
     async def sweep(self) -> None:
         """Compare the rows with what the providers see now, and wait until what follows from it is done."""
@@ -171,11 +173,13 @@ class Sandboxes:
             HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
                 deleted sandbox with that id still runs, `invalid_params`, and why it did not start.
         """
-        provider = params.provider or self._default
-        check_request(params, self._capabilities.get(provider), provider)
+        resolved = self._templates.resolve(params)
+        provider = resolved.provider or self.default
+        check_request(resolved, self._capabilities.get(provider), provider)
         id = params.id or f"s-{secrets.token_hex(5)}"
         rows = await self._table.read_all()
-        record = new_record(params, id, provider, self._clock.now(), _free_unit(id, rows), self._idle_timeout)
+        record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout)
+        record = msgspec.structs.replace(record, fingerprint=fingerprint(params, id))  # a template may be changed later
         if id not in rows and await self._pool.take(record, rows):
             self._supervisor.wake()
             return self.describe(await self._table.existing(id))
@@ -197,7 +201,7 @@ class Sandboxes:
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
         """Change the environment, labels and lifetimes of a sandbox."""
         rows = await self._table.change(params.id, lambda record: changed(record, params, self._clock.now()))
-        if params.env and self.calls is not None:
+        if params.env and self.calls is not None and rows.live is not None and rows.live.value.state == "running":
             await self.calls.configure(params.id)
         return self.describe(rows)
 
@@ -295,7 +299,7 @@ class Sandboxes:
     async def _add_default(self) -> None:
         """Create the row of the default sandbox, unless it exists. It sleeps until it is needed."""
         params = SandboxCreate(id=DEFAULT, keep_alive=True)
-        record = new_record(params, DEFAULT, self._default, self._clock.now(), DEFAULT, self._idle_timeout)
+        record = new_record(params, DEFAULT, self.default, self._clock.now(), DEFAULT, self._idle_timeout)
         try:
             await self.store.write(records.new(msgspec.structs.replace(record, wanted="sleeping")))
         except ConflictError:
@@ -350,7 +354,7 @@ class Sandboxes:
 
     async def _observe(self, run: Run) -> Observation:
         """Look at a run. A runtime of another start counts as unreachable: it does not belong to this row."""
-        seen = await self._providers[run.provider].observe(run.unit)
+        seen = await self.providers[run.provider].observe(run.unit)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
             return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
         return seen
@@ -391,9 +395,3 @@ class Sandboxes:
         if rows.sandbox is None:
             raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
         return self.describe(rows)
-
-
-def _free_unit(id: str, rows: Mapping[str, Rows]) -> str:
-    """The id, unless a sandbox of another id has the unit of that name: it came from the pool."""
-    taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
-    return f"u-{secrets.token_hex(8)}" if taken else id

@@ -7,7 +7,8 @@ gets its unit, and the run gets the new id. Of two creations that want the same 
 
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +16,7 @@ from gateway.sandboxes import records
 from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.records import Rows, SandboxRecord
 from gateway.sandboxes.requests import new_record
+from gateway.sandboxes.templates import Templates
 from gateway.store.base import ConflictError, Store
 from gateway.store.clock import Clock
 from hawse.api.sandboxes import SandboxCreate
@@ -22,23 +24,41 @@ from hawse.api.sandboxes import SandboxCreate
 log = logging.getLogger(__name__)
 
 
-class Pool:
-    """Keeps `size` members of one provider, with its default image, network and limits."""
+class Stock(NamedTuple):
+    """How many members of one kind wait.
 
-    def __init__(self, store: Store, driver: Driver, *, provider: str, size: int, clock: Clock) -> None:
+    Attributes:
+        params: The parameters of a sandbox that such a member can become.
+        size: Their number.
+    """
+
+    params: SandboxCreate
+    size: int
+
+
+def stocks(templates: Templates, size: int) -> list[Stock]:
+    """Return the stocks of a gateway: `size` sandboxes without a template, and those of each template."""
+    sizes: dict[str | None, int] = {name: template.pool for name, template in templates.by_name.items()}
+    sizes[None] = size
+    return [Stock(templates.resolve(SandboxCreate(template=name)), count) for name, count in sizes.items() if count]
+
+
+class Pool:
+    """Keeps members of each stock."""
+
+    def __init__(self, store: Store, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock) -> None:
         """Create a pool, which is filled by `refill`.
 
         Args:
             store: The rows.
             driver: Starts the members.
-            provider: The name of the provider.
-            size: How many members wait. 0: none, and those of an earlier gateway are deleted.
+            stocks: What is kept. Members of an earlier gateway that belong to none of them are deleted.
+            provider: The name of the provider of a stock that names none.
             clock: Gives the time of their creation.
         """
         self._store = store
         self._driver = driver
-        self._provider = provider
-        self._size = size
+        self._stocks = [Stock(msgspec.structs.replace(p, provider=p.provider or provider), n) for p, n in stocks]
         self._clock = clock
 
     async def take(self, record: SandboxRecord, rows: Mapping[str, Rows]) -> bool:
@@ -70,20 +90,21 @@ class Pool:
     async def refill(self, rows: Mapping[str, Rows]) -> None:
         """Start missing members, and delete those that failed or are too many. Raises `StoreError`."""
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
-        kept = 0
+        for stock in self._stocks:
+            sample = self._member(stock)
+            mine = [found for found in members if _same_kind(found, sample)]
+            usable = [found for found in mine if found.sandbox is not None and found.sandbox.value.wanted == "running"]
+            kept = usable[: stock.size]
+            failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
+            members = [found for found in members if found not in kept]
+            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, not before the next sweep
+                member = self._member(stock)
+                await self._store.write(records.new(member))
+                self._driver.settle(member.id)
         for found in members:
             assert found.sandbox is not None
-            usable = found.sandbox.value.wanted == "running" and kept < self._size
-            kept += usable
-            if not usable and found.sandbox.value.wanted != "deleted":
+            if found.sandbox.value.wanted != "deleted":
                 await self._delete(found)
-        if any(found.sandbox is not None and found.sandbox.value.failure is not None for found in members):
-            return  # not again before the next sweep
-        for _ in range(self._size - kept):
-            id = f"p-{secrets.token_hex(8)}"
-            record = new_record(SandboxCreate(id=id, keep_alive=True), id, self._provider, self._clock.now(), id, 0.0)
-            await self._store.write(records.new(msgspec.structs.replace(record, pool=True)))
-            self._driver.settle(id)
 
     async def give_up(self, rows: Mapping[str, Rows]) -> list[str]:
         """Begin to delete all members, since a sandbox of a client needs their room.
@@ -100,9 +121,16 @@ class Pool:
         assert found.sandbox is not None
         assert found.live is not None
         member = found.sandbox.value
-        same = msgspec.structs.replace(record.spec, env={}) == member.spec
         running = member.wanted == "running" and found.live.value.state == "running"
-        return member.pool and running and same and member.provider == record.provider
+        return member.pool and running and _same_kind(found, record)
+
+    def _member(self, stock: Stock) -> SandboxRecord:
+        """Return the row of a new member."""
+        id = f"p-{secrets.token_hex(8)}"
+        assert stock.params.provider is not None
+        params = msgspec.structs.replace(stock.params, id=id, keep_alive=True, timeout=None)
+        record = new_record(params, id, stock.params.provider, self._clock.now(), id, 0.0)
+        return msgspec.structs.replace(record, pool=True)
 
     async def _delete(self, found: Rows) -> None:
         assert found.sandbox is not None
@@ -112,3 +140,15 @@ class Pool:
         except ConflictError:
             return  # it was taken
         self._driver.settle(member.id)
+
+
+def _same_kind(found: Rows, record: SandboxRecord) -> bool:
+    """Whether a member can become a sandbox.
+
+    Its variables may differ, since the runtime gets them with its configuration; but a command of its image has been
+    started with those of the member.
+    """
+    assert found.sandbox is not None
+    member = found.sandbox.value
+    env = record.spec.env if record.spec.image_command else member.spec.env
+    return member.provider == record.provider and member.spec == msgspec.structs.replace(record.spec, env=env)

@@ -2,11 +2,12 @@
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 
 import msgspec
 
 from gateway.providers.base import Capabilities, SandboxSpec
-from gateway.sandboxes.records import SandboxRecord
+from gateway.sandboxes.records import Rows, SandboxRecord
 from gateway.store.clock import Moment
 from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
@@ -25,10 +26,9 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
     """
     if capabilities is None:
         raise _invalid("provider", f"this gateway has no provider {provider!r}")
-    if params.template is not None:
-        raise _invalid("template", f"this gateway has no template {params.template!r}")
-    if params.image is not None and not capabilities.images:
-        raise _invalid("image", f"provider {provider} does not support images")
+    for name in ("image", "image_command"):
+        if getattr(params, name) and not capabilities.images:
+            raise _invalid(name, f"provider {provider} does not support images")
     if params.network is not None and params.network not in capabilities.networks:
         allowed = ", ".join(capabilities.networks)
         raise _invalid("network", f"provider {provider} does not support network {params.network!r}, only: {allowed}")
@@ -77,17 +77,34 @@ def new_record(
         id=id,
         unit=unit,
         provider=provider,
-        spec=SandboxSpec(image=params.image, env=params.env, network=params.network, limits=params.limits),
+        spec=SandboxSpec(
+            image=params.image,
+            image_command=params.image_command,
+            env=params.env,
+            network=params.network,
+            limits=params.limits,
+        ),
         wanted="running",
         generation=secrets.token_hex(8),
         created=now,
-        fingerprint=hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(params, id=id))).hexdigest(),
+        fingerprint=fingerprint(params, id),
         template=params.template,
         labels=params.labels,
         ports=params.ports,
         expires=None if params.timeout is None else now.after(params.timeout),
         idle_timeout=None if params.keep_alive else idle,
     )
+
+
+def fingerprint(params: SandboxCreate, id: str) -> str:
+    """Return a digest of the parameters of a sandbox, by which a repeated creation is recognized."""
+    return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(params, id=id))).hexdigest()
+
+
+def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
+    """Return the id, unless a sandbox of another id has the unit of that name: it came from the pool."""
+    taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
+    return f"u-{secrets.token_hex(8)}" if taken else id
 
 
 def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> SandboxRecord:

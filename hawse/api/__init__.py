@@ -12,6 +12,7 @@ from hawse.api import (  # noqa: F401  # importing a module declares its methods
     files,
     gateway,
     git,
+    images,
     people,
     ports,
     processes,

@@ -14,6 +14,10 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "none"]
 Network = Literal["none", "private", "host"]
 Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template, or a label
+# The registry, repository, tag and digest: it becomes a part of URLs, so no part of it is empty or begins with a dot.
+ImageName = Annotated[
+    str, Meta(min_length=1, max_length=1024, pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)")
+]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 are 31 years
 ENV_MAX: Final = 128 << 10  # bytes of all variables of a sandbox: they are passed to each program, which has 2 MiB
@@ -180,6 +184,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
         provider: Name of the provider; null: the default one.
         template: Name of a template of the gateway, whose values this call's replace.
         image: Image whose files it sees; null: the provider's default.
+        image_command: Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`.
         env: Environment of all programs in the sandbox.
         labels: Labels, by which `sandbox.list` selects.
         limits: What it may use.
@@ -193,7 +198,8 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     id: Id | None = None
     provider: Name | None = None
     template: Name | None = None
-    image: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
+    image: ImageName | None = None
+    image_command: bool = False
     env: dict[str, str] = msgspec.field(default_factory=dict)
     labels: Labels = msgspec.field(default_factory=dict)
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)

@@ -49,6 +49,7 @@ def sandbox() -> None:
 @click.option("--provider", metavar="NAME", help="what runs it")
 @click.option("--template", metavar="NAME", help="a template of the gateway")
 @click.option("--image", metavar="IMAGE", help="the image whose files it sees")
+@click.option("--image-command", is_flag=True, help="start the command of the image, as the process `image`")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; may be repeated")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; may be repeated")
 @click.option("--network", type=click.Choice(["none", "private", "host"]), help="what it can connect to")
@@ -66,6 +67,7 @@ def create(
     provider: str | None,
     template: str | None,
     image: str | None,
+    image_command: bool,
     env: tuple[tuple[str, str], ...],
     label: tuple[tuple[str, str], ...],
     network: str | None,
@@ -85,6 +87,7 @@ def create(
             provider=provider,
             template=template,
             image=image,
+            image_command=image_command,
             env=dict(env),
             labels=dict(label),
             limits=SandboxLimits(memory=memory, cpus=cpus, processes=processes, disk=disk),

@@ -78,6 +78,9 @@ PORT_MAX = 65_535
 )
 @click.option("--pool", type=int, metavar="N", help="how many sandboxes are started in advance (0)")
 @click.option(
+    "--templates", type=click.Path(path_type=Path), metavar="FILE", help="named settings of sandboxes, in TOML (none)"
+)
+@click.option(
     "--idle-timeout",
     type=float,
     metavar="SECONDS",

@@ -10,6 +10,7 @@ from hawse.api.automation import (
 from hawse.api.code import CodeContextInfo, CodeError, CodeLanguage
 from hawse.api.files import FileEntry, FileOpened, FileStatResult, FileTransferResult
 from hawse.api.git import GitAuthor, GitCredentials
+from hawse.api.images import ImageInfo, ImageProgress
 from hawse.api.people import Participant, WriterLease
 from hawse.api.ports import OpenPort
 from hawse.api.processes import LogMatch, ProcessInfo
@@ -94,6 +95,7 @@ from hawse.client.code.results import (
 )
 from hawse.client.code.run import CodeRunStream
 from hawse.client.files.files import Files
+from hawse.client.images import Images
 from hawse.client.ports import Preview
 from hawse.client.process.process import Process
 from hawse.client.process.program import StartOptions
@@ -149,6 +151,9 @@ __all__ = [
     "GitAuthor",
     "GitCredentials",
     "HawseError",
+    "ImageInfo",
+    "ImageProgress",
+    "Images",
     "InputGapError",
     "InputOverflowError",
     "InternalError",

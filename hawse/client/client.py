@@ -14,6 +14,7 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.connection.dial import address, base, token_in
 from hawse.client.connection.reconnect import Reconnector, Token
+from hawse.client.images import Images
 from hawse.client.sandbox import Sandbox
 from hawse.client.sandboxes import Sandboxes
 from hawse.wire import Welcome
@@ -83,6 +84,11 @@ class Client:
     def sandboxes(self) -> Sandboxes:
         """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
         return Sandboxes(self._calls, self._options, gateway=base(self._uri))
+
+    @property
+    def images(self) -> Images:
+        """The images of the gateway's provider: `list`, `pull`, `remove`."""
+        return Images(self._calls)
 
     @property
     def tokens(self) -> Tokens:

@@ -137,6 +137,7 @@ class Sandboxes:
         provider: str | None = None,
         template: str | None = None,
         image: str | None = None,
+        image_command: bool = False,
         env: Mapping[str, str] | None = None,
         labels: Mapping[str, str] | None = None,
         limits: SandboxLimits | None = None,
@@ -153,6 +154,7 @@ class Sandboxes:
             provider: The name of the provider; None: the gateway's default.
             template: The name of a template of the gateway.
             image: The image whose files it sees.
+            image_command: Whether the command of the image is started, as the process `image`.
             env: The environment of all programs in it.
             labels: Labels, by which `list` selects.
             limits: What it may use.
@@ -171,6 +173,7 @@ class Sandboxes:
             provider=provider,
             template=template,
             image=image,
+            image_command=image_command,
             env=dict(env or {}),
             labels=dict(labels or {}),
             limits=limits or SandboxLimits(),

@@ -35,6 +35,8 @@ from hawse.api.git import GitLogResult
 from hawse.api.git import GitProgress
 from hawse.api.git import GitPushResult
 from hawse.api.git import GitStatusResult
+from hawse.api.images import ImageInfo
+from hawse.api.images import ImageProgress
 from hawse.api.people import Participant
 from hawse.api.people import WriterLease
 from hawse.api.ports import OpenPort
@@ -95,6 +97,10 @@ class Client:
     @property
     def sandboxes(self) -> Sandboxes:
         """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+
+    @property
+    def images(self) -> Images:
+        """The images of the gateway's provider: `list`, `pull`, `remove`."""
 
     @property
     def tokens(self) -> Tokens:
@@ -216,9 +222,40 @@ class AuditTrail:
             HawseError: `forbidden`, `io_error`.
         """
 
+class Images:
+    """The images of a provider. It holds nothing open.
+
+    Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
+    """
+    def list(self, *, provider: str | None=None) -> list[ImageInfo]:
+        """Return the images that are there. `provider`: its name; None: the gateway's default."""
+
+    def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
+        """Pull an image, also a newer version of one that is there, and return it.
+
+        Args:
+            image: Its name, with a tag or digest; without one, the tag is `latest`.
+            provider: The name of the provider; None: the gateway's default.
+            on_progress: Is called with the progress; it must return soon.
+
+        Raises:
+            HawseError: `invalid_params` if it does not exist, or may not be pulled; `capacity_exceeded`.
+        """
+
+    def remove(self, image: str, *, provider: str | None=None) -> None:
+        """Remove a name of an image, and its files with the last name.
+
+        Args:
+            image: Its name.
+            provider: The name of the provider; None: the gateway's default.
+
+        Raises:
+            HawseError: `not_found`; `conflict` if a sandbox uses it.
+        """
+
 class Sandboxes:
     """All sandboxes of the gateway. It holds nothing open."""
-    def create(self, id: str | None=None, *, provider: str | None=None, template: str | None=None, image: str | None=None, env: Mapping[str, str] | None=None, labels: Mapping[str, str] | None=None, limits: SandboxLimits | None=None, network: Network | None=None, ports: Sequence[SandboxPort]=..., timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool=False) -> CreatedSandbox:
+    def create(self, id: str | None=None, *, provider: str | None=None, template: str | None=None, image: str | None=None, image_command: bool=False, env: Mapping[str, str] | None=None, labels: Mapping[str, str] | None=None, limits: SandboxLimits | None=None, network: Network | None=None, ports: Sequence[SandboxPort]=..., timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool=False) -> CreatedSandbox:
         """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
 
         Args:
@@ -226,6 +263,7 @@ class Sandboxes:
             provider: The name of the provider; None: the gateway's default.
             template: The name of a template of the gateway.
             image: The image whose files it sees.
+            image_command: Whether the command of the image is started, as the process `image`.
             env: The environment of all programs in it.
             labels: Labels, by which `list` selects.
             limits: What it may use.

@@ -41,7 +41,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
     main(
         "serve --host 0.0.0.0 --port 0 --token t --state /s --provider p --isolation none "
         "--allow-host a --allow-host b --allow-origin https://c --trust-proxy 10.0.0.0/8 --preview-host p.example "
-        "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --idle-timeout 9 "
+        "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --templates /t.toml --idle-timeout 9 "
         "--quota 5 --max-contexts 6 --code-pool size=1 --code-pool bash:size=0 --log-format json -v".split()
     )
     ((settings, verbose),) = served
@@ -60,6 +60,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "max_sandboxes": 4,
         "store": "redis://r",
         "pool": 2,
+        "templates": Path("/t.toml"),
         "idle_timeout": 9.0,
         "quota": 5,
         "max_contexts": 6,

@@ -145,6 +145,52 @@ async def test_an_image_of_one_static_program_runs(client: Client) -> None:
         assert bytes(result.stdout) == b"1000\n"
 
 
+async def test_the_command_of_an_image_runs_beside_the_runtime_in_its_directory(client: Client) -> None:
+    async with client.sandboxes.create(image=docker.COMMAND, image_command=True, env={"A": "1"}) as box:
+        (process,) = await box.processes()
+        assert process.id == "image"
+        attached = await box.attach_process("image")
+        lines = await attached.wait_for_log("HOME=", timeout=60)
+        assert lines is not None
+        seen = await output(box, f"tr '\\0' '\\n' < /proc/{process.pid}/environ 2>&1; ls -l /proc/{process.pid}/cwd")
+        assert {"A=1", "B=2"} <= set(seen.splitlines())
+        assert seen.endswith("-> /bin")
+
+
+async def test_an_update_removes_a_variable(client: Client) -> None:
+    async with client.sandboxes.create(env={"A": "1", "B": "1"}) as box:
+        await box.update(env={"A": None})
+        assert await output(box, "echo $A-$B") == "-1"
+
+
+async def test_a_sandbox_is_paused_and_resumed_with_what_runs_in_it(client: Client) -> None:
+    async with client.sandboxes.create() as box:
+        process = await box.start(["/bin/sleep", "1000"])
+        assert (await box.pause()).state == "paused"
+        assert (await box.status()).state == "paused"
+        with pytest.raises(HawseError, match="is paused"):
+            await box.exec(["/bin/true"])
+        assert (await box.resume()).state == "running"
+        assert process.id in {each.id for each in await box.processes()}
+        assert await output(box, "echo alive") == "alive"
+
+
+async def test_images_are_listed_and_one_that_is_used_is_not_removed(client: Client) -> None:
+    names = {name for each in await client.images.list() for name in each.names}
+    assert {f"{docker.BUSYBOX}:latest", f"{docker.MUSL}:latest"} <= names
+    async with client.sandboxes.create(image=docker.COMMAND):
+        with pytest.raises(HawseError) as caught:
+            await client.images.remove(docker.COMMAND)
+    assert caught.value.code == "conflict"
+    with pytest.raises(HawseError, match="not_found"):
+        await client.images.remove("hawse-test-missing")
+
+
+async def test_an_image_without_a_command_is_refused(client: Client) -> None:
+    with pytest.raises(HawseError, match="the image has no command"):
+        await client.sandboxes.create(image_command=True)
+
+
 async def test_sandboxes_are_deleted_without_a_trace(client: Client, stack: Stack) -> None:
     gateway = StateDirectory(stack.state).identity(GATEWAY_ID)
     before = set(docker.left(gateway))

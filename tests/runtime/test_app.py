@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from hawse.api import METHODS
+from hawse.api.processes import ProcessStart
 from hawse.wire import HawseError
 from runtime.posix.stale_processes import ID_FILE
+from tests.support.client import eventually
 from tests.support.runtime import Client, Served, alive
 from tests.support.stack import free_port
 from tests.support.waiting import lines
@@ -41,6 +43,24 @@ async def test_info_describes_the_runtime_and_counts_its_resources(served: Serve
 
 async def test_it_serves_the_methods_that_are_declared_as_they_are(served: Served) -> None:
     assert served.runtime.server.dispatcher.methods == METHODS
+
+
+async def test_a_program_that_was_asked_for_is_started_at_the_beginning(tmp_path: Path) -> None:
+    env: dict[str, str | None] = {"A": "1", "OUT": str(tmp_path / "output")}
+    command = ProcessStart(id="image", argv=["sh", "-c", "(pwd; echo $A) > $OUT; exec sleep 60"], cwd="/", env=env)
+    async with Served(tmp_path, command=command) as served, served.client() as client:
+        (found,) = (await client.ask("process.list"))["processes"]
+        assert found["id"] == "image"
+        output = tmp_path / "output"
+        await eventually(lambda: output.exists() and output.read_text() == "/\n1\n")  # a file without an event
+
+
+async def test_a_runtime_serves_also_if_the_program_cannot_be_started(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Served(tmp_path, command=ProcessStart(argv=["/no/such/program"])) as served, served.client() as client:
+        assert (await client.info())["processes"] == 0
+    assert "the command of the image was not started" in caplog.text
 
 
 async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:

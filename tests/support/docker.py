@@ -19,9 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 BUNDLES = ROOT / "build" / "bundles"  # the same for all tests: one takes up to half a minute to build
 ADDRESS = os.environ.get("DOCKER_HOST", "unix:///run/docker.sock")
 APPLETS = (
-    "cat chmod date env false head id kill ln ls mkdir mv nproc ps rm sh sleep stat sync touch true wc yes".split()
+    "cat chmod date env false head id kill ln ls mkdir mv nproc ps rm sh sleep stat sync touch tr true wc yes".split()
 )
 BUSYBOX, MUSL, SCRATCH = "hawse-test-busybox", "hawse-test-musl", "hawse-test-static"
+COMMAND = "hawse-test-command"  # with a command of its own, a directory and a variable
+SETTINGS = {COMMAND: ['ENTRYPOINT ["/bin/sh", "-c"]', 'CMD ["pwd; env; exec sleep 1000"]', "WORKDIR /bin", "ENV B=2"]}
 
 
 Files = Mapping[str, str | bytes | Path]  # the target of a symbolic link, a content, or a file to copy
@@ -70,10 +72,12 @@ def make_images() -> None:
         BUSYBOX: {**programs, **users},
         MUSL: {**programs, **users, loader: Path("/", loader)},
         SCRATCH: {"busybox": Path(busybox)},
+        COMMAND: {**programs, **users},
     }
     for name, files in images.items():
         if f"{name}:latest" not in existing:
-            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest", _tar(files))
+            changes = "".join(f"&changes={quote(line)}" for line in SETTINGS.get(name, []))
+            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", _tar(files))
 
 
 def _tar(files: Files) -> bytes:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Literal
 
-from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.providers.base import Capabilities, Endpoint, ImageStore, Observation, Progress, Report, SandboxSpec
 from gateway.sandboxes.lifecycle import Sandboxes
 from hawse.wire import HawseError
 
@@ -44,6 +44,8 @@ class ModelProvider:
         self.violations: list[str] = []
         self.specs: dict[str, SandboxSpec] = {}
         self.closed = False
+        self.images: ImageStore | None = None
+        self.refused_images: set[str] = set()  # a start with one of them fails
         self._pause = pause
         self._begun: defaultdict[Operation, asyncio.Event] = defaultdict(asyncio.Event)
         self.busy: set[str] = set()
@@ -67,6 +69,8 @@ class ModelProvider:
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
         async with self._operation("create", unit):
+            if spec.image in self.refused_images:
+                raise HawseError("invalid_params", f"there is no image {spec.image}")
             self.units.setdefault(unit, ModelUnit())
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 import psutil
 
+from hawse.api.processes import ProcessStart
 from hawse.link import StreamLink
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Principal, Result, Role, Welcome
 from runtime.app import Runtime, running
@@ -329,11 +330,14 @@ class Served:
         root: Path | None = None,
         quota: int | None = None,
         limits: RuntimeLimits = RuntimeLimits(),
+        command: ProcessStart | None = None,
     ) -> None:
         self.workspace = folder / "workspace"
         self.socket = Path(tempfile.mkdtemp(prefix="hawse-")) / "s"
         self.runtime: Runtime
-        self._settings = RuntimeSettings(workspace=self.workspace, token=token, root=root, quota=quota, limits=limits)
+        self._settings = RuntimeSettings(
+            workspace=self.workspace, token=token, root=root, quota=quota, limits=limits, command=command
+        )
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None]

@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from gateway.providers.base import SandboxSpec
 from gateway.providers.docker import bundle
+from hawse.api.processes import ProcessStart
 from hawse.api.sandboxes import Network, SandboxLimits
+from hawse.wire import HawseError
 
 GATEWAY_LABEL: Final = "hawse.gateway"
 UNIT_LABEL: Final = "hawse.sandbox"
@@ -22,6 +26,7 @@ SOCKET_NAME: Final = "runtime.sock"
 
 RUNTIME_USER: Final = 990  # of the runtime if the gateway is the superuser; images use low numbers, and those from 1000
 PROGRAMS_USER: Final = 1000  # of the programs: the usual user of images
+IMAGE_PROCESS: Final = "image"  # the id of the process that runs the command of the image
 PROCESSES: Final = 512  # processes and threads, if the sandbox does not say so
 MEMORY: Final = 2 << 30  # bytes
 TMP_SIZE: Final = "512m"  # it is counted as memory of the container as well
@@ -101,7 +106,8 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
         start: How it is started.
     """
     programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
-    environment = {"HOME": WORKSPACE, "USER": "user", **spec.env, "HAWSE_RUNTIME_TOKEN": start.token}
+    # The variables of the sandbox are not among them: the runtime gets them, and their changes, from the gateway.
+    environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
     who = ["--users", f"{place.user}:{programs}", "--wrapper", wrapper]
@@ -140,6 +146,25 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
             **({} if start.oci_runtime is None else {"Runtime": start.oci_runtime}),
         },
     }
+
+
+def image_command(image: Mapping[str, Any], spec: SandboxSpec) -> list[str]:
+    """Return the arguments with which the runtime starts the command of the image, as the process `image`.
+
+    Args:
+        image: What the engine knows of the image.
+        spec: What the sandbox is to be; the command gets its variables.
+
+    Raises:
+        HawseError: `invalid_params` if the image has no command.
+    """
+    settings = image.get("Config") or {}
+    argv = [*(settings.get("Entrypoint") or []), *(settings.get("Cmd") or [])]
+    if not argv:
+        message = "the image has no command: neither ENTRYPOINT nor CMD"
+        raise HawseError("invalid_params", message, details={"path": "$.image_command"})
+    start = ProcessStart(id=IMAGE_PROCESS, argv=argv, cwd=settings.get("WorkingDir") or "/", env=dict(spec.env))
+    return ["--command", msgspec.json.encode(start).decode()]
 
 
 def _limits(limits: SandboxLimits) -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """The images of a Docker Engine."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 import aiodocker
 
 from gateway.providers.base import Progress, Report
-from gateway.providers.docker.engine import NOT_FOUND, Engine
+from gateway.providers.docker.engine import IN_PROGRESS, NOT_FOUND, Engine
+from hawse.api.images import ImageInfo
 from hawse.wire import HawseError
 
 PULL_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
@@ -27,6 +30,28 @@ class Images:
                 return False
             return True
 
+    async def inspect(self, image: str) -> Mapping[str, Any]:
+        """Return what the engine knows of an image. Raises `HawseError` (`not_found`) if it does not have it."""
+        async with self._engine.client() as client:
+            with _refused(NOT_FOUND, "not_found", f"there is no image {image}"):
+                return await client.images.inspect(image)
+
+    async def list(self) -> list[ImageInfo]:
+        """Return all images of the engine that have a name."""
+        async with self._engine.client() as client:
+            found = await client.images.list()
+        named = [each for each in found if _names(each)]
+        return sorted((_info(each, float(each["Created"])) for each in named), key=lambda info: info.names)
+
+    async def remove(self, image: str) -> None:
+        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a container uses it)."""
+        async with self._engine.client() as client:
+            with (
+                _refused(NOT_FOUND, "not_found", f"there is no image {image}"),
+                _refused(IN_PROGRESS, "conflict", f"the image {image} is used"),
+            ):
+                await client.images.delete(image)
+
     async def ensure(self, image: str, report: Report) -> None:
         """Pull an image that the engine does not have.
 
@@ -40,7 +65,7 @@ class Images:
         if not await self.exists(image):
             await self.pull(image, report)
 
-    async def pull(self, image: str, report: Report) -> None:
+    async def pull(self, image: str, report: Report) -> ImageInfo:
         """Pull an image, also a newer version of one that the engine has. Arguments and errors as of `ensure`."""
         report(Progress(phase="pulling", message=image, done=0.0))
         layers: dict[str, float] = {}
@@ -55,6 +80,7 @@ class Images:
                     message = f"the image {image} cannot be pulled: {error.message}"
                     raise HawseError("invalid_params", message, details={"path": "$.image"}) from error
                 raise
+        return _info(await self.inspect(image))
 
 
 def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
@@ -72,3 +98,22 @@ def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
         layers[layer] = 0.5 + part / 2
     elif text in ("Pull complete", "Already exists"):
         layers[layer] = 1.0
+
+
+def _names(image: Mapping[str, Any]) -> list[str]:
+    return [name for name in image.get("RepoTags") or [] if name != "<none>:<none>"]
+
+
+def _info(image: Mapping[str, Any], created: float | None = None) -> ImageInfo:
+    return ImageInfo(id=image["Id"], names=_names(image), size=image.get("Size", 0), created=created)
+
+
+@contextmanager
+def _refused(status: int, code: str, message: str) -> Iterator[None]:
+    """Raise `HawseError` with this code if the engine answers with this status."""
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        if error.status != status:
+            raise
+        raise HawseError(code, f"{message}: {error.message}") from error

@@ -110,12 +110,14 @@ class DockerProvider:
         place = self._place(unit)
         report(Progress(phase="starting"))
         token = secrets.token_hex(16)
+        image = spec.image or self._image
+        command = container.image_command(await self.images.inspect(image), spec) if spec.image_command else []
         start = container.Start(
-            image=spec.image or self._image,
+            image=image,
             network=spec.network or self._network,
             runtime=runtime,
             token=token,
-            arguments=self._arguments,
+            arguments=[*self._arguments, *command],
             oci_runtime=self._oci,
         )
         async with self._engine.client() as client:

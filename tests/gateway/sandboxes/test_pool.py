@@ -9,6 +9,7 @@ import pytest
 
 from gateway.sandboxes.admission import Admission, Capacity, Room
 from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.templates import Template, Templates
 from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
@@ -17,12 +18,26 @@ from tests.support.providers import ModelProvider
 
 
 @asynccontextmanager
-async def begin(folder: Path, provider: ModelProvider, pool: int, most: int | None = None) -> AsyncIterator[Sandboxes]:
+async def begin(
+    folder: Path,
+    provider: ModelProvider,
+    pool: int,
+    most: int | None = None,
+    templates: dict[str, Template] | None = None,
+) -> AsyncIterator[Sandboxes]:
     room = Room(memory=1 << 40, disk=1 << 40)
     admission = Admission(Capacity(sandboxes=most), folder, measure=lambda path: room)
     store = SqliteStore(folder / "store.db")
     clock = ManualClock().clock
-    sandboxes = Sandboxes(store, {"model": provider}, clock=clock, sweep=3600, pool=pool, admission=admission)
+    sandboxes = Sandboxes(
+        store,
+        {"model": provider},
+        clock=clock,
+        sweep=3600,
+        pool=pool,
+        admission=admission,
+        templates=Templates(templates or {}),
+    )
     async with sandboxes.running():
         await sandboxes.sweep()
         yield sandboxes
@@ -117,3 +132,60 @@ async def test_a_member_that_fails_is_replaced_at_a_later_sweep(tmp_path: Path, 
         await sandboxes.sweep()
         assert len(provider.running) == 1
         assert set(provider.units) == set(provider.running)
+
+
+TEMPLATES = {
+    "image": Template(image="x", env={"A": "1"}, pool=2),
+    "command": Template(image="x", image_command=True, env={"A": "1"}, pool=1),
+}
+
+
+async def test_each_template_has_a_pool_of_its_own(tmp_path: Path, provider: ModelProvider) -> None:
+    async with begin(tmp_path, provider, 1, templates=TEMPLATES) as sandboxes:
+        waiting = dict(provider.running)
+        specs = [(spec.image, spec.image_command) for spec in provider.specs.values()]
+        assert sorted(specs, key=str) == [("x", False), ("x", False), ("x", True), (None, False)]
+        info = await sandboxes.create(SandboxCreate(id="a", template="image", env={"B": "2"}))
+        assert [info.runtime] in waiting.values()
+        assert (info.image, info.template) == ("x", "image")
+        configuration = await sandboxes.configuration("a")
+        assert configuration is not None
+        assert configuration.env == {"A": "1", "B": "2"}
+        await sandboxes.sweep()
+        assert len(provider.running) == 5, "the pool is full again"
+    assert provider.violations == []
+
+
+async def test_a_command_that_runs_already_is_used_only_with_the_variables_that_it_was_started_with(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    async with begin(tmp_path, provider, 0, templates={"command": TEMPLATES["command"]}) as sandboxes:
+        (waiting,) = provider.running.values()
+        other = await sandboxes.create(SandboxCreate(template="command", env={"B": "2"}))
+        same = await sandboxes.create(SandboxCreate(template="command"))
+        assert (other.runtime in waiting, same.runtime in waiting) == (False, True)
+
+
+async def test_members_of_a_template_that_was_changed_are_replaced(tmp_path: Path, provider: ModelProvider) -> None:
+    async with begin(tmp_path, provider, 0, templates=TEMPLATES):
+        assert len(provider.running) == 3
+    async with begin(tmp_path, provider, 0, templates={"image": Template(image="y", pool=1)}):
+        assert [provider.specs[unit].image for unit in provider.running] == ["y"]
+
+
+async def test_a_template_that_fails_does_not_keep_the_pools_of_others_empty(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    provider.refused_images.add("bad")
+    async with begin(tmp_path, provider, 1, templates={"bad": Template(image="bad", pool=1)}):
+        assert [provider.specs[unit].image for unit in provider.running] == [None]
+
+
+async def test_a_repeated_creation_is_the_same_after_its_template_was_changed(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    params = SandboxCreate(id="a", template="t")
+    async with begin(tmp_path, provider, 0, templates={"t": Template(env={"A": "1"})}) as sandboxes:
+        first = await sandboxes.create(params)
+    async with begin(tmp_path, provider, 0, templates={"t": Template(env={"A": "2"})}) as sandboxes:
+        assert (await sandboxes.create(params)).runtime == first.runtime

@@ -21,7 +21,7 @@ def record(**params) -> SandboxRecord:
     ("params", "path"),
     [
         (SandboxCreate(image="debian"), "$.image"),
-        (SandboxCreate(template="big"), "$.template"),
+        (SandboxCreate(image_command=True), "$.image_command"),
         (SandboxCreate(network="none"), "$.network"),
         (SandboxCreate(limits=SandboxLimits(cpus=1.0)), "$.limits.cpus"),
         (SandboxCreate(ports=[SandboxPort(port=80), SandboxPort(port=80)]), "$.ports"),

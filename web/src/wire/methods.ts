@@ -1268,6 +1268,58 @@ export interface GitStatusResult {
   truncated?: boolean;
 }
 
+/** An image that is there. */
+export interface ImageInfo {
+  /** Id of the image. */
+  id: string;
+  /** Its names with their tags. */
+  names?: string[];
+  /** Bytes of its files. */
+  size?: number;
+  /** When it was made, in seconds since 1970; null if that is not known. */
+  created?: number | null;
+}
+
+/** List the images that are there. */
+export interface ImageList {
+  /** Name of the provider; null: the default one. One without images is `invalid_params`. */
+  provider?: string | null;
+}
+
+/** The images of a provider. */
+export interface ImageListResult {
+  /** All that are there, those that other programs have pulled included. */
+  images: ImageInfo[];
+}
+
+/** How far a pull is. */
+export interface ImageProgress {
+  /** Details for people. */
+  message?: string | null;
+  /** The part that is done, 0 to 1; null if that is not known. */
+  progress?: number | null;
+}
+
+/**
+ * Pull an image, also a newer version of one that is there.
+ *
+ * An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps what was downloaded. At most 4 images are pulled at once.
+ */
+export interface ImagePull {
+  /** Name of the provider; null: the default one. One without images is `invalid_params`. */
+  provider?: string | null;
+  /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
+  image: string;
+}
+
+/** Remove a name of an image, and its files with the last name. One that a sandbox uses is a `conflict`. */
+export interface ImageRemove {
+  /** Name of the provider; null: the default one. One without images is `invalid_params`. */
+  provider?: string | null;
+  /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
+  image: string;
+}
+
 /** The part of a stream that can be read. */
 export interface KeptRange {
   /** Offset of the first byte that is kept. */
@@ -1931,6 +1983,8 @@ export interface SandboxCreate {
   template?: string | null;
   /** Image whose files it sees; null: the provider's default. */
   image?: string | null;
+  /** Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`. */
+  image_command?: boolean;
   /** Environment of all programs in the sandbox. */
   env?: Record<string, string>;
   /** Labels, by which `sandbox.list` selects. */
@@ -3563,6 +3617,21 @@ export interface GatewayMethods {
   "audit.list": {
     params: AuditList;
     result: AuditListResult;
+    events: Record<string, never>;
+  };
+  "image.list": {
+    params: ImageList;
+    result: ImageListResult;
+    events: Record<string, never>;
+  };
+  "image.pull": {
+    params: ImagePull;
+    result: ImageInfo;
+    events: { progress: ImageProgress };
+  };
+  "image.remove": {
+    params: ImageRemove;
+    result: Nothing;
     events: Record<string, never>;
   };
   "preview.host": {

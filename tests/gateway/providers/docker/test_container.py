@@ -1,11 +1,13 @@
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.providers.base import SandboxSpec
-from gateway.providers.docker.container import Place, Start, config
+from gateway.providers.docker.container import Place, Start, config, image_command
 from hawse.api.sandboxes import Network, SandboxLimits
+from hawse.wire import HawseError
 
 
 def made(
@@ -50,10 +52,24 @@ def test_programs_never_have_the_user_of_the_runtime() -> None:
         assert int(runtime) == user != int(programs)
 
 
-def test_the_environment_of_the_sandbox_is_passed_but_cannot_replace_the_secret() -> None:
-    environment = made(SandboxSpec(env={"A": "b=c", "HOME": "/h", "HAWSE_RUNTIME_TOKEN": "known"}))["Env"]
-    assert {"A=b=c", "HOME=/h", "HAWSE_RUNTIME_TOKEN=secret"} <= set(environment)
-    assert len(environment) == len({entry.partition("=")[0] for entry in environment})
+def test_the_environment_of_the_sandbox_is_left_to_its_configuration_so_that_an_update_can_remove_variables() -> None:
+    environment = made(SandboxSpec(env={"A": "b=c", "HAWSE_RUNTIME_TOKEN": "known"}))["Env"]
+    assert environment == ["HOME=/workspace", "USER=user", "HAWSE_RUNTIME_TOKEN=secret"]
+
+
+def test_the_command_of_an_image_is_its_entrypoint_and_cmd_in_its_directory_with_the_variables() -> None:
+    image = {"Config": {"Entrypoint": ["/entry"], "Cmd": ["a", "b"], "WorkingDir": "/app"}}
+    option, text = image_command(image, SandboxSpec(env={"A": "1"}))
+    assert option == "--command"
+    assert json.loads(text) == {"id": "image", "argv": ["/entry", "a", "b"], "cwd": "/app", "env": {"A": "1"}}
+    assert json.loads(image_command({"Config": {"Cmd": ["x"]}}, SandboxSpec())[1])["cwd"] == "/"
+
+
+@pytest.mark.parametrize("image", [{}, {"Config": None}, {"Config": {"Entrypoint": None, "Cmd": []}}])
+def test_an_image_without_a_command_is_refused(image: dict[str, Any]) -> None:
+    with pytest.raises(HawseError) as caught:
+        image_command(image, SandboxSpec(image_command=True))
+    assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.image_command"})
 
 
 def test_labels_say_which_start_of_which_sandbox_of_which_gateway_it_is() -> None:

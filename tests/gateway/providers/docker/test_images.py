@@ -26,6 +26,13 @@ PULLED = [
     {"status": "Status: Downloaded newer image"},
 ]
 
+LISTED = [
+    {"Id": "sha256:2", "RepoTags": ["y:latest", "y:1"], "Size": 2000, "Created": 1700000000},
+    {"Id": "sha256:1", "RepoTags": ["<none>:<none>"], "Size": 1000, "Created": 1600000000},
+    {"Id": "sha256:0", "RepoTags": None, "Size": 1000, "Created": 1600000000},
+    {"Id": "sha256:3", "RepoTags": ["x:latest"], "Size": 3000, "Created": 1800000000},
+]
+
 Make = Callable[..., Any]
 
 
@@ -34,22 +41,35 @@ async def make_images(tmp_path: Path) -> AsyncIterator[Make]:
     async with AsyncExitStack() as stack:
 
         async def make(*, existing: tuple[str, ...] = (), answer: Any = PULLED, status: int = 200) -> Images:
+            pulled: set[str] = set()
+
             async def version(request: web.Request) -> web.Response:
                 return web.json_response({"ApiVersion": "1.41"})
 
+            async def listed(request: web.Request) -> web.Response:
+                return web.json_response(LISTED)
+
+            async def delete(request: web.Request) -> web.Response:
+                name = request.match_info["name"]
+                code = 409 if name == "used" else 200 if name in existing else 404
+                return web.json_response([] if code == 200 else {"message": "no"}, status=code)
+
             async def inspect(request: web.Request) -> web.Response:
-                known = request.match_info["name"] in existing
+                known = request.match_info["name"] in pulled.union(existing)
                 return web.json_response({"Id": "1"} if known else {"message": "no"}, status=200 if known else 404)
 
             async def pull(request: web.Request) -> web.Response:
                 if status != 200:
                     refusal = json.dumps(answer).encode()
                     return web.Response(body=refusal, status=status, headers={"Content-Type": "application/json"})
+                pulled.add(request.query["fromImage"])
                 return web.Response(text="\r\n".join(map(json.dumps, answer)), content_type="application/json")
 
             app = web.Application()
             app.router.add_get("/version", version)
+            app.router.add_get("/{version}/images/json", listed)
             app.router.add_get("/{version}/images/{name:.+}/json", inspect)
+            app.router.add_delete("/{version}/images/{name:.+}", delete)
             app.router.add_post("/{version}/images/create", pull)
             runner = web.AppRunner(app)
             await runner.setup()
@@ -101,3 +121,25 @@ async def test_an_engine_that_fails_is_unavailable(make_images: Make) -> None:
     with pytest.raises(HawseError, match="disk full") as caught:
         await images.ensure("x", lambda progress: None)
     assert caught.value.code == "unavailable"
+
+
+async def test_a_pulled_image_is_returned(make_images: Make) -> None:
+    images = await make_images(existing=("x",))
+    assert (await images.pull("x", lambda progress: None)).id == "1"
+
+
+async def test_images_with_a_name_are_listed(make_images: Make) -> None:
+    images = await make_images()
+    assert [(each.id, each.names, each.size) for each in await images.list()] == [
+        ("sha256:3", ["x:latest"], 3000),
+        ("sha256:2", ["y:latest", "y:1"], 2000),
+    ]
+
+
+@pytest.mark.parametrize(("name", "code"), [("missing", "not_found"), ("used", "conflict")])
+async def test_an_image_that_cannot_be_removed_is_a_typed_error(make_images: Make, name: str, code: str) -> None:
+    images = await make_images(existing=("x",))
+    await images.remove("x")
+    with pytest.raises(HawseError) as caught:
+        await images.remove(name)
+    assert caught.value.code == code

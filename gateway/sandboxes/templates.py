@@ -1,0 +1,94 @@
+"""Templates: named settings of sandboxes, which the operator of a gateway writes in a TOML file.
+
+Each table of the file is a template. A creation that names it gets its values; what the creation gives itself replaces
+them, and variables, labels and limits are merged.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from hawse.api.sandboxes import ImageName, Labels, Lifetime, Network, SandboxCreate, SandboxLimits, SandboxPort
+from hawse.api.types import Id
+from hawse.wire import HawseError
+
+
+class TemplateError(Exception):
+    """The file of templates cannot be used. The message says what to change."""
+
+
+class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of one template: parameters of `sandbox.create`, and the size of its pool.
+
+    Attributes:
+        pool: How many sandboxes of this template are started in advance.
+    """
+
+    provider: str | None = None
+    image: ImageName | None = None
+    image_command: bool = False
+    env: dict[str, str] = {}
+    labels: Labels = {}
+    limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
+    network: Network | None = None
+    ports: list[SandboxPort] = []
+    timeout: Lifetime | None = None
+    idle_timeout: Lifetime | None = None
+    keep_alive: bool = False
+    pool: Annotated[int, Meta(ge=0, le=1000)] = 0
+
+
+@dataclass(frozen=True)
+class Templates:
+    """The templates of a gateway, by name."""
+
+    by_name: Mapping[str, Template] = field(default_factory=dict)
+
+    def resolve(self, params: SandboxCreate) -> SandboxCreate:
+        """Return the parameters with the values of their template.
+
+        Raises:
+            HawseError: `invalid_params` if the gateway has no such template.
+        """
+        if params.template is None:
+            return params
+        template = self.by_name.get(params.template)
+        if template is None:
+            known = f"it has: {', '.join(sorted(self.by_name))}" if self.by_name else "it has none"
+            message = f"this gateway has no template {params.template!r}; {known}"
+            raise HawseError("invalid_params", message, details={"path": "$.template"})
+        own = {name: getattr(params.limits, name) for name in params.limits.__struct_fields__}
+        limits = {name: value for name, value in own.items() if value is not None}
+        idle_timeout = params.idle_timeout if params.idle_timeout is not None else template.idle_timeout
+        return msgspec.structs.replace(
+            params,
+            provider=params.provider or template.provider,
+            image=params.image or template.image,
+            image_command=params.image_command or template.image_command,
+            env={**template.env, **params.env},
+            labels={**template.labels, **params.labels},
+            limits=msgspec.structs.replace(template.limits, **limits),
+            network=params.network or template.network,
+            ports=params.ports or template.ports,
+            timeout=params.timeout if params.timeout is not None else template.timeout,
+            idle_timeout=idle_timeout,
+            keep_alive=params.keep_alive or (template.keep_alive and params.idle_timeout is None),
+        )
+
+
+def read_templates(path: Path) -> Templates:
+    """Read a file of templates.
+
+    Raises:
+        TemplateError: The file cannot be read, is not TOML, or has a name or a value that is not allowed.
+    """
+    try:
+        return Templates(msgspec.toml.decode(path.read_bytes(), type=dict[Id, Template]))
+    except OSError as error:
+        raise TemplateError(f"--templates {path}: {error.strerror}") from error
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise TemplateError(f"--templates {path}: {error}") from error

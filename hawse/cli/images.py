@@ -1,0 +1,66 @@
+"""`hawse image`: list, pull and remove the images of a gateway."""
+
+import click
+
+from hawse.api.images import ImageInfo, ImageProgress
+from hawse.cli.output import print_json, print_table, printable, size
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+
+
+@click.group()
+def image() -> None:
+    """List, pull and remove the images that sandboxes are made from."""
+
+
+@image.command("ls")
+@target_options
+def list_images(target: Target) -> None:
+    """List the images that are there."""
+
+    async def work(client: Client, _: Sandbox) -> list[ImageInfo]:
+        return await client.images.list()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["NAME", "ID", "SIZE"], [[name, short(each.id), size(each.size)] for each in found for name in each.names]
+    )
+
+
+@image.command()
+@click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
+@target_options
+def pull(target: Target, names: tuple[str, ...]) -> None:
+    """Pull images, also newer versions of those that are there. The progress is printed on stderr."""
+
+    async def work(client: Client, _: Sandbox) -> list[ImageInfo]:
+        return [await client.images.pull(name, on_progress=show) for name in names]
+
+    def show(progress: ImageProgress) -> None:
+        part = "" if progress.progress is None else f"{progress.progress:4.0%} "
+        click.echo(f"{part}{printable(progress.message or '')}", err=True)
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+
+
+@image.command()
+@click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
+@target_options
+def rm(target: Target, names: tuple[str, ...]) -> None:
+    """Remove images. One that a sandbox uses stays."""
+
+    async def work(client: Client, _: Sandbox) -> None:
+        for name in names:
+            await client.images.remove(name)
+
+    target.run(work)
+
+
+def short(id: str) -> str:
+    """Return the beginning of an id, as the docker command prints it."""
+    return id.removeprefix("sha256:")[:12]
