@@ -10,6 +10,7 @@ import msgspec
 from gateway.auth.principals import GATEWAY
 from gateway.http.upstream_call import UpstreamCall
 from gateway.upstream.links import Links
+from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.runtime import RuntimeActivity, RuntimeActivityResult
 from hawse.wire import HawseError
 
@@ -44,5 +45,21 @@ class LinkedRuntimeCalls:
             return None
 
     async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a sandbox to its runtime, if there is a link to it."""
-        await self._links().configure(sandbox)
+        """Send the configuration of a sandbox that runs to its runtime.
+
+        If there is no link, it is made: another gateway may have one, and would not send it.
+        """
+        links = self._links()
+        link = links.get(sandbox)
+        if not link.ready:
+            await self._connect(link)  # which may have begun before the change
+        await links.configure(sandbox)
+
+    async def _connect(self, link: SandboxLink) -> None:
+        """Make a link. If that is not possible, the next one begins with the configuration."""
+        try:
+            async with asyncio.timeout(ANSWER_TIMEOUT):
+                async with UpstreamCall(link, "runtime.activity", RuntimeActivity(), principal=GATEWAY) as request:
+                    await request.result()
+        except (TimeoutError, HawseError) as error:
+            log.info("! sandbox %s: configuration: %r", link.sandbox, error)

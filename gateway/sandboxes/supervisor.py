@@ -44,7 +44,7 @@ class RuntimeCalls(Protocol):
         ...
 
     async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a sandbox to its runtime, if there is a link to it. Raises `HawseError`."""
+        """Send the configuration of a sandbox that runs to its runtime. Raises `HawseError`."""
         ...
 
 

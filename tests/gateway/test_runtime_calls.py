@@ -58,3 +58,14 @@ async def test_a_runtime_that_does_not_answer_or_answers_nonsense_is_not_known_t
         assert await calls.activity("local", 60.0) is None
         assert await calls.activity("unknown", 60.0) is None
         links.stop()
+
+
+async def test_a_configuration_is_sent_also_if_there_was_no_link(tmp_path: Path) -> None:
+    """A regression: the link of another gateway kept the old environment."""
+    async with Asked(tmp_path / "s") as runtime, asyncio.TaskGroup() as tasks:
+        runtime.answer = {"idle": 3.0, "busy": [], "asleep": False}
+        links = Links(FakeSandboxes(runtime.path), tasks)
+        await LinkedRuntimeCalls(lambda: links).configure("local")
+        assert [bytes(call.params) for call in runtime.seen] == [b"{}"]
+        assert links.get("local").ready, "the configuration is the first message of a link"
+        links.stop()

@@ -1,11 +1,23 @@
 """Two gateways on one Redis server: they serve the same sandboxes, and a client moves from one to the other."""
 
 import asyncio
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 import hawse
-from tests.support.redis import redis_server
-from tests.support.stack import Stack
+from hawse.client import Options, Output, Snapshot, Terminal
+from tests.support.flood import END, check
+from tests.support.proxy import CuttingProxy
+from tests.support.redis import RedisServer, redis_server
+from tests.support.runtime import alive
+from tests.support.stack import Stack, post
+from tests.support.waiting import Changes
+
+QUICK = Options(backoff_cap=0.1)
 
 
 async def created(hw: hawse.Client) -> hawse.Sandbox:
@@ -41,3 +53,134 @@ async def test_two_gateways_serve_the_same_sandboxes_and_one_continues_after_the
         assert {(await box.info()).runtime}.isdisjoint(runtimes)
         await box.delete()
         assert [info.id for info in await other.sandboxes.list()] == ["local"]
+
+
+async def test_a_client_that_is_moved_by_goaway_and_by_a_kill_resumes_exactly(tmp_path: Path, make_flood) -> None:
+    flood = make_flood(burst=100, pause=0.01)
+    async with (
+        redis_server(tmp_path) as url,
+        Stack(tmp_path / "state", "--store", url) as first,
+        Stack(tmp_path / "state", "--store", url) as second,
+        CuttingProxy(first.port) as balancer,
+        hawse.connect(balancer.url, token=first.token, options=QUICK) as hw,
+        hw.sandbox().terminal("flood", argv=flood.argv, lossless=True) as term,
+        asyncio.TaskGroup() as tasks,
+    ):
+        pid, received, changes = term.pid, bytearray(), Changes()
+        reading = tasks.create_task(read_all(term, received, changes))
+        await changes.until(lambda: len(received) > 20_000)
+        await term.write(b"one.")
+        balancer.lead_to(second.port)
+        assert await first.terminate() == 0  # sends `goaway`
+        moved = len(received)
+        await term.write(b"two.")
+        await changes.until(lambda: len(received) > moved + 20_000)
+        await first.start()
+        balancer.lead_to(first.port)
+        await second.kill()
+        moved = len(received)
+        await term.write(b"three.")
+        await changes.until(lambda: len(received) > moved + 20_000)
+        info = await hw.sandbox().call("terminal.get", {"id": "flood"}, key="a")
+        assert (info["pid"], info["instance"]) == (pid, term.instance)
+        await term.write(END)
+        await reading
+        check(bytes(received))
+        assert flood.typed() == b"one.two.three." + END
+        assert hw.connections == 3
+
+
+async def read_all(term: Terminal, received: bytearray, changes: Changes) -> None:
+    """Read all output to the end, each byte at its offset; a snapshot would be a loss."""
+    async for item in term.items():
+        assert not isinstance(item, Snapshot)
+        if isinstance(item, Output):
+            assert item.offset == len(received)
+            received += item.data
+            changes.notify()
+
+
+async def test_an_update_of_the_environment_is_seen_through_the_other_gateway_at_once(tmp_path: Path) -> None:
+    async with (
+        redis_server(tmp_path) as url,
+        Stack(tmp_path / "state", "--store", url) as first,
+        Stack(tmp_path / "state", "--store", url) as second,
+        hawse.connect(first.base, token=first.token) as one,
+        hawse.connect(second.base, token=second.token) as other,
+    ):
+        box = await other.sandboxes.create("a", env={"A": "1"})
+        assert (await box.exec("echo $A")).stdout == b"1\n"
+        await one.sandbox("a").update(env={"A": "2"})  # this gateway has no link to the runtime
+        assert (await box.exec("echo $A")).stdout == b"2\n"
+
+
+@pytest.mark.timeout(180)
+async def test_a_gateway_that_is_suspended_during_a_start_loses_its_lease_and_makes_no_second_runtime(
+    tmp_path: Path,
+) -> None:
+    async with (
+        redis_server(tmp_path) as url,
+        Stack(tmp_path / "state", "--store", url) as first,
+        Stack(tmp_path / "state", "--store", url) as second,
+        hawse.connect(second.base, token=second.token) as other,
+        asyncio.TaskGroup() as tasks,
+    ):
+        creating = tasks.create_task(create_quietly(first))
+        async with asyncio.timeout(60):
+            while not first.runtimes():  # noqa: ASYNC110  # it is being started
+                await asyncio.sleep(0.002)
+        os.kill(first.pid, signal.SIGSTOP)
+        begun = {process.pid for process in first.runtimes()}
+        try:
+            await other.sandbox("a").wake()  # waits until the lease of the other gateway has expired
+            found = (await other.sandbox("a").info()).pid
+        finally:
+            os.kill(first.pid, signal.SIGCONT)
+        await creating
+        async with hawse.connect(first.base, token=first.token) as one:
+            assert (await one.sandbox("a").info()).pid == found
+        assert [process.pid for process in first.runtimes()] == [found]
+        assert all(pid == found or not alive(pid) for pid in begun)
+        await other.sandbox("a").delete()
+        assert first.runtimes() == []
+
+
+async def create_quietly(gateway: Stack) -> None:
+    """Create a sandbox. It may be reported as failed: another gateway has taken over."""
+    async with hawse.connect(gateway.base, token=gateway.token) as hw:
+        with suppress(hawse.HawseError):
+            await hw.sandboxes.create("a")
+
+
+async def test_a_redis_server_that_is_killed_or_suspended_is_unavailable_and_nothing_else_ends(tmp_path: Path) -> None:
+    redis = RedisServer(tmp_path)
+    await redis.start(durable=True)
+    try:
+        async with (
+            Stack(tmp_path / "state", "--store", redis.url) as gateway,
+            hawse.connect(gateway.base, token=gateway.token) as hw,
+        ):
+            box = await hw.sandboxes.create("a")
+            async with box.terminal("t", argv=["cat"]) as terminal:
+                runtime = (await box.status()).runtime
+                await redis.kill()
+                await terminal.write(b"echo\n")
+                await terminal.expect("echo")
+                assert await post(gateway, "/v1/sandbox.create", {"id": "b"}) == (503, "unavailable")
+                await redis.start(durable=True)
+                os.kill(redis.pid, signal.SIGSTOP)
+                try:
+                    await terminal.write(b"again\n")
+                    await terminal.expect("again")
+                    assert await post(gateway, "/v1/sandbox.create", {"id": "c"}) == (503, "unavailable")
+                finally:
+                    os.kill(redis.pid, signal.SIGCONT)
+            assert (await box.status()).runtime == runtime
+            await hw.sandboxes.create("d")
+            names = {info.id for info in await hw.sandboxes.list() if info.state == "running"}
+            assert {"a", "d"} <= names
+            for name in names:
+                await hw.sandbox(name).delete()
+            assert [process for process in gateway.runtimes() if "a" in process.cmdline()] == []
+    finally:
+        await redis.kill()

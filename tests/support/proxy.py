@@ -81,6 +81,10 @@ class CuttingProxy:
 
     # ---- what a test does
 
+    def lead_to(self, port: int) -> None:
+        """Forward new connections to another port, as a load balancer does. Open ones stay where they are."""
+        self._target = (self._target[0], port)
+
     def cut(self, *, reset: bool | None = None) -> int:
         """Close all connections abruptly; return how many. `reset`: with RST, else FIN; by default at random."""
         pairs = [*self._pairs]

@@ -187,6 +187,14 @@ async def _post(http: httpx.AsyncClient, method: str, **params: str) -> dict[str
     return result
 
 
+async def post(stack: Stack, path: str, params: dict[str, Any]) -> tuple[int, str | None]:
+    """Make one request, which is not repeated; return its status, and the code of its error."""
+    headers = {"Authorization": f"Bearer {stack.token}"}
+    async with httpx.AsyncClient(base_url=stack.base, headers=headers, trust_env=False, timeout=60) as http:
+        answer = await http.post(path, json=params)
+    return answer.status_code, answer.json().get("code")
+
+
 def _is_runtime(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
         words = process.cmdline()

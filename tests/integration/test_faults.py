@@ -1,0 +1,119 @@
+"""What is killed, suspended or removed at each state of a sandbox: afterwards rows and reality agree."""
+
+import asyncio
+import os
+import signal
+
+import psutil
+
+import hawse
+from tests.support.client import eventually
+from tests.support.runtime import alive
+from tests.support.stack import Stack, post
+
+
+async def until_state(hw: hawse.Client, id: str, *states: str | None) -> None:
+    """Wait until a sandbox has one of the states. None: it does not exist."""
+    async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
+        known: dict[str, str] = {}
+        async for change in changes:
+            if change.info is not None:
+                known[change.id] = change.info.state
+            else:
+                known.pop(change.id, None)
+            if change.id == id and known.get(id) in states:
+                return
+
+
+async def suspend(pid: int) -> None:
+    """Send SIGSTOP, and wait until the process has stopped, which is not an event."""
+    os.kill(pid, signal.SIGSTOP)
+    await eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+
+
+def of(stack: Stack, id: str) -> list[psutil.Process]:
+    """The runtimes of one sandbox."""
+    return [process for process in stack.runtimes() if id in process.cmdline()]
+
+
+async def test_a_suspended_runtime_is_not_replaced_and_goes_on_as_it_was(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = await hw.sandboxes.create("a")
+        process = await box.start("sleep 300")
+        pid = (await box.info()).pid
+        await suspend(pid)
+        try:
+            assert (await box.status()).state == "failed"
+            await stack.kill()  # with its link
+            await stack.start()
+            assert await post(stack, "/v1/sandboxes/a/exec", {"command": "true"}) == (503, "unavailable")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert (await box.status()).state == "running"
+        assert (await box.info()).pid == pid
+        assert alive(process.pid)
+        await box.delete()
+        assert not alive(process.pid)
+
+
+async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_continued(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        boxes = [await hw.sandboxes.create(id) for id in ("deleted", "stopped")]
+        pids = [(await box.info()).pid for box in boxes]
+        programs = [(await box.start("trap '' TERM; sleep 300")).pid for box in boxes]
+        for pid in pids:
+            await suspend(pid)  # so that their end takes until they are killed
+        deleting, stopping = asyncio.ensure_future(boxes[0].delete()), asyncio.ensure_future(boxes[1].stop())
+        await until_state(hw, "deleted", "deleting", None)
+        await until_state(hw, "stopped", "stopping", "stopped")
+        await stack.kill()
+        await stack.start()
+        await asyncio.gather(deleting, stopping, return_exceptions=True)
+        await until_state(hw, "stopped", "stopped")
+        await until_gone(hw, "deleted")
+        assert not any(map(alive, [*pids, *programs]))
+        assert not (stack.state / "sandboxes" / "deleted").exists()
+        await boxes[1].wake()
+        assert (await boxes[1].exec("echo 1")).stdout == b"1\n"
+
+
+async def until_gone(hw: hawse.Client, id: str) -> None:
+    """Wait until a sandbox does not exist any more."""
+    async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
+        async for change in changes:
+            if change.id == id and change.info is None:
+                return
+            if id not in {info.id for info in await hw.sandboxes.list()}:
+                return
+
+
+async def test_a_runtime_that_has_lost_its_socket_is_ended_before_the_next_one_starts(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = await hw.sandboxes.create("a")
+        process = await box.start("sleep 300")
+        pid = (await box.info()).pid
+        (socket,) = (stack.state / "sandboxes" / "a").rglob("*.sock")
+        socket.unlink()
+        await stack.kill()  # with its link
+        await stack.start()
+        assert (await box.exec("echo 1")).stdout == b"1\n"
+        assert not alive(pid)
+        assert not alive(process.pid)
+        assert len(of(stack, "a")) == 1
+
+
+async def test_a_store_that_was_lost_does_not_leave_what_ran(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = await hw.sandboxes.create("a")
+        process = await box.start("sleep 300")
+        pid = (await box.info()).pid
+    await stack.kill()
+    for file in stack.state.glob("store.db*"):
+        file.unlink()
+    await stack.start()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox("a")
+        assert (await box.info()).pid == pid, "it was adopted, as from a version without a store"
+        await box.delete()
+    assert not alive(pid)
+    assert not alive(process.pid)
