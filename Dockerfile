@@ -1,33 +1,38 @@
-# The gateway as users get it: a wheel with the browser client inside, installed on a slim Python.
+# The gateway as users get it: a wheel with the browser client inside, installed in a virtual environment.
+#
+# NODE is any image with node >= 20 and npm, PYTHON any Debian image with python >= 3.11 and venv.
+ARG NODE=node:22-slim
+ARG PYTHON=python:3.12-slim
 
-FROM node:22-slim AS web
+FROM ${NODE} AS web
 WORKDIR /src/web
 COPY web/package.json web/package-lock.json web/.npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY web/ ./
 RUN npm run build
 
-FROM python:3.12-slim AS wheel
+FROM ${PYTHON} AS wheel
 WORKDIR /src
-COPY requirements/build.txt requirements/
-RUN pip install --no-cache-dir --require-hashes -r requirements/build.txt
+RUN python3 -m venv /opt/build && python3 -m venv /opt/hawse
+COPY requirements/ requirements/
+RUN /opt/build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
+    && /opt/hawse/bin/pip install --no-cache-dir --require-hashes -r requirements/run.txt
 COPY pyproject.toml hatch_build.py README.md CHANGELOG.md LICENSE ./
 COPY hawse/ hawse/
 COPY runtime/ runtime/
 COPY gateway/ gateway/
 COPY --from=web /src/gateway/_web/ gateway/_web/
-RUN pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist .
+RUN /opt/build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
+    && /opt/hawse/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 
-FROM python:3.12-slim
+FROM ${PYTHON}
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap ca-certificates git openssh-client tini \
+    && apt-get install -y --no-install-recommends binutils bubblewrap ca-certificates git openssh-client tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home hawse \
     && install -d -o hawse -g hawse /var/lib/hawse
-RUN --mount=type=bind,source=requirements,target=/requirements \
-    pip install --no-cache-dir --require-hashes -r /requirements/run.txt
-RUN --mount=type=bind,from=wheel,source=/dist,target=/dist \
-    pip install --no-cache-dir --no-deps /dist/*.whl
+COPY --from=wheel /opt/hawse /opt/hawse
+ENV PATH=/opt/hawse/bin:$PATH
 USER hawse
 VOLUME /var/lib/hawse
 EXPOSE 8080
