@@ -22,7 +22,7 @@ from gateway.providers.docker.engine import Engine
 from gateway.providers.docker.images import Images
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from gateway.transport.listener import accepts_connections
-from hawse.api.sandboxes import Network
+from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -82,12 +82,21 @@ class DockerProvider:
         information = await self._engine.information()
         others: list[Network] = ["private", "host"]
         others.remove(self._network)
+        limits = tuple(name for name, field in ENFORCED.items() if information.get(field))
+        defaults = {"memory": container.MEMORY, "processes": container.PROCESSES}
         return Capabilities(
             provider="docker",
             isolation="docker",
             images=True,
             networks=(self._network, *others),
-            limits=tuple(name for name, field in ENFORCED.items() if information.get(field)),
+            limits=limits,
+            enforcement=Enforcement(
+                network=self._network,
+                separated=True,
+                system_calls=any("name=seccomp" in option for option in information.get("SecurityOptions") or ()),
+                memory_files=True,
+                limits=SandboxLimits(**{name: value for name, value in defaults.items() if name in limits}),
+            ),
             pause=True,
         )
 

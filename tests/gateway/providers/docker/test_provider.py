@@ -47,6 +47,14 @@ async def test_what_the_engine_enforces_is_reported(provider: DockerProvider) ->
     assert (capabilities.provider, capabilities.isolation, capabilities.images) == ("docker", "docker", True)
     assert capabilities.networks == ("private", "host")
     assert {"memory", "processes"} <= set(capabilities.limits)
+    enforced = capabilities.enforced(SandboxSpec(limits=SandboxLimits(processes=9)))
+    assert (enforced.network, enforced.separated, enforced.memory_files, enforced.user) == (
+        "private",
+        True,
+        True,
+        False,
+    )
+    assert (enforced.limits.memory, enforced.limits.processes) == (2 << 30, 9)
 
 
 async def test_a_unit_is_created_started_stopped_and_deleted_and_nothing_is_left(
