@@ -130,6 +130,8 @@ def make(rng: random.Random) -> bytes:
         else f"sandboxes/{quote(rng.choice(ODD_TEXTS[:10]), safe='') if rng.random() < 0.05 else 'local'}/"
     )
     query = f"timeout={CALL_SECONDS}" if rng.random() < 0.9 else rng.choice(QUERIES)
+    if "timeout=" not in query:  # a watch has no end of its own
+        query += f"&timeout={CALL_SECONDS}"
     path = f"/v1/{where}{name}?{query}"
     if rng.random() < 0.05:
         file = quote(

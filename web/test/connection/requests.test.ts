@@ -29,3 +29,19 @@ test("an unreachable gateway is retryable", async () => {
   });
   await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
 });
+
+test("a connection that is lost within the answer is retryable", async () => {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"ticket": "'));
+      controller.error(new TypeError("network error"));
+    },
+  });
+  vi.stubGlobal("fetch", async () => new Response(body, { status: 201 }));
+  await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+});
+
+test.each(['{"ticket": "abc', "", "<html>"])("an answer that ends early (%j) is retryable", async body => {
+  vi.stubGlobal("fetch", async () => new Response(body, { status: 201 }));
+  await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+});
