@@ -88,6 +88,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: the command of setpriv"
     )
+    parser.add_argument(
+        "--unknown-peers", action="store_true", help="with --users: the kernel does not tell who connects, as in gVisor"
+    )
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
     for of in ("thread", "programs"):
         option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file to which its {of} are written"
@@ -219,7 +222,7 @@ async def _serve(
         id=args.id,
         token=token,
         private=private,
-        outside_only=args.inner or args.users is not None,
+        outside_only=(args.inner or args.users is not None) and not args.unknown_peers,
         root=args.root,
         quota=args.quota,
         oom_kills=args.oom_kills,

@@ -26,6 +26,9 @@ SOCKET_NAME: Final = "runtime.sock"
 
 RUNTIME_USER: Final = 990  # of the runtime if the gateway is the superuser; images use low numbers, and those from 1000
 PROGRAMS_USER: Final = 1000  # of the programs: the usual user of images
+GVISOR: Final = (
+    "runsc"  # in the name of the OCI runtime; it reports every peer of a host's socket as the program itself
+)
 IMAGE_PROCESS: Final = "image"  # the id of the process that runs the command of the image
 PROCESSES: Final = 512  # processes and threads, if the sandbox does not say so
 MEMORY: Final = 2 << 30  # bytes
@@ -111,6 +114,8 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
     who = ["--users", f"{place.user}:{programs}", "--wrapper", wrapper]
+    if start.oci_runtime is not None and GVISOR in start.oci_runtime:
+        who.append("--unknown-peers")
     return {
         "Image": start.image,
         "Labels": {**place.labels, RUNTIME_LABEL: start.runtime},

@@ -72,6 +72,12 @@ def test_an_image_without_a_command_is_refused(image: dict[str, Any]) -> None:
     assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.image_command"})
 
 
+def test_in_gvisor_the_token_alone_decides_who_may_connect() -> None:
+    assert [("--unknown-peers" in made(oci=name)["Cmd"]) for name in (None, "crun", "runsc", "runsc-kvm")] == [
+        *(False, False, True, True)
+    ]
+
+
 def test_labels_say_which_start_of_which_sandbox_of_which_gateway_it_is() -> None:
     assert made()["Labels"] == {"hawse.gateway": "ab12", "hawse.sandbox": "box", "hawse.runtime": "0" * 16}
 
