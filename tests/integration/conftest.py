@@ -11,9 +11,26 @@ from tests.support import flood
 from tests.support.stack import Stack
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
+    """The gateway of all tests of this process that use `stack`."""
+    async with Stack(tmp_path_factory.mktemp("g") / "state") as stack:
+        yield stack
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stack(gateway: Stack) -> Stack:
+    """The shared gateway, with a new sandbox `local` and no other.
+
+    Plain processes: the tests read /proc and files by the same names as the sandbox does.
+    """
+    await gateway.renew()
+    return gateway
+
+
 @pytest_asyncio.fixture
-async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    """Plain processes: the tests read /proc and files by the same names as the sandbox does."""
+async def new_stack(tmp_path: Path) -> AsyncIterator[Stack]:
+    """A gateway of the test's own, whose sandbox has not been started."""
     async with Stack(tmp_path / "state") as stack:
         yield stack
 

@@ -11,6 +11,8 @@ from hawse.wire import HawseError
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 QUICK = hawse.client.Options(backoff_cap=0.1)
 
 

@@ -23,6 +23,8 @@ from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
 from tests.support.stack import Stack, free_port
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 RELEASE_TIMEOUT = 60.0  # seconds until all resources have to be released: the position of a reader is held for 30
 AT_ONCE = 1000
 

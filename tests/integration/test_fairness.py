@@ -16,6 +16,11 @@ MIB = 1 << 20
 ENDLESS = ["sh", "-c", "exec yes a line of a flood that never ends"]
 
 
+@pytest.fixture
+def stack(new_stack: Stack) -> Stack:
+    return new_stack
+
+
 def memory(stack: Stack) -> dict[str, int]:
     """Resident bytes of the gateway and the runtime."""
     (runtime,) = stack.runtimes()

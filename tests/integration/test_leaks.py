@@ -16,6 +16,11 @@ AT_ONCE = 32
 MIB = 1 << 20
 
 
+@pytest.fixture
+def stack(new_stack: Stack) -> Stack:
+    return new_stack
+
+
 class Held(NamedTuple):
     """What the servers hold."""
 

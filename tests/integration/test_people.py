@@ -10,6 +10,8 @@ from hawse.client import Joined, LeaseChanged, Left, Output, Terminal
 from hawse.wire import HawseError
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 CAT = ["sh", "-c", "stty raw -echo; echo ready; exec cat"]
 
 

@@ -2,8 +2,12 @@
 
 import asyncio
 
+import pytest
+
 import hawse
 from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_the_gateway_and_the_runtime_describe_themselves(stack: Stack) -> None:

@@ -14,6 +14,8 @@ import hawse
 from hawse.client import Output, Resized
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 
 def play(cast: bytes, cols: int, rows: int) -> str:
     """What an emulator shows that was fed the whole recording."""

@@ -11,6 +11,8 @@ from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 from tests.support.waiting import exists
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 CUTS = 200
 QUICK = Options(backoff_cap=0.1)
 

@@ -12,6 +12,11 @@ from tests.support.runtime import alive
 from tests.support.stack import Stack
 
 
+@pytest.fixture
+def stack(new_stack: Stack) -> Stack:
+    return new_stack
+
+
 async def created(hw: hawse.Client, id: str) -> hawse.Sandbox:
     return await hw.sandboxes.create(id)
 

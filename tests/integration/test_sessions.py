@@ -14,6 +14,8 @@ from hawse.client import CommandError, Sandbox
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 # ---- the model: one bash that is fed the same commands
 
 TEXTS = st.sampled_from(["a", "b c", "", "*", "$", "ü", "\\n", "it's", "--", "-n"])
