@@ -9,7 +9,7 @@ import click
 
 from hawse.cli.output import print_json, write_bytes
 from hawse.cli.shell import exit_code, run_in_terminal
-from hawse.cli.target import Target, first, target_options
+from hawse.cli.target import Pair, Target, first, target_options
 from hawse.client import Client, Process, Sandbox
 from hawse.wire import HawseError
 
@@ -27,7 +27,7 @@ class NotRun(click.ClickException):
 @click.option("-t", "--tty", is_flag=True, help="run the command in a terminal, as `hawse shell` does")
 @click.option("-c", "--shell", "in_shell", is_flag=True, help="COMMAND is one text for the shell")
 @click.option("-w", "--cwd", metavar="DIR", help="the working directory")
-@click.option("-e", "--env", multiple=True, metavar="NAME=VALUE", help="add a variable to the environment")
+@click.option("-e", "--env", type=Pair(), multiple=True, help="add a variable to the environment")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end it after this time"
 )
@@ -40,7 +40,7 @@ def exec(
     tty: bool,
     in_shell: bool,
     cwd: str | None,
-    env: tuple[str, ...],
+    env: tuple[tuple[str, str], ...],
     timeout: float | None,
 ) -> int:
     """Run COMMAND in a sandbox and return its exit code.
@@ -54,7 +54,7 @@ def exec(
         if target.as_json or timeout is not None or env:
             raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
         return run_in_terminal(target, ["sh", "-c", command[0]] if in_shell else command, cwd)
-    variables = dict(_variable(text) for text in env)
+    variables = dict(env)
 
     async def work(client: Client, box: Sandbox) -> int:
         wanted = command[0] if in_shell else list(command)
@@ -121,10 +121,3 @@ async def standard_input() -> AsyncIterator[bytes]:
     finally:
         os.set_blocking(0, True)  # the transport has changed it for everything that shares the descriptor
         transport.close()
-
-
-def _variable(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not name or not separator:
-        raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--env")
-    return name, value

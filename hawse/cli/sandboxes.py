@@ -8,23 +8,11 @@ import click
 
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits
 from hawse.cli.output import duration, print_json, print_table, printable
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Pair, Target, target_options
 from hawse.client import Client, Sandbox
 
 UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
-
-
-class Pair(click.ParamType[tuple[str, str]]):
-    """A `NAME=VALUE`."""
-
-    name = "NAME=VALUE"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        name, separator, text = value.partition("=")
-        if not name or not separator:
-            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
-        return name, text
 
 
 class Size(click.ParamType[int]):

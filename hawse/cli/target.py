@@ -22,6 +22,18 @@ HINTS: Final = {
 }
 
 
+class Pair(click.ParamType[tuple[str, str]]):
+    """A `NAME=VALUE`."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        name, separator, text = value.partition("=")
+        if not name or not separator:
+            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
+        return name, text
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target:
     """The gateway and the sandbox that a sub-command works with.

@@ -2,7 +2,7 @@ import click
 import pytest
 
 from hawse.cli import main
-from hawse.cli.target import Target, failure, target_options
+from hawse.cli.target import Pair, Target, failure, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 from tests.support.stack import Stack
@@ -60,3 +60,10 @@ def test_an_address_that_is_no_url_is_reported() -> None:
 
 def test_main_returns_the_exit_code_of_a_failure() -> None:
     assert main(["login", "nonsense", "--token", "t"]) == 1
+
+
+def test_a_pair_is_split_at_its_first_equals_sign_and_has_a_name() -> None:
+    assert Pair().convert("A=b=c", None, None) == ("A", "b=c")
+    for text in ("A", "=b"):
+        with pytest.raises(click.BadParameter, match="is not NAME=VALUE"):
+            Pair().convert(text, None, None)
