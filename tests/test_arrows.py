@@ -135,7 +135,7 @@ RULES = {
         exactly=("gateway.upstream.observer",),  # what it implements
     ),
     "gateway.transport": Rule(ours=("gateway.transport",)),
-    "gateway.store": Rule(ours=("gateway.store",)),
+    "gateway.store": Rule(ours=("hawse.wire", "gateway.store")),
     "gateway.sandboxes": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers")
     ),

@@ -16,7 +16,17 @@ import msgspec
 
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
-from gateway.store.base import ABSENT, Change, ConflictError, Delete, Put, Row, Store, StoreError
+from gateway.store.base import (
+    ABSENT,
+    Change,
+    ConflictError,
+    Delete,
+    Put,
+    Row,
+    Store,
+    StoreError,
+    store_errors_unavailable,
+)
 from gateway.store.clock import Clock, Moment
 from hawse.wire import HawseError, Principal
 
@@ -278,12 +288,8 @@ class Credentials:
                 break
 
     async def _write(self, change: Change) -> int:
-        try:
+        with store_errors_unavailable():
             return await self._store.write(change)
-        except ConflictError:
-            raise
-        except StoreError as error:
-            raise HawseError("unavailable", str(error)) from error
 
     def _put(self, id: str, row: Row) -> None:
         try:

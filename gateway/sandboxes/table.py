@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from gateway.sandboxes import records
 from gateway.sandboxes.records import Rows, SandboxRecord, Stored
-from gateway.store.base import ConflictError, Put, Store, StoreError
+from gateway.store.base import ConflictError, Put, Store, store_errors_unavailable
 from hawse.wire import HawseError
 
 
@@ -23,26 +23,18 @@ class SandboxTable:
 
     async def read(self, sandbox: str) -> Rows:
         """Return the rows of a sandbox, which may not exist."""
-        try:
+        with store_errors_unavailable():
             return await records.read(self._store, sandbox)
-        except StoreError as error:
-            raise HawseError("unavailable", str(error)) from error
 
     async def read_all(self) -> Mapping[str, Rows]:
         """Return the rows of all sandboxes, by id, with those of the pool."""
-        try:
+        with store_errors_unavailable():
             return await records.read_all(self._store)
-        except StoreError as error:
-            raise HawseError("unavailable", str(error)) from error
 
     async def write(self, change: Put) -> int:
         """Write a row and return its version. Raises `ConflictError` if it was changed since it was read."""
-        try:
+        with store_errors_unavailable():
             return await self._store.write(change)
-        except ConflictError:
-            raise
-        except StoreError as error:
-            raise HawseError("unavailable", str(error)) from error
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> Rows:
         """Replace the row of a sandbox, and return the rows after it. A sandbox that is being deleted stays so.

@@ -4,9 +4,12 @@ Rows are bytes by table and key. Each write gives its rows a new version, which 
 A write names the version that it replaces, so a writer never overwrites what it has not read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
+
+from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
@@ -23,6 +26,39 @@ class ConflictError(StoreError):
 
 class LeaseLostError(StoreError):
     """The lease of a write has expired or has another holder. Nothing was written."""
+
+
+@contextmanager
+def store_errors_unavailable() -> Iterator[None]:
+    """Raise a `StoreError` as `HawseError` `unavailable`, an error of the call. A `ConflictError` stays what it is."""
+    try:
+        yield
+    except ConflictError:
+        raise
+    except StoreError as error:
+        raise HawseError("unavailable", str(error)) from error
+
+
+class Listeners:
+    """The functions that a store calls after its changes. A base of stores."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` after each change. Returns what ends the calls."""
+        self._listeners.append(listener)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return stop
+
+    def notify(self, table: str, key: str) -> None:
+        """Call all listeners."""
+        for listener in list(self._listeners):
+            listener(table, key)
 
 
 class Row(NamedTuple):

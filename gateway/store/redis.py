@@ -6,8 +6,7 @@ the Redis server, so the clocks of the gateways do not matter.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final, TypeVar, cast
 
 from redis.asyncio import Redis
@@ -18,7 +17,7 @@ from gateway.store.base import (
     ConflictError,
     Lease,
     LeaseLostError,
-    Listener,
+    Listeners,
     Put,
     Row,
     StoreError,
@@ -78,7 +77,7 @@ return 1
 """
 
 
-class RedisStore:
+class RedisStore(Listeners):
     """The constructor connects to nothing.
 
     Args:
@@ -87,10 +86,10 @@ class RedisStore:
     """
 
     def __init__(self, url: str, *, prefix: str = "hawse:") -> None:
+        super().__init__()
         self._redis: Redis = Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
         self._subscriber: Redis = Redis.from_url(url, socket_connect_timeout=TIMEOUT)
         self._prefix = prefix
-        self._listeners: list[Listener] = []
         self._listening = asyncio.Event()
 
     async def get(self, table: str, key: str) -> Row | None:
@@ -126,15 +125,6 @@ class RedisStore:
     async def release(self, lease: Lease) -> None:
         await self._run(RELEASE, lease.name, _value(lease))
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        self._listeners.append(listener)
-
-        def stop() -> None:
-            with suppress(ValueError):
-                self._listeners.remove(listener)
-
-        return stop
-
     async def run(self) -> None:
         """Pass on the changes of all gateways, again and again after the connection was lost."""
         while True:
@@ -159,12 +149,10 @@ class RedisStore:
     def _receive(self, message: dict[str, Any]) -> None:
         if message["type"] == "subscribe":
             self._listening.set()
-            changed = ("", "")  # anything may have changed while there was no subscription
+            self.notify("", "")  # anything may have changed while there was no subscription
         else:
             table, _, key = message["data"].decode().partition(" ")
-            changed = (table, key)
-        for listener in list(self._listeners):
-            listener(*changed)
+            self.notify(table, key)
 
     def _rows(self, table: str) -> str:
         return f"{self._prefix}rows:{table}"

@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -22,7 +21,7 @@ from gateway.store.base import (
     Delete,
     Lease,
     LeaseLostError,
-    Listener,
+    Listeners,
     Put,
     Row,
     StoreError,
@@ -47,7 +46,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
-class SqliteStore:
+class SqliteStore(Listeners):
     """The constructor opens the file, and creates it if it does not exist. `created` says which.
 
     Args:
@@ -66,8 +65,8 @@ class SqliteStore:
         clock: Callable[[], float] = time.monotonic,
         connect: Callable[[Path], sqlite3.Connection] = connect,
     ) -> None:
+        super().__init__()
         self._clock = clock
-        self._listeners: list[Listener] = []
         self.created = not path.exists()
         self._lock = _exclusive(path.with_name(f"{path.name}.lock"))
         try:
@@ -110,7 +109,7 @@ class SqliteStore:
 
         version = await self._run(apply)
         for change in changes:
-            self._notify(change.table, change.key)
+            self.notify(change.table, change.key)
         return version
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
@@ -145,16 +144,7 @@ class SqliteStore:
             self._connection.execute("DELETE FROM leases WHERE name = ? AND epoch = ?", (lease.name, lease.epoch))
 
         await self._run(end)
-        self._notify(LEASES, lease.name)
-
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        self._listeners.append(listener)
-
-        def stop() -> None:
-            with suppress(ValueError):
-                self._listeners.remove(listener)
-
-        return stop
+        self.notify(LEASES, lease.name)
 
     async def run(self) -> None:
         """Only this gateway changes the file."""
@@ -201,10 +191,6 @@ class SqliteStore:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except sqlite3.Error as error:
             raise StoreError(f"the store failed: {error}") from error
-
-    def _notify(self, table: str, key: str) -> None:
-        for listener in list(self._listeners):
-            listener(table, key)
 
 
 class _Transaction:

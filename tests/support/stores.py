@@ -2,22 +2,22 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from gateway.auth.credentials import TABLE, Credential, Credentials
-from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, Listener, Put, Row, StoreError
+from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, Listeners, Put, Row, StoreError
 from hawse.wire import Principal
 
 
-class MemoryStore:
+class MemoryStore(Listeners):
     """Several gateways may share one. `error` is raised by every call."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.tables: dict[str, dict[str, Row]] = {}
         self.error: StoreError | None = None
-        self._listeners: list[Listener] = []
         self._version = 0
 
     def put(self, table: str, key: str, value: bytes) -> None:
@@ -46,8 +46,7 @@ class MemoryStore:
                 case Delete(table, key):
                     del self.tables[table][key]
         for change in changes:
-            for listener in list(self._listeners):
-                listener(change.table, change.key)
+            self.notify(change.table, change.key)
         return self._version
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
@@ -58,10 +57,6 @@ class MemoryStore:
 
     async def release(self, lease: Lease) -> None:
         raise NotImplementedError
-
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     async def run(self) -> None:
         await asyncio.Event().wait()
