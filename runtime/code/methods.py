@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections import OrderedDict
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -150,6 +151,8 @@ class CodeMethods:
 
     @handles(CodeLanguages)
     async def _languages(self, params: CodeLanguages) -> CodeLanguagesResult:
+        if not _kernels_are_supported():
+            return CodeLanguagesResult(languages=[], ready={})
         host = await self._get_host()
         found = await host.request(lambda number: Languages(request=number), list[CodeLanguage])
         return CodeLanguagesResult(languages=found, ready=dict(self.pool.ready))
@@ -323,6 +326,9 @@ class CodeMethods:
         if self._closed:
             raise HawseError("unavailable", "the runtime is stopping")
         if self.host is None:
+            if not _kernels_are_supported():
+                message = "the runtime of this sandbox has no jupyter_client, so code contexts are not available in it"
+                raise HawseError("language_unavailable", message)
             try:
                 host = self.host = KernelHost(self._environment, self._trees, self._host_ended)
             except OSError as error:
@@ -333,6 +339,11 @@ class CodeMethods:
     def _host_ended(self, host: KernelHost) -> None:
         if self.host is host:
             self.host = None
+
+
+def _kernels_are_supported() -> bool:
+    """Whether the kernel host can start: runtimes in containers do not have its packages (docs/decisions/0095)."""
+    return find_spec("jupyter_client") is not None
 
 
 class _Counted:

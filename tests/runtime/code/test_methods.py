@@ -1,5 +1,6 @@
 """`code.*`: contexts, runs and their errors, with real kernels."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -41,6 +42,14 @@ async def test_a_context_keeps_its_state_and_each_output_has_its_place(client: C
     await client.ask("code.delete", context="c")
     assert (await client.ask("code.list"))["contexts"] == []
     assert (await begin(client, "1").refusal()).code == "not_found"
+
+
+async def test_a_runtime_without_jupyter_client_has_no_languages(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jupyter_client", None)  # as if it were not installed
+    assert (await client.ask("code.languages"))["languages"] == []
+    assert (await client.refused("code.create", id="c")).code == "language_unavailable"
 
 
 async def test_code_without_a_context_runs_in_an_executor_of_its_own(client: Client) -> None:
