@@ -73,7 +73,10 @@ class SessionEndpoints:
             identity = self._access_policy.admit(request.scope)
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             if self._credentials.kind(identity.credential) == "session":
-                await self._keep(request, identity, response)
+                # Not in each answer: one that is lost within this header leaves an invalid cookie, except with TLS.
+                await self._credentials.extend(identity.credential)
+                if self._credentials.identity(identity.credential) != identity:
+                    await self._keep(request, identity, response)
             return response
         except HawseError as error:
             return error_response(error)

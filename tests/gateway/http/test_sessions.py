@@ -3,12 +3,15 @@
 from collections.abc import AsyncIterator
 
 import httpx
+import msgspec
 import pytest
 
 from gateway.auth.cookies import SESSIONS_IN_BROWSER
-from gateway.auth.credentials import SESSION_LIFETIME
+from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Credential
+from gateway.store.base import Put
 from hawse.wire import Principal
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
+from tests.support.runtime import eventually
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -154,8 +157,18 @@ async def test_the_cookies_of_a_browser_are_bounded(browser: httpx.AsyncClient) 
     assert "hwc_" in kept
 
 
-async def test_a_ticket_prolongs_the_cookie(browser: httpx.AsyncClient) -> None:
+async def test_use_prolongs_the_cookie_and_a_ticket_only_once_in_an_hour(
+    browser: httpx.AsyncClient, gateway: Gateway
+) -> None:
     await sign_in(browser)
+    assert "set-cookie" not in (await browser.post("/v1/tickets")).headers
+    (session,) = gateway.credentials.all("session")
+    assert session.expires is not None
+    stored = gateway.store.tables[TABLE][session.id]
+    used = msgspec.json.decode(stored.value, type=Credential)
+    used = msgspec.structs.replace(used, expires=session.expires.after(-2 * SESSION_STEP))  # two hours ago
+    await gateway.store.write(Put(TABLE, session.id, msgspec.json.encode(used), stored.version))
+    await eventually(lambda: gateway.credentials.all("session")[0].expires == used.expires)
     for answer in (await browser.post("/v1/tickets"), await browser.get("/v1/session")):
         (cookie,) = answer.headers.get_list("set-cookie")
         assert int(cookie.partition("Max-Age=")[2].partition(";")[0]) > SESSION_LIFETIME - 60
