@@ -120,12 +120,12 @@ async def memory_of_idle(hw: Client, stack: Stack, count: int) -> float:
     """Return the memory of one of `count` sandboxes in which nothing has run, in MiB: shared pages are divided."""
     await at_once(8, (create(hw, number) for number in range(count)))
     await asyncio.sleep(SETTLE)
+    found = set(stack.runtimes())
+    found |= {parent for process in found for parent in process.parents() if parent.name() == "bwrap"}
     total = 0
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
-            words = process.cmdline()
-            if any(str(stack.state) in word for word in words) and "serve" not in words:
-                total += process.memory_full_info().pss
+    for process in found:
+        with suppress(psutil.Error):
+            total += process.memory_full_info().pss
     return total / count / (1 << 20)
 
 
