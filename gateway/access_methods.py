@@ -1,8 +1,10 @@
 """The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
 
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlencode
 
+from gateway.auth.call_check import Owns, owns_nothing
 from gateway.auth.credentials import Credential, Credentials, Kind
 from gateway.auth.identity import Identity
 from gateway.auth.uses import OpenUses, Use
@@ -21,7 +23,7 @@ from hawse.api.access import (
     TokenListResult,
     TokenRevoke,
 )
-from hawse.api.rights import ACCESS, ALL, ROLES, Right, covers, role_of
+from hawse.api.rights import ACCESS, ALL, OWN, ROLES, Right, covers, role_of
 from hawse.api.spec import Nothing
 from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
@@ -32,15 +34,17 @@ LINK_ROLES = ("viewer", "writer")  # others could create tokens or leave process
 class AccessMethods:
     """The handlers."""
 
-    def __init__(self, credentials: Credentials, uses: OpenUses) -> None:
+    def __init__(self, credentials: Credentials, uses: OpenUses, owns: Owns = owns_nothing) -> None:
         """Create the handlers.
 
         Args:
             credentials: The tokens and links.
             uses: What is open with them.
+            owns: Returns whether a sandbox belongs to a caller.
         """
         self._credentials = credentials
         self._uses = uses
+        self._owns = owns
 
     # ---- tokens
 
@@ -50,9 +54,11 @@ class AccessMethods:
         if user != caller.id and ALL not in caller.rights:
             raise HawseError("forbidden", "only a caller with every right in all sandboxes may name another `user`")
         names = ROLES[params.role]
-        places = self._places(caller) if params.sandboxes is None else list(params.sandboxes)
+        if params.own and params.sandboxes is not None:
+            raise HawseError("invalid_params", "`own` excludes `sandboxes`", details={"path": "$.own"})
+        places = [OWN] if params.own else self._places(caller) if params.sandboxes is None else list(params.sandboxes)
         rights = [str(Right(name, place)) for name in names for place in places]
-        _check_covered(caller, [*(str(Right(ACCESS, place)) for place in places), *rights])
+        self._check_covered(caller, [*(str(Right(ACCESS, place)) for place in places), *rights])
         principal = Principal(id=user, name=params.name, kind="user", rights=tuple(rights))
         token, row = await self._credentials.create(
             "token", principal, self._creator(caller), lifetime=params.expires_in
@@ -76,7 +82,7 @@ class AccessMethods:
                 "invalid_params", f"`role` must be viewer or writer, not {params.role}", details={"path": "$.role"}
             )
         rights = [str(Right(name, params.sandbox, params.terminal)) for name in ROLES[params.role]]
-        _check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
+        self._check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
         # An empty id becomes that of the link: the guests of two links are different users.
         principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
         token, row = await self._credentials.create(
@@ -93,6 +99,16 @@ class AccessMethods:
         return await self._revoke(params.id, "link", caller)
 
     # ---- inside
+
+    def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
+        """Raise `HawseError` (`forbidden`) unless the caller itself has all that it gives."""
+        for text in rights:
+            right = Right.parse(text)
+            own = right.sandbox is not None and self._owns(caller, right.sandbox)
+            if not covers(caller.rights, text) and not (
+                own and covers(caller.rights, str(right._replace(sandbox=OWN)))
+            ):
+                raise HawseError("forbidden", f"this requires the right {text!r}, which {caller.id!r} does not have")
 
     def _creator(self, caller: Principal) -> Identity:
         """Return the credential that a new one ends with. Raises `HawseError` (`forbidden`)."""
@@ -123,13 +139,14 @@ class AccessMethods:
         return Nothing()
 
     def _token(self, row: Credential) -> TokenInfo:
-        rights = [Right.parse(text) for text in row.principal.rights]
+        places: set[Any] = {Right.parse(text).sandbox for text in row.principal.rights}
         return TokenInfo(
             id=row.id,
             name=row.principal.name,
             user=row.principal.id,
             role=role_of(row.principal.rights),
-            sandboxes=sorted({right.sandbox for right in rights if right.sandbox is not None}) or None,
+            sandboxes=sorted(places - {OWN, None}) or ([] if OWN in places else None),
+            own=OWN in places,
             created=row.created,
             expires=_date(row),
             connections=len(self._open(row)),
@@ -157,13 +174,6 @@ class AccessMethods:
 def _date(row: Credential) -> float | None:
     """Return when a credential ends, in seconds since 1970, by the clock at its creation."""
     return None if row.expires is None else row.expires.wall
-
-
-def _check_covered(caller: Principal, rights: Iterable[str]) -> None:
-    """Raise `HawseError` (`forbidden`) unless the caller itself has all that it gives."""
-    for right in rights:
-        if not covers(caller.rights, right):
-            raise HawseError("forbidden", f"this requires the right {right!r}, which {caller.id!r} does not have")
 
 
 def _path(params: ShareCreate, token: str) -> str:

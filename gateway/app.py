@@ -38,6 +38,7 @@ from gateway.runtime_calls import LinkedRuntimeCalls
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.methods import SandboxMethods
+from gateway.sandboxes.owners import Owners
 from gateway.sandboxes.records import RUNS
 from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
@@ -106,7 +107,12 @@ def create_app(
     uses = OpenUses(expiry=credentials.expiry)
     credentials.on_ended.append(uses.end)
     admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses)
-    methods = [GatewayMethods(preview_host=preview_host), AccessMethods(credentials, uses), AuditMethods(trail.log)]
+    owners = Owners(sandboxes.store)
+    methods = [
+        GatewayMethods(preview_host=preview_host),
+        AccessMethods(credentials, uses, owners.owns),
+        AuditMethods(trail.log),
+    ]
     feed = SandboxFeed(sandboxes)
     connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail)
 
@@ -119,9 +125,16 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with trail.log.running(), sandboxes.running(), credentials.running(), asyncio.TaskGroup() as tasks:
-            about_sandboxes = [SandboxMethods(sandboxes, feed), ImageMethods(sandboxes, tasks)]
-            table = connect.links = Links(sandboxes, tasks, [*methods, *about_sandboxes], observer=trail)
+        async with (
+            trail.log.running(),
+            sandboxes.running(),
+            credentials.running(),
+            owners.running(),
+            asyncio.TaskGroup() as tasks,
+        ):
+            about_sandboxes = [SandboxMethods(sandboxes, feed, owners), ImageMethods(sandboxes, tasks)]
+            own_methods = [*methods, *about_sandboxes]
+            table = connect.links = Links(sandboxes, tasks, own_methods, observer=trail, owns=owners.owns)
             stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")
@@ -160,4 +173,5 @@ def create_app(
     )
     app.state.connect = connect
     app.state.tickets = tickets
+    app.state.owners = owners
     return app

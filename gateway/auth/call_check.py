@@ -1,5 +1,6 @@
 """The check of a call's right at the gateway, before a sandbox is started for it. The runtime checks it again."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -14,7 +15,15 @@ _PARAMS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NAME = msgspec.json.Decoder(str)
 
 
-def check_call(principal: Principal, call: Call, sandbox: str | None) -> Principal:
+Owns = Callable[[Principal, str], bool]  # whether a sandbox belongs to a caller
+
+
+def owns_nothing(principal: Principal, sandbox: str) -> bool:
+    """The `Owns` of a gateway whose sandboxes have no owners."""
+    return False
+
+
+def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
     """Return the caller with the rights that it has where the call acts, if it may make the call.
 
     A method that this gateway does not know is left to the runtime, which may be a later version.
@@ -23,6 +32,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None) -> Princip
         principal: The caller, with its rights at the gateway.
         call: The call, with its parameters not decoded.
         sandbox: The sandbox that it is for. None: it is for a method of the gateway itself.
+        owns: Returns whether a sandbox belongs to the caller.
 
     Raises:
         HawseError: `forbidden`; `not_found`, as for a sandbox that does not exist, if the caller has no right in it.
@@ -31,7 +41,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None) -> Princip
     if spec is not None and spec.target is not None:
         sandbox = _value(call.params, spec.target)
     if sandbox is not None:
-        principal = principal_in(principal, sandbox)
+        principal = principal_in(principal, sandbox, own=owns(principal, sandbox))
     if spec is None or ALL in principal.rights:
         return principal
     if spec.terminal is None:

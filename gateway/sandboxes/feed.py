@@ -51,7 +51,7 @@ class SandboxWatchStream(OutputOnlyStream):
             id = next(iter(self._pending))
             del self._pending[id]
             info = self._feed.known.get(id)
-            if info is not None and has_labels(info, self._labels) and self._visible(id):
+            if info is not None and has_labels(info, self._labels) and self._visible(info):
                 self._sent.add(id)
                 connection.send_event(ch, "changed", info)
                 return True
@@ -64,8 +64,9 @@ class SandboxWatchStream(OutputOnlyStream):
             connection.send_event(ch, "live", Nothing())
         return False
 
-    def _visible(self, sandbox: str) -> bool:
-        return bool(in_sandbox(self._call.principal.rights, sandbox, own=False))
+    def _visible(self, info: SandboxInfo) -> bool:
+        caller = self._call.principal
+        return bool(in_sandbox(caller.rights, info.id, own=info.owner == caller.id))
 
     def detach(self) -> None:
         self._feed.remove(self)

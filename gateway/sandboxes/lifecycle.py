@@ -166,8 +166,8 @@ class Sandboxes:
 
     # ---- creating and changing
 
-    async def create(self, params: SandboxCreate) -> SandboxInfo:
-        """Create a sandbox and start it; return it when its runtime accepts links.
+    async def create(self, params: SandboxCreate, owner: str = "owner") -> SandboxInfo:
+        """Create a sandbox of the principal `owner` and start it; return it when its runtime accepts links.
 
         Raises:
             HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
@@ -178,7 +178,7 @@ class Sandboxes:
         check_request(resolved, self._capabilities.get(provider), provider)
         id = params.id or f"s-{secrets.token_hex(5)}"
         rows = await self._table.read_all()
-        record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout)
+        record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout, owner)
         record = msgspec.structs.replace(record, fingerprint=fingerprint(params, id))  # a template may be changed later
         if id not in rows and await self._pool.take(record, rows):
             self._supervisor.wake()

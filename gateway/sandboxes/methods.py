@@ -1,8 +1,13 @@
 """The handlers of `sandbox.*`."""
 
+import secrets
+
+import msgspec
+
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
-from hawse.api.rights import in_sandbox
+from gateway.sandboxes.owners import Owners, namespace
+from hawse.api.rights import OPERATE, OWN, Right, allows, covers, in_sandbox
 from hawse.api.sandboxes import (
     SandboxCreate,
     SandboxDelete,
@@ -20,19 +25,27 @@ from hawse.api.sandboxes import (
 from hawse.api.spec import Nothing
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.wire import Principal
+from hawse.wire import HawseError, Principal
 
 
 class SandboxMethods:
-    """The methods. `feed` serves the watches."""
+    """The methods. `feed` serves the watches, `owners` knows which sandboxes belong to which caller."""
 
-    def __init__(self, sandboxes: Sandboxes, feed: SandboxFeed) -> None:
+    def __init__(self, sandboxes: Sandboxes, feed: SandboxFeed, owners: Owners) -> None:
         self._sandboxes = sandboxes
         self._feed = feed
+        self._owners = owners
 
-    @handles(SandboxCreate)
-    async def create(self, params: SandboxCreate) -> SandboxInfo:
-        return await self._sandboxes.create(params)
+    @handles(SandboxCreate, caller=True)
+    async def create(self, params: SandboxCreate, caller: Principal) -> SandboxInfo:
+        everywhere = allows(caller.rights, OPERATE)
+        if not everywhere:
+            params = _in_namespace(params, caller)
+        info = await self._sandboxes.create(params, caller.id)
+        if not everywhere and info.owner != caller.id:
+            raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
+        self._owners.note(info.id, info.owner or "")
+        return info
 
     @handles(SandboxGet)
     async def get(self, params: SandboxGet) -> SandboxInfo:
@@ -41,7 +54,8 @@ class SandboxMethods:
     @handles(SandboxList, caller=True)
     async def list_(self, params: SandboxList, caller: Principal) -> SandboxListResult:
         found = await self._sandboxes.list(params.labels)
-        return SandboxListResult(sandboxes=[one for one in found if in_sandbox(caller.rights, one.id, own=False)])
+        visible = [one for one in found if in_sandbox(caller.rights, one.id, own=one.owner == caller.id)]
+        return SandboxListResult(sandboxes=visible)
 
     @handles(SandboxUpdate)
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
@@ -71,3 +85,20 @@ class SandboxMethods:
     @serves(SandboxWatch)
     def watch(self, call: ServerCall, params: SandboxWatch) -> None:
         self._feed.serve(call, params.labels)
+
+
+def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
+    """Return the parameters of a caller that may create sandboxes of its own only, with an id in its namespace.
+
+    Raises:
+        HawseError: `forbidden` if it may not, `invalid_params` for an id outside of its namespace.
+    """
+    if not covers(caller.rights, str(Right(OPERATE, OWN))):
+        raise HawseError("forbidden", f"this requires the right {OPERATE!r}, which {caller.id!r} does not have")
+    prefix = namespace(caller.id)
+    if params.id is None:
+        return msgspec.structs.replace(params, id=prefix + secrets.token_hex(5))
+    if not params.id.startswith(prefix):
+        text = f"the ids of your sandboxes begin with {prefix!r}, not like {params.id!r}"
+        raise HawseError("invalid_params", text, details={"path": "$.id"})
+    return params

@@ -57,6 +57,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         idle_timeout: Seconds without activity after which it sleeps. None: it never sleeps.
         made: Whether the provider has created its unit.
         failure: Of its last start; None if that succeeded.
+        owner: The id of the principal that created it.
         pool: Whether it is a member of the pool, which no client sees.
         attempts: Of its deletion that have failed.
         retry_at: When its deletion is tried again. None: now.
@@ -78,6 +79,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     idle_timeout: float | None = None
     made: bool = False
     failure: Failure | None = None
+    owner: str = "owner"
     pool: bool = False
     attempts: int = 0
     retry_at: Moment | None = None
@@ -245,6 +247,7 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
         progress=None if starting is None else starting.done,
         runtime=None if run is None or run.state == "stopping" else run.runtime,
         provider=record.provider,
+        owner=record.owner,
         template=record.template,
         image=record.spec.image,
         network=record.spec.network,

@@ -60,7 +60,7 @@ def _check_labels(labels: dict[str, str]) -> None:
 
 
 def new_record(
-    params: SandboxCreate, id: str, provider: str, now: Moment, unit: str, idle_timeout: float
+    params: SandboxCreate, id: str, provider: str, now: Moment, unit: str, idle_timeout: float, owner: str = "owner"
 ) -> SandboxRecord:
     """Return the row of a new sandbox, which is to be started.
 
@@ -71,6 +71,7 @@ def new_record(
         now: When it is created.
         unit: The name of its unit.
         idle_timeout: Seconds without activity after which it sleeps, unless the parameters say.
+        owner: The id of the principal that creates it.
     """
     idle = params.idle_timeout if params.idle_timeout is not None else idle_timeout
     return SandboxRecord(
@@ -89,6 +90,7 @@ def new_record(
         created=now,
         fingerprint=fingerprint(params, id),
         template=params.template,
+        owner=owner,
         labels=params.labels,
         ports=params.ports,
         expires=None if params.timeout is None else now.after(params.timeout),

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
+from gateway.auth.call_check import Owns, owns_nothing
 from gateway.providers.base import Endpoint, Report
 from gateway.upstream.dial import RuntimeLink, dial, dial_server
 from gateway.upstream.observer import CallObserver
@@ -53,6 +54,7 @@ class Links:
         methods: Iterable[object] = (),
         *,
         observer: CallObserver | None = None,
+        owns: Owns = owns_nothing,
     ) -> None:
         """Create the table, without links.
 
@@ -61,8 +63,10 @@ class Links:
             tasks: The parent of all tasks of the links, and of the gateway's own calls.
             methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
             observer: Is notified of all calls.
+            owns: Returns whether a sandbox belongs to a caller.
         """
         self._observer = observer
+        self._owns = owns
         self._sandboxes = sandboxes
         self._tasks = tasks
         # A `SandboxLink` lives as long as its task or one of its calls: a name that a client made up costs nothing.
@@ -72,9 +76,8 @@ class Links:
         for part in methods:
             self.dispatcher.add(part)
         self._server = Server(self.dispatcher, name="hawse-gateway")
-        self.gateway = SandboxLink(
-            "gateway", partial(dial_server, self._server.accept), tasks, gateway=True, observer=observer
-        )
+        connect = partial(dial_server, self._server.accept)
+        self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns)
 
     def get(self, sandbox: str | None) -> SandboxLink:
         """Return the link of a sandbox, or of the gateway itself for None.
@@ -86,7 +89,7 @@ class Links:
         link = self._links.get(sandbox)
         if link is None:
             link = self._links[sandbox] = SandboxLink(
-                sandbox, partial(self._dial, sandbox), self._tasks, observer=self._observer
+                sandbox, partial(self._dial, sandbox), self._tasks, observer=self._observer, owns=self._owns
             )
         return link
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
-from gateway.auth.call_check import check_call
+from gateway.auth.call_check import Owns, check_call, owns_nothing
 from gateway.auth.principals import check_link
 from gateway.context import CallContext
 from gateway.providers.base import Progress
@@ -83,6 +83,7 @@ class SandboxLink:
         *,
         gateway: bool = False,
         observer: CallObserver | None = None,
+        owns: Owns = owns_nothing,
     ) -> None:
         """Create a link that connects when the first call needs it.
 
@@ -92,8 +93,10 @@ class SandboxLink:
             tasks: The parent of the task that connects and watches the link.
             gateway: Whether it is the link to the gateway's own methods.
             observer: Is notified of the calls.
+            owns: Returns whether a sandbox belongs to a caller.
         """
         self._observer = observer or Unobserved()
+        self._owns = owns
         self._own_methods = gateway
         self.sandbox = sandbox
         self._connect_once = connect
@@ -117,7 +120,7 @@ class SandboxLink:
         """
         place = None if self._own_methods else self.sandbox
         try:
-            caller.principal = check_call(caller.principal, caller.call, place)
+            caller.principal = check_call(caller.principal, caller.call, place, self._owns)
         except HawseError as error:
             self._observer.refused(caller, place, error)
             caller.fail(error)

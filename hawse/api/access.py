@@ -31,6 +31,7 @@ class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         role: What it may do: `owner`, `operator`, `writer` or `viewer`.
         created: When it was created, in seconds since 1970.
         sandboxes: The sandboxes that it is limited to. Null: it is for all.
+        own: Whether it is for the sandboxes that its user creates.
         expires: When it expires, in seconds since 1970. Null: it does not.
         connections: Number of its connections and requests to this gateway now, those of its sessions included.
     """
@@ -41,6 +42,7 @@ class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     role: Role
     created: float
     sandboxes: list[str] | None = None
+    own: bool = False
     expires: float | None = None
     connections: int = 0
 
@@ -148,6 +150,7 @@ class TokenCreate(Params[TokenCreateResult], kw_only=True):
         name: What it is for.
         role: What it may do.
         sandboxes: The sandboxes that it is limited to. Null: all in which the caller may give access.
+        own: Whether it is limited to the sandboxes that its user creates. Others do not exist for it.
         user: Whom it identifies. Null: the caller. Only callers with every right in all sandboxes may name another.
         expires_in: Seconds until it expires. Null: with the caller's token.
     """
@@ -155,6 +158,7 @@ class TokenCreate(Params[TokenCreateResult], kw_only=True):
     name: Name = ""
     role: Role = "operator"
     sandboxes: Annotated[list[SandboxId], Meta(min_length=1, max_length=SANDBOXES_MAX)] | None = None
+    own: bool = False
     user: User | None = None
     expires_in: Lifetime | None = None
 

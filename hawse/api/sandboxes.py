@@ -91,6 +91,7 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         progress: The part of the phase that is done, 0 to 1; null if that is not known.
         runtime: Id of the runtime that runs in it, new after each start; null if none runs.
         provider: Name of its provider.
+        owner: Id of the user that created it.
         template: Template that it was created from.
         image: Image whose files it sees; null: the provider's default.
         network: What it can connect to; null: the provider's default.
@@ -109,6 +110,7 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     progress: float | None = None
     runtime: str | None = None
     provider: str | None = None
+    owner: str | None = None
     template: str | None = None
     image: str | None = None
     network: Network | None = None
@@ -171,13 +173,21 @@ CHANGES: Final = ("not_found", "cleanup_pending")  # errors of methods that chan
 STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start one
 
 
-@method("sandbox.create", sandbox=False, raises=("conflict", "cleanup_pending", *STARTS))
+@method(
+    "sandbox.create",
+    terminal=SELECTED,
+    sandbox=False,
+    raises=("forbidden", "conflict", "cleanup_pending", *STARTS),
+)
 class SandboxCreate(Params[SandboxInfo], kw_only=True):
     """Create a sandbox and start it.
 
     With an `id`, repeated and concurrent calls with the same parameters make one sandbox and return it. Other
     parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet.
     If the sandbox cannot be started, nothing is left of it.
+
+    The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its
+    name and a dot; the error states what they begin with.
 
     Args:
         id: Id of the sandbox; null: a random one.

@@ -44,16 +44,25 @@ def token() -> None:
 @click.option(
     "--only", "sandboxes", multiple=True, metavar="ID", help="a sandbox that it is for; may be repeated (all)"
 )
+@click.option("--own", is_flag=True, help="only for the sandboxes that its user creates")
 @click.option("--user", metavar="ID", help="whom it identifies (the present user)")
 @EXPIRES
 @target_options
 def create_token(
-    target: Target, name: str, role: Role, sandboxes: tuple[str, ...], user: str | None, expires: float | None
+    target: Target,
+    name: str,
+    role: Role,
+    sandboxes: tuple[str, ...],
+    own: bool,
+    user: str | None,
+    expires: float | None,
 ) -> None:
     """Create a token and print it. It cannot be printed again."""
 
     async def work(client: Client, box: Sandbox) -> TokenCreateResult:
-        return await client.tokens.create(name, role=role, sandboxes=sandboxes or None, user=user, expires_in=expires)
+        return await client.tokens.create(
+            name, role=role, sandboxes=sandboxes or None, own=own, user=user, expires_in=expires
+        )
 
     made = target.run(work)
     if target.as_json:

@@ -30,6 +30,7 @@ class Tokens:
         *,
         role: Role = "operator",
         sandboxes: Sequence[str] | None = None,
+        own: bool = False,
         user: str | None = None,
         expires_in: float | None = None,
     ) -> TokenCreateResult:
@@ -39,6 +40,7 @@ class Tokens:
             name: What it is for.
             role: What it may do.
             sandboxes: The sandboxes that it is limited to. None: all in which this client may give access.
+            own: Whether it is limited to the sandboxes that its user creates.
             user: Whom it identifies. None: the user of this client.
             expires_in: Seconds until it expires. None: with the token of this client.
 
@@ -46,7 +48,7 @@ class Tokens:
             HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
         """
         chosen = None if sandboxes is None else list(sandboxes)
-        params = TokenCreate(name=name, role=role, sandboxes=chosen, user=user, expires_in=expires_in)
+        params = TokenCreate(name=name, role=role, sandboxes=chosen, own=own, user=user, expires_in=expires_in)
         return await self._calls.request(params, sandbox=None)
 
     async def list(self) -> list[TokenInfo]:

@@ -158,13 +158,14 @@ class Client:
 
 class Tokens:
     """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
-    def create(self, name: str='', *, role: Role='operator', sandboxes: Sequence[str] | None=None, user: str | None=None, expires_in: float | None=None) -> TokenCreateResult:
+    def create(self, name: str='', *, role: Role='operator', sandboxes: Sequence[str] | None=None, own: bool=False, user: str | None=None, expires_in: float | None=None) -> TokenCreateResult:
         """Create a token and return it with its secret, which cannot be read again.
 
         Args:
             name: What it is for.
             role: What it may do.
             sandboxes: The sandboxes that it is limited to. None: all in which this client may give access.
+            own: Whether it is limited to the sandboxes that its user creates.
             user: Whom it identifies. None: the user of this client.
             expires_in: Seconds until it expires. None: with the token of this client.
 

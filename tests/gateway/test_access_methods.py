@@ -171,3 +171,20 @@ async def test_the_owners_token_is_no_row_that_could_be_revoked(gateway: Gateway
     identity = gateway.credentials.find(TOKEN)
     assert identity is not None
     assert await refused(owner, "token.revoke", {"id": identity.credential}, sandbox=None) == "not_found"
+
+
+async def test_a_user_shares_own_sandboxes_and_no_others(gateway: Gateway, owner: Peer) -> None:
+    made = await make(owner, "token.create", role="owner", own=True, user="ada")
+    assert (made["info"]["own"], made["info"]["sandboxes"]) == (True, [])
+    async with gateway.peer(token=made["token"]) as ada:
+        assert await refused(ada, "answer") == "not_found"
+        assert await refused(ada, "share.create", {"sandbox": "local"}, sandbox=None) == "forbidden"
+        assert await refused(ada, "token.create", {"sandboxes": ["local"]}, sandbox=None) == "forbidden"
+        given = await make(ada, "token.create", role="viewer")
+        assert (given["info"]["own"], given["info"]["user"], given["info"]["role"]) == (True, "ada", "viewer")
+        gateway.owners.note("local", "ada")
+        assert await ada.ask("answer") is not None
+        link = await make(ada, "share.create", sandbox="local")
+    async with gateway.peer(token=link["token"]) as guest:
+        assert await refused(guest, "exec", {"command": "id"}) == "forbidden"
+    assert await refused(owner, "token.create", {"own": True, "sandboxes": ["a"]}, sandbox=None) == "invalid_params"

@@ -309,6 +309,7 @@ class Gateway:
         )
         self.connect = self.app.state.connect
         self.tickets = self.app.state.tickets
+        self.owners = self.app.state.owners
         self.server = GatewayServer(self.app, self.settings, self._announce)
         self.server.config.ws = websocket
         self.connections = self.server.server_state.connections = ObservedConnections()

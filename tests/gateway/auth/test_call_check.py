@@ -60,6 +60,16 @@ def test_a_method_of_a_later_version_is_left_to_the_runtime() -> None:
     assert allowed(LINK, "later.method")
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_right_in_own_sandboxes_counts_where_the_caller_owns_the_sandbox(method: str) -> None:
+    ada = Principal(id="ada", name="", kind="user", rights=("*/~",))
+    own = check_call(ada, call(method), "ada.x", lambda who, sandbox: (who.id, sandbox) == ("ada", "ada.x"))
+    assert own.rights == ("*",)
+    for sandbox in ("eve.x", "no-such"):
+        with pytest.raises(HawseError, match=f"unknown sandbox '{sandbox}'"):
+            check_call(ada, call(method), sandbox, lambda who, sandbox: False)
+
+
 async def test_a_forbidden_call_starts_no_sandbox(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer(token=VIEWER_TOKEN) as viewer:
         with pytest.raises(HawseError, match="forbidden"):

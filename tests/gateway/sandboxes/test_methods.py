@@ -8,21 +8,22 @@ from gateway.auth.principals import OWNER
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.methods import SandboxMethods
+from gateway.sandboxes.owners import Owners
 from hawse.api import GATEWAY
 from hawse.api.sandboxes import SandboxCreate, SandboxDelete, SandboxGet, SandboxList, SandboxPause, SandboxResume
 from hawse.rpc import Dispatcher, IdempotencyTable
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 
 async def test_every_method_about_sandboxes_has_a_handler(sandboxes: Sandboxes) -> None:
     dispatcher = Dispatcher(asyncio.ensure_future, IdempotencyTable())
-    dispatcher.add(SandboxMethods(sandboxes, SandboxFeed(sandboxes)))
+    dispatcher.add(SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store)))
     assert set(dispatcher.methods) == {name for name in GATEWAY if name.startswith("sandbox.")}
 
 
 async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:
-    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes))
-    assert (await methods.create(SandboxCreate(id="a", labels={"x": "1"}))).state == "running"
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    assert (await methods.create(SandboxCreate(id="a", labels={"x": "1"}), OWNER)).state == "running"
     assert [info.id for info in (await methods.list_(SandboxList(labels={"x": "1"}), OWNER)).sandboxes] == ["a"]
     assert (await methods.pause(SandboxPause(id="a"))).state == "paused"
     with pytest.raises(HawseError, match=r"is paused: start it with sandbox\.start"):
@@ -31,3 +32,36 @@ async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:
     await methods.delete(SandboxDelete(id="a"))
     with pytest.raises(HawseError, match="not_found"):
         await methods.get(SandboxGet(id="a"))
+
+
+TENANT = Principal(id="ada", name="", kind="user", rights=("operate/~",))
+
+
+async def test_a_user_with_rights_in_its_own_sandboxes_creates_them_in_its_namespace(sandboxes: Sandboxes) -> None:
+    owners = Owners(sandboxes.store)
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), owners)
+    made = await methods.create(SandboxCreate(), TENANT)
+    assert (made.id.startswith("ada."), made.owner) == (True, "ada")
+    assert owners.owns(TENANT, made.id)
+    named = await methods.create(SandboxCreate(id="ada.x"), TENANT)
+    for id in ("x", "local", "adam.x", "eve.x"):
+        with pytest.raises(HawseError, match="invalid_params"):
+            await methods.create(SandboxCreate(id=id), TENANT)
+    assert {info.id for info in (await methods.list_(SandboxList(), TENANT)).sandboxes} == {made.id, named.id}
+    assert len((await methods.list_(SandboxList(), OWNER)).sandboxes) == 3
+    eve = Principal(id="eve", name="", kind="user", rights=("operate/~",))
+    assert (await methods.list_(SandboxList(), eve)).sandboxes == []
+
+
+async def test_a_sandbox_of_another_user_is_a_conflict_also_with_the_same_parameters(sandboxes: Sandboxes) -> None:
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    await methods.create(SandboxCreate(id="ada.x"), OWNER)
+    with pytest.raises(HawseError, match="conflict"):
+        await methods.create(SandboxCreate(id="ada.x"), TENANT)
+
+
+@pytest.mark.parametrize("rights", [(), ("operate/x",), ("view",), ("write",), ("view/~",)])
+async def test_a_user_without_the_right_creates_no_sandbox(sandboxes: Sandboxes, rights: tuple[str, ...]) -> None:
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    with pytest.raises(HawseError, match="forbidden"):
+        await methods.create(SandboxCreate(id="ada.x"), Principal(id="ada", name="", kind="user", rights=rights))

@@ -1973,6 +1973,8 @@ export interface RuntimeMetricsResult {
  * Create a sandbox and start it.
  *
  * With an `id`, repeated and concurrent calls with the same parameters make one sandbox and return it. Other parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet. If the sandbox cannot be started, nothing is left of it.
+ *
+ * The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its name and a dot; the error states what they begin with.
  */
 export interface SandboxCreate {
   /** Id of the sandbox; null: a random one. */
@@ -2045,6 +2047,8 @@ export interface SandboxInfo {
   runtime?: string | null;
   /** Name of its provider. */
   provider?: string | null;
+  /** Id of the user that created it. */
+  owner?: string | null;
   /** Template that it was created from. */
   template?: string | null;
   /** Image whose files it sees; null: the provider's default. */
@@ -2980,6 +2984,8 @@ export interface TokenCreate {
   role?: "operator" | "owner" | "viewer" | "writer";
   /** The sandboxes that it is limited to. Null: all in which the caller may give access. */
   sandboxes?: string[] | null;
+  /** Whether it is limited to the sandboxes that its user creates. Others do not exist for it. */
+  own?: boolean;
   /** Whom it identifies. Null: the caller. Only callers with every right in all sandboxes may name another. */
   user?: string | null;
   /** Seconds until it expires. Null: with the caller's token. */
@@ -3008,6 +3014,8 @@ export interface TokenInfo {
   created: number;
   /** The sandboxes that it is limited to. Null: it is for all. */
   sandboxes?: string[] | null;
+  /** Whether it is for the sandboxes that its user creates. */
+  own?: boolean;
   /** When it expires, in seconds since 1970. Null: it does not. */
   expires?: number | null;
   /** Number of its connections and requests to this gateway now, those of its sessions included. */
