@@ -1,20 +1,26 @@
 """Rights: which one each method requires, and which lists of rights allow it."""
 
 import pytest
+from hypothesis import given, strategies as st
 
 from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import (
+    ACCESS,
     ALL,
     CONTROL,
     OPERATE,
+    OWN,
     PREVIEW,
     ROLES,
     VIEW,
     WRITE,
+    Right,
     allows,
     allows_somewhere,
     check,
     check_somewhere,
+    covers,
+    in_sandbox,
     limited,
     role_of,
 )
@@ -125,3 +131,44 @@ def test_a_missing_right_is_forbidden_by_name() -> None:
         check(guest, VIEW, "other")
     with pytest.raises(HawseError, match="forbidden"):
         check_somewhere(guest, WRITE)
+
+
+NAMES = st.sampled_from([ALL, OPERATE, WRITE, VIEW, PREVIEW, ACCESS, CONTROL, "later"])
+SANDBOXES = st.sampled_from(["a", "b"])
+TERMINALS = st.sampled_from([None, "main", "other"])
+RIGHTS = st.lists(st.builds(Right, NAMES, SANDBOXES | st.sampled_from([None, OWN]), TERMINALS).map(str), max_size=4)
+
+
+@given(RIGHTS, st.builds(Right, NAMES, SANDBOXES | st.just(OWN), TERMINALS), SANDBOXES, st.booleans(), NAMES, TERMINALS)
+def test_a_right_that_may_be_given_allows_nothing_that_its_giver_may_not_do(
+    rights: list[str], given_right: Right, sandbox: str, own: bool, required: str, terminal: str | None
+) -> None:
+    if covers(rights, str(given_right)) and allows(
+        in_sandbox([str(given_right)], sandbox, own=own), required, terminal
+    ):
+        assert allows(in_sandbox(rights, sandbox, own=own), required, terminal)
+
+
+@given(RIGHTS, SANDBOXES, st.booleans(), NAMES, TERMINALS)
+def test_rights_in_a_sandbox_are_those_that_name_it_and_no_others(
+    rights: list[str], sandbox: str, own: bool, required: str, terminal: str | None
+) -> None:
+    parsed = [Right.parse(text) for text in rights]
+    assert [str(right) for right in parsed] == rights
+    there = [one for one in parsed if one.sandbox in (None, sandbox) or (own and one.sandbox == OWN)]
+    alone = [(in_sandbox([str(one)], sandbox, own=own), one) for one in parsed]
+    assert all(bool(projected) == (one in there) for projected, one in alone)
+    together = allows(in_sandbox(rights, sandbox, own=own), required, terminal)
+    assert together == any(allows(projected, required, terminal) for projected, _ in alone)
+    if together and not own:
+        assert allows(in_sandbox(rights, sandbox, own=True), required, terminal)  # owning takes nothing away
+    if together and terminal is None:
+        assert allows(in_sandbox(rights, sandbox, own=own), required, "main")  # the sandbox includes its terminals
+
+
+@given(RIGHTS)
+def test_the_right_to_control_a_runtime_is_given_by_itself_only(rights: list[str]) -> None:
+    assert allows(in_sandbox(rights, "a", own=True), CONTROL) == any(
+        Right.parse(text)[:2] in [(CONTROL, None), (CONTROL, "a"), (CONTROL, OWN)] and "@" not in text
+        for text in rights
+    )

@@ -1,0 +1,60 @@
+"""Two gateways that share a Redis server have the same credentials and owners."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from gateway.auth.credentials import Credentials
+from gateway.auth.uses import OpenUses
+from gateway.sandboxes.owners import Owners
+from gateway.sandboxes.records import SANDBOXES
+from gateway.store.base import ABSENT, Put
+from gateway.store.redis import RedisStore
+from hawse.wire import Principal
+from tests.support.redis import redis_server
+from tests.support.waiting import TIMEOUT
+
+SECRET = "the token of the owner"
+ADA = Principal(id="ada", name="", kind="user", rights=("operate/~",))
+
+
+@asynccontextmanager
+async def gateway(url: str) -> AsyncIterator[tuple[Credentials, Owners, RedisStore]]:
+    store = RedisStore(url)
+    async with asyncio.TaskGroup() as tasks:
+        changes = tasks.create_task(store.run())
+        async with Credentials(SECRET, store).running() as credentials, Owners(store).running() as owners:
+            yield credentials, owners, store
+        changes.cancel()
+    await store.close()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until the other gateway has received a change, which nothing else announces."""
+    async with asyncio.timeout(TIMEOUT):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_revocation_at_one_gateway_ends_what_is_open_at_the_other(tmp_path: Path) -> None:
+    async with (
+        redis_server(tmp_path) as url,
+        gateway(url) as (first, first_owners, store),
+        gateway(url) as (second, second_owners, _),
+    ):
+        owner = first.find(SECRET)
+        assert owner is not None
+        token, row = await first.create("token", ADA, owner)
+        await until(lambda: second.find(token))
+        uses, ended = OpenUses(expiry=second.expiry), asyncio.Event()
+        second.on_ended.append(uses.end)
+        identity = second.find(token)
+        assert identity is not None
+        with uses.hold(identity, "127.0.0.1:1", ended.set):
+            await first.revoke(row.id)
+            async with asyncio.timeout(TIMEOUT):
+                await ended.wait()
+        assert second.find(token) is None
+        await store.write(Put(SANDBOXES, "ada.x", b'{"owner":"ada"}', ABSENT))
+        await until(lambda: first_owners.owns(ADA, "ada.x") and second_owners.owns(ADA, "ada.x"))

@@ -1,0 +1,217 @@
+"""Each method and each route, called by each kind of caller.
+
+The tables state what was decided. A new method or route is in no table, so that these tests fail until it is decided
+which callers may use it.
+"""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from starlette.routing import Mount, Route, WebSocketRoute
+
+from gateway.auth.credentials import TABLE
+from hawse.api import GATEWAY, METHODS
+from hawse.api.rights import CONTROL, OPERATE, PREVIEW, VIEW, WRITE
+from hawse.wire import HawseError, Principal
+from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+
+# The right that each method needs, in the sandbox of the call. `@`: the right at the terminal of the call is enough.
+# `*`: the right anywhere is enough, and the handler selects what the caller sees.
+NEEDS: Final[Mapping[str, str]] = {
+    OPERATE: """
+        code.answer code.attach code.complete code.create code.delete code.get code.inspect code.interrupt
+        code.languages code.list code.restart code.run exec
+        git.add git.branch git.cancel git.checkout git.clone git.commit git.diff git.log git.pull git.push git.status
+        port.expose port.exposed port.list port.unexpose port.watch
+        process.attach process.get process.kill process.list process.signal process.start process.wait
+        recording.delete recording.mark recording.start recording.stop runtime.info runtime.metrics
+        session.cancel session.create session.delete session.exec session.get session.list session.process
+        session.watch terminal.create terminal.kill
+        sandbox.delete sandbox.pause sandbox.resume sandbox.start sandbox.stop sandbox.update
+        image.list image.pull image.remove
+    """,
+    OPERATE + "*": "sandbox.create",
+    WRITE: """
+        file.archive file.cancel file.chmod file.copy file.delete file.exists file.list file.mkdir file.move file.read
+        file.rename file.search file.stat file.write watch.changes watch.start watch.stop
+    """,
+    WRITE + "@": "terminal.lease terminal.resize terminal.send terminal.signal",
+    VIEW: "sandbox.get",
+    VIEW + "@": """
+        terminal.attach terminal.get terminal.history terminal.presence terminal.screen terminal.wait
+    """,
+    VIEW + "*": """
+        recording.get recording.list recording.read recording.watch terminal.list
+        preview.host sandbox.list sandbox.watch
+    """,
+    PREVIEW: "port.connect",
+    CONTROL: "runtime.activity runtime.configure",
+    "access*": "audit.list share.create share.list share.revoke token.create token.list token.revoke",
+}
+NEED: Final = {method: right for right, methods in NEEDS.items() for method in methods.split()}
+
+VIEWING: Final = {VIEW, VIEW + "@", VIEW + "*"}
+WRITING: Final = {*VIEWING, WRITE, WRITE + "@"}
+OPERATING: Final = {*WRITING, OPERATE, OPERATE + "*", PREVIEW}
+OWNING: Final = {*OPERATING, "access*"}
+ANYWHERE: Final = {need for need in NEEDS if need.endswith("*")}
+
+
+# The callers, with their rights at the gateway and with what they may do in the sandbox `local` and at its terminal.
+CALLERS: Final[Mapping[str, tuple[tuple[str, ...], set[str]]]] = {
+    "owner": (("*",), OWNING),
+    "operator": (("operate",), OPERATING),
+    "writer": (("write",), WRITING),
+    "viewer": (("view",), VIEWING),
+    "viewer of the sandbox": (("view/local",), VIEWING),
+    "writing link": (("write/local@main",), {VIEW + "@", VIEW + "*", WRITE + "@"}),
+    "viewing link": (("view/local@main",), {VIEW + "@", VIEW + "*"}),
+    "link to another terminal": (("view/local@other",), {VIEW + "*"}),
+    "other tenant": (("*/~",), ANYWHERE),
+    "owner of another sandbox": (("*/other",), ANYWHERE),
+    "link to another sandbox": (("view/other@main",), {VIEW + "*"}),
+    "user without rights": ((), set()),
+}
+# For these, the sandbox does not exist.
+STRANGERS: Final = ("other tenant", "owner of another sandbox", "link to another sandbox", "user without rights")
+
+# The routes that answer without a credential, and the reason.
+PUBLIC: Final[Mapping[str, str]] = {
+    "/healthz": "for probes of orchestrators; it contains the version only",
+    "/v1/connect": "the caller is refused after the upgrade, so that browsers show the reason",
+}
+# Those that do not, with the methods of HTTP that they have.
+PROTECTED: Final[Mapping[str, set[str]]] = {
+    "/metrics": {"GET", "HEAD"},
+    "/v1/session": {"GET", "HEAD", "POST", "DELETE"},
+    "/v1/tickets": {"POST"},
+    "/v1/sandboxes/{sandbox}/recordings/{name}.cast": {"GET", "HEAD"},
+    "/v1/openapi.json": {"GET", "HEAD"},
+    "/v1/sandboxes/{sandbox}/files/{path:path}": {"GET", "HEAD", "PUT"},
+    "/v1/sandboxes/{sandbox}/{method}": {"POST"},
+    "/v1/{method}": {"POST"},
+    "/v1/{rest:path}": set(),  # all methods: a path that does not exist
+}
+
+
+@asynccontextmanager
+async def serve(folder: Path) -> AsyncIterator[Gateway]:
+    async with FakeRuntime(folder / "runtime.sock") as runtime, Gateway(runtime) as gateway:
+        yield gateway
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Gateway]:
+    async with serve(tmp_path) as gateway:
+        yield gateway
+
+
+def test_it_is_decided_which_right_each_method_needs() -> None:
+    assert sorted(NEED) == sorted([*METHODS, *GATEWAY])
+    assert len(NEED) == sum(len(methods.split()) for methods in NEEDS.values()), "a method is in two lists"
+
+
+async def outcome(client: Any, method: str) -> str:
+    """Return the code of the error that a call ends with. Nothing is done: no call has valid parameters.
+
+    `allowed`: the gateway has forwarded it, to a runtime that knows no method, or has refused its parameters.
+    """
+    gateway_method = method in GATEWAY
+    params = {"id": "local" if gateway_method else "main", "not-a-parameter": 1}
+    try:
+        await client.ask(method, params, sandbox=None if gateway_method else "local")
+    except HawseError as error:
+        return "allowed" if error.code in ("unknown_method", "invalid_params") else error.code
+    return "allowed"
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+async def test_each_caller_may_call_what_was_decided(served: Gateway, caller: str) -> None:
+    rights, allowed = CALLERS[caller]
+    principal = Principal(id="somebody", name="", kind="user", rights=rights)
+    owner = served.credentials.find(TOKEN)
+    assert owner is not None
+    token, _ = await served.credentials.create("token", principal, owner)
+    served.owners.note("local", "ada")
+    found, expected = {}, {}
+    async with served.peer(token=token) as client:
+        for method, need in NEED.items():
+            found[method] = await outcome(client, method)
+            hidden = caller in STRANGERS and (method in METHODS or GATEWAY[method].target is not None)
+            refusal = "not_found" if hidden else "forbidden"
+            selected = need in ANYWHERE and method in GATEWAY  # these name no sandbox
+            expected[method] = "allowed" if need in allowed and (selected or not hidden) else refusal
+    assert found == expected
+
+
+@pytest.mark.parametrize("token", ["nobody", "expired", "revoked"])
+async def test_no_method_is_called_without_a_valid_token(served: Gateway, token: str) -> None:
+    async with httpx.AsyncClient(base_url=served.url, headers=await invalid(served, token), trust_env=False) as http:
+        for method in NEED:
+            path = f"/v1/{method}" if method in GATEWAY else f"/v1/sandboxes/local/{method}"
+            answer = await http.post(path, json={})
+            assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), method
+
+
+async def invalid(gateway: Gateway, kind: str) -> dict[str, str]:
+    """Return the headers of a caller that is not authenticated."""
+    if kind == "nobody":
+        return {}
+    owner = gateway.credentials.find(TOKEN)
+    assert owner is not None
+    lifetime = -1.0 if kind == "expired" else None
+    token, row = await gateway.credentials.create("token", owner.principal, owner, lifetime=lifetime)
+    if kind == "revoked":
+        await gateway.credentials.revoke(row.id)
+    assert (row.id in gateway.store.tables[TABLE]) == (kind == "expired")
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize("token", ["nobody", "expired", "revoked"])
+async def test_each_route_is_public_by_decision_or_needs_a_token(served: Gateway, token: str) -> None:
+    mounts = [route.path for route in served.app.routes if isinstance(route, Mount)]
+    assert mounts == [""], "only the files of the page, which are public, are mounted"
+    routes = [route for route in served.app.routes if not isinstance(route, Mount)]
+    found: dict[str, set[str]] = {}
+    for route in routes:
+        assert isinstance(route, Route | WebSocketRoute)
+        found.setdefault(route.path, set()).update(getattr(route, "methods", None) or ())
+    assert {path: methods for path, methods in found.items() if path not in PUBLIC} == PROTECTED
+    assert found.keys() == {*PUBLIC, *PROTECTED}
+    async with httpx.AsyncClient(base_url=served.url, headers=await invalid(served, token), trust_env=False) as http:
+        for path, methods in PROTECTED.items():
+            url = re.sub(r"\{(\w+)(:path)?\}", lambda part: SAMPLES[part[1]], path)
+            for method in methods or {"GET", "POST", "DELETE"}:
+                answer = await http.request(method, url)
+                assert answer.status_code == 401, (method, path)
+
+
+SAMPLES: Final = {"sandbox": "local", "name": "r-1", "path": "etc/passwd", "method": "exec", "rest": "a/b"}
+
+
+async def test_a_foreign_sandbox_and_one_that_does_not_exist_have_equal_answers(served: Gateway) -> None:
+    tenant = Principal(id="eve", name="", kind="user", rights=("*/~",))
+    owner = served.credentials.find(TOKEN)
+    assert owner is not None
+    token, _ = await served.credentials.create("token", tenant, owner)
+    served.owners.note("local", "ada")
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=served.url, headers=headers, trust_env=False) as http:
+        for path in ("/v1/sandboxes/NAME/exec", "/v1/sandboxes/NAME/files/x", "/v1/sandboxes/NAME/recordings/r.cast"):
+            method = "POST" if path.endswith("exec") else "GET"
+            answers = [
+                await http.request(method, path.replace("NAME", name), json={} if method == "POST" else None)
+                for name in ("local", "other")
+            ]
+            first, second = (
+                (answer.status_code, answer.text.replace(name, "NAME"), sorted(answer.headers))
+                for answer, name in zip(answers, ("local", "other"), strict=True)
+            )
+            assert first == second
+            assert first[0] == 404
+    assert served.sandboxes.starts == 0
