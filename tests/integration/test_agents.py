@@ -100,6 +100,7 @@ async def test_a_command_runs_once_and_its_output_is_complete_over_connections_t
         with pytest.raises(HawseError, match="deadline_exceeded"):
             await term.run("cat", timeout=0.2)
         await term.send(keys=["ctrl+c"])
+        assert (await term.wait_for(command=True)).event == "command"  # the end of cat
         assert (await term.run("seq 100000", max_output=1000)).output.endswith(b"100000\r\n")
 
 
