@@ -1,8 +1,12 @@
-"""Where a call or request comes from: the address of its client, and the id under which logs and errors name it."""
+"""Where a call or request comes from: the address of its client, and the trace under which logs and errors name it."""
 
-import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
+
+from hawse.logs import TRACE
+from hawse.wire.trace import Trace
 
 
 class CallContext:
@@ -10,27 +14,37 @@ class CallContext:
 
     Attributes:
         address: The address of the client, `HOST:PORT`; empty for calls of the gateway itself.
-        request: The id of the call or request: 16 hexadecimal digits.
+        trace: Its trace. It is a span below that of the client, if the client sends one.
         audited: Whether the audit log has an entry of its refusal already.
     """
 
-    __slots__ = ("address", "audited", "request")
+    __slots__ = ("address", "audited", "trace")
 
-    def __init__(self, address: str, request: str | None = None) -> None:
+    def __init__(self, address: str, traceparent: str | None = None) -> None:
         self.address = address
-        self.request = new_request() if request is None else request
+        self.trace = Trace.below(traceparent)
         self.audited = False
 
+    @property
+    def request(self) -> str:
+        """The id of the call or request: its span."""
+        return self.trace.span
 
-# Of the HTTP request that is being handled.
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Handle the call or request in the `with` block: what is logged there names it."""
+        marks = CURRENT.set(self), TRACE.set(str(self.trace))
+        try:
+            yield
+        finally:
+            CURRENT.reset(marks[0])
+            TRACE.reset(marks[1])
+
+
+# Of the HTTP request or call that is being handled.
 CURRENT: Final[ContextVar[CallContext | None]] = ContextVar("hawse_call_context", default=None)
 
 
-def new_request() -> str:
-    """Return a new id. It distinguishes requests and protects nothing, so the generator need not be secure."""
-    return f"{random.getrandbits(64):016x}"
-
-
 def current() -> CallContext:
-    """Return the context of the HTTP request that is being handled, or a new one for the gateway itself."""
+    """Return the context of what is being handled, or a new one for the gateway itself."""
     return CURRENT.get() or CallContext("")

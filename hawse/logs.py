@@ -6,6 +6,7 @@ logged.
 
 import json
 import logging
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -13,8 +14,27 @@ Form = Literal["text", "json"]
 
 FORMS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
+# The `traceparent` of the call that is being handled: its trace and span are in each line that is logged for it.
+TRACE: Final[ContextVar[str | None]] = ContextVar("hawse_trace", default=None)
 # The fields that a log call may add with `extra=`. Other attributes of a record, which libraries add, are not written.
 FIELDS: Final = ("peer", "role", "sandbox", "code", "runtime")
+
+
+def trace_fields() -> dict[str, str]:
+    """Return `trace_id` and `request`, the span of the call that is being handled; nothing if there is none."""
+    parts = (TRACE.get() or "").split("-")
+    return {"trace_id": parts[1], "request": parts[2]} if len(parts) == 4 else {}
+
+
+class TextLines(logging.Formatter):
+    """Formats a line of text, which ends with the id of the call that is being handled."""
+
+    def __init__(self) -> None:
+        super().__init__(TEXT)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # of the base class
+        request = trace_fields().get("request")
+        return super().formatMessage(record) + (f" [{request}]" if request else "")
 
 
 class JsonLines(logging.Formatter):
@@ -30,6 +50,7 @@ class JsonLines(logging.Formatter):
         for name in FIELDS:
             if (value := getattr(record, name, None)) is not None:
                 fields[name] = value
+        fields |= trace_fields()
         if record.exc_info:
             fields["trace"] = self.formatException(record.exc_info)
         return json.dumps(fields, default=str)
@@ -38,5 +59,5 @@ class JsonLines(logging.Formatter):
 def handler(form: Form) -> logging.Handler:
     """Return a handler that writes whole lines to stderr in the given form."""
     stream = logging.StreamHandler()
-    stream.setFormatter(JsonLines() if form == "json" else logging.Formatter(TEXT))
+    stream.setFormatter(JsonLines() if form == "json" else TextLines())
     return stream

@@ -58,7 +58,7 @@ CLIENT_PACKAGES = {
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
     "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
-    "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.rpc"), others=("msgspec",)),
+    "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc"), others=("msgspec",)),
     "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
     "hawse.client.base": Rule(ours=("hawse.wire", "hawse.api", "hawse.client.base"), others=("msgspec",)),
     "hawse.client.calls": Rule(ours=CLIENT_CALLS, others=("msgspec",)),
@@ -128,7 +128,7 @@ RULES = {
     ),
     "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
     "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.store")),
-    "gateway.context": Rule(ours=()),
+    "gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
     "gateway.limits": Rule(ours=("gateway.limits",)),
     "gateway.audit": Rule(
         ours=(*SERVED, "gateway.audit", "gateway.context", "gateway.limits"),

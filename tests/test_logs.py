@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hawse.logs import handler
+from hawse.logs import TRACE, handler
 
 Log = Callable[..., dict[str, Any]]
 
@@ -66,3 +66,21 @@ def test_attributes_that_are_not_fields_are_not_written(written: tuple[logging.L
 def test_the_text_form_is_one_short_line() -> None:
     record = logging.LogRecord("gateway", logging.WARNING, __file__, 1, "! %s", ("trouble",), None)
     assert handler("text").format(record).endswith(" WARNING gateway ! trouble")
+
+
+def test_a_line_names_the_call_that_is_being_handled(written: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, paper = written
+    text = handler("text")
+    assert isinstance(text, logging.StreamHandler)
+    text.setStream(lines := io.StringIO())
+    logger.addHandler(text)
+    mark = TRACE.set("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    try:
+        logger.warning("! failed")
+    finally:
+        TRACE.reset(mark)
+    logger.warning("= later")
+    first, later = map(json.loads, paper.getvalue().splitlines())
+    assert (first["trace_id"], first["request"]) == ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
+    assert "request" not in later
+    assert [line.rpartition(" ")[2] for line in lines.getvalue().splitlines()] == ["[00f067aa0ba902b7]", "later"]

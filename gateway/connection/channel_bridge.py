@@ -6,6 +6,8 @@ and by the input window in the other. Payloads are not read.
 
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from gateway.connection.credit_budget import CreditBudget
 from gateway.connection.output_queue import OutputQueue, send_message
 from gateway.context import CallContext
@@ -57,7 +59,7 @@ class ChannelBridge:
         self.ch = call.ch
         self.call = call
         self.principal = host.principal
-        self.context = CallContext(host.name)
+        self.context = CallContext(host.name, call.trace)
         self.link: StreamLink | None = None  # from `start` until the final message of the runtime
         self.link_ch = 0
         self.done = False  # the final message has arrived, or the client has disconnected
@@ -84,6 +86,7 @@ class ChannelBridge:
             key=call.key,
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
+            trace=str(self.context.trace),
             principal=self.principal,  # never the one that the client sends
             window=self._host.budget.more(self.ch, self._host.connection.window(self.ch)),
         )
@@ -109,6 +112,8 @@ class ChannelBridge:
         """Forward an event, or the final message of the channel."""
         if not isinstance(message, Event):
             self._finish()
+        if isinstance(message, Error):
+            message = replace(message, request=self.context.request)
         if self._output_queue:
             self._output_queue.put(message)
             self._wake()

@@ -251,7 +251,8 @@ class ClientConnection:
         bridge = ChannelBridge(self, call)
         self._bridges[call.ch] = bridge, link
         self._used[link] += 1
-        link.open(bridge)
+        with bridge.context.entered():
+            link.open(bridge)
 
     # ---- writing
 

@@ -4,10 +4,11 @@ from typing import Final, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.context import CURRENT, CallContext
+from gateway.context import CallContext
 from gateway.http.endpoint import address_of
 
 REQUEST_ID: Final = b"x-request-id"
+TRACEPARENT: Final = b"traceparent"
 REFUSED: Final = {401: "unauthenticated", 403: "forbidden"}  # the codes that are audited, by the status
 
 
@@ -19,7 +20,10 @@ class RefusalObserver(Protocol):
 
 
 class RequestContexts:
-    """ASGI middleware: sets the context of each request, and sends its id as `x-request-id`."""
+    """ASGI middleware: sets the context of each request, and sends its id as `x-request-id`.
+
+    The request continues the trace of its `traceparent`; the response has that of the request.
+    """
 
     def __init__(self, app: ASGIApp, observer: RefusalObserver) -> None:
         self._app = app
@@ -29,20 +33,16 @@ class RequestContexts:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        context = CallContext(address_of(scope))
+        parents = [value.decode("latin-1") for name, value in scope["headers"] if name == TRACEPARENT]
+        context = CallContext(address_of(scope), parents[0] if len(parents) == 1 else None)
+        marks = ((REQUEST_ID, context.request.encode()), (TRACEPARENT, str(context.trace).encode()))
 
         async def send_with_id(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 if (code := REFUSED.get(message["status"])) is not None:
                     self._observer.refusal(context, code, scope["path"])
-                message = {
-                    **message,
-                    "headers": [*message.get("headers", []), (REQUEST_ID, context.request.encode())],
-                }
+                message = {**message, "headers": [*message.get("headers", []), *marks]}
             await send(message)
 
-        mark = CURRENT.set(context)
-        try:
+        with context.entered():
             await self._app(scope, receive, send_with_id)
-        finally:
-            CURRENT.reset(mark)

@@ -5,23 +5,33 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from gateway.context import CURRENT
 from hawse.wire import HawseError
 from hawse.wire.errors import Admitted
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work was begun."""
+    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work was begun.
+
+    `request` is the id of the request in the logs of the gateway.
+    """
 
     code: str
     message: str
     retryable: bool
     admitted: Admitted
     details: Any = None
+    request: str | None = None
 
 
 def problem(error: HawseError) -> Problem:
     details = None if error.code == "internal" else error.details  # the details of a bug are not for clients
-    return Problem(error.code, error.message, error.retryable, error.admitted, details)
+    return Problem(error.code, error.message, error.retryable, error.admitted, details, error.request or _request())
+
+
+def _request() -> str | None:
+    context = CURRENT.get()
+    return None if context is None else context.request
 
 
 def json_response(value: object, status: int = 200) -> Response:

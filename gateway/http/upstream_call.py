@@ -140,7 +140,13 @@ class UpstreamCall:
         call = self.call
         timeout = None if call.timeout is None else max(call.timeout - waited, 0.001)
         self.link_ch = link.connection.call(
-            call.method, call.params, key=call.key, timeout=timeout, principal=self.principal, window=WINDOW
+            call.method,
+            call.params,
+            key=call.key,
+            timeout=timeout,
+            trace=str(self.context.trace),
+            principal=self.principal,
+            window=WINDOW,
         )
         self._link = link
         if self._input_queue:

@@ -63,6 +63,7 @@ class ServerCall:
         self.age = message.age  # seconds since a repeated call was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
+        self.trace = message.trace  # the W3C `traceparent` of the caller
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once

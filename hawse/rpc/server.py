@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from hawse.link import StreamLink
+from hawse.logs import TRACE
 from hawse.rpc import Dispatcher, typed
 from hawse.rpc.call import ServerCall
 from hawse.rpc.shares import Shares
@@ -140,7 +141,11 @@ class Server:
             call.error(error)
         else:
             call.on_close(held.close)
-            self.dispatcher.dispatch(call)
+            mark = TRACE.set(call.trace)  # the handler's task inherits it
+            try:
+                self.dispatcher.dispatch(call)
+            finally:
+                TRACE.reset(mark)
 
     def _input(self, call: ServerCall | None, offset: int, payload: memoryview) -> None:
         if call is None:

@@ -54,6 +54,7 @@ class ClientSender(DataSender):
         key: str | None = None,
         timeout: float | None = None,
         age: float | None = None,
+        trace: str | None = None,
         principal: Principal | None = None,
         window: int | None = None,
     ) -> int:
@@ -66,6 +67,7 @@ class ClientSender(DataSender):
             key: the idempotency key, 1 to 128 characters.
             timeout: seconds until the server ends the call with `deadline_exceeded`.
             age: of a repeated call with a key, the seconds since it was first sent.
+            trace: the W3C `traceparent` of what calls.
             principal: on a link, the caller on whose behalf the gateway calls.
             window: bytes that the server may send on this channel at first, if more than the connection's window.
 
@@ -89,6 +91,7 @@ class ClientSender(DataSender):
             key=key,
             timeout=timeout,
             age=age,
+            trace=trace,
             principal=principal,
         )
         self._push_text(self._checked(message))

@@ -74,6 +74,7 @@ class HawseError(Exception):
         details: any JSON value, by code.
         retryable: whether the same call may succeed later.
         status: the HTTP status of the code.
+        request: the id of the call in the logs of the gateway; None if it is not known.
     """
 
     def __init__(
@@ -84,12 +85,14 @@ class HawseError(Exception):
         admitted: Admitted = "no",
         details: Any = None,
         retryable: bool | None = None,
+        request: str | None = None,
     ) -> None:
         super().__init__(f"{code}: {message}" if message else code)
         self.code = code
         self.message = message
         self.admitted: Admitted = admitted
         self.details = details
+        self.request = request
         kind = ERRORS.get(code, UNKNOWN_KIND)
         self.retryable = kind.retryable if retryable is None else retryable
         self.status = kind.status

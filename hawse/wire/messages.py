@@ -19,6 +19,8 @@ Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
 Right = Annotated[str, Meta(min_length=1, max_length=160)]  # a name, `@` and the id of a terminal
+Trace = Annotated[str, Meta(max_length=256)]
+RequestId = Annotated[str, Meta(max_length=64)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
 
 ABILITY_PRINCIPALS = "principals"  # in `welcome`: this runtime checks the rights of a call's principal
@@ -76,6 +78,7 @@ class Welcome(Message, frozen=True, kw_only=True):
 class Call(Message, frozen=True, kw_only=True):
     """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out.
 
+    `trace`: the W3C `traceparent` of what calls; one that is not valid counts as missing.
     `principal`: the caller, as a gateway describes it to a runtime. A gateway ignores the one that a client sends.
     """
 
@@ -86,6 +89,7 @@ class Call(Message, frozen=True, kw_only=True):
     key: Key | None = None
     timeout: Seconds | None = None
     age: Age | None = None
+    trace: Trace | None = None
     principal: Principal | None = None
 
 
@@ -102,7 +106,10 @@ class Result(Message, frozen=True, kw_only=True):
 
 
 class Error(Message, frozen=True, kw_only=True):
-    """Closes channel `ch`, or (without one) gives the reason why the connection is about to be closed."""
+    """Closes channel `ch`, or (without one) gives the reason why the connection is about to be closed.
+
+    `request`: the id of the call in the logs of the gateway.
+    """
 
     code: str
     message: str
@@ -110,6 +117,7 @@ class Error(Message, frozen=True, kw_only=True):
     admitted: Admitted
     ch: ChannelId | None = None
     details: Raw = NULL
+    request: RequestId | None = None
 
     @classmethod
     def from_exception(cls, error: HawseError, ch: int | None = None) -> "Error":
@@ -121,6 +129,7 @@ class Error(Message, frozen=True, kw_only=True):
             retryable=error.retryable,
             admitted=error.admitted,
             details=_details(error),
+            request=error.request,
         )
 
     def to_exception(self) -> HawseError:
@@ -130,6 +139,7 @@ class Error(Message, frozen=True, kw_only=True):
             admitted=self.admitted,
             retryable=self.retryable,
             details=from_raw(self.details),
+            request=self.request,
         )
 
 

@@ -1,19 +1,27 @@
-"""The context of a call: its id."""
+"""The context of a call: its ids."""
 
-from gateway.context import CURRENT, CallContext, current
+from gateway.context import CallContext, current
+from hawse.logs import TRACE
+from hawse.wire.trace import Trace
 
 
 def test_each_call_has_an_id_of_16_hexadecimal_digits() -> None:
     ids = {CallContext("").request for _ in range(100)}
     assert len(ids) == 100
-    assert all(len(id) == 16 and int(id, 16) >= 0 for id in ids)
+    assert all(len(id) == 16 and int(id, 16) for id in ids)
 
 
 def test_outside_of_a_request_the_context_is_that_of_the_gateway() -> None:
     assert current().address == ""
-    mark = CURRENT.set(CallContext("127.0.0.1:1"))
-    try:
-        assert current() is current()
-        assert current().address == "127.0.0.1:1"
-    finally:
-        CURRENT.reset(mark)
+    context = CallContext("127.0.0.1:1")
+    with context.entered():
+        assert current() is context
+        assert Trace.parse(TRACE.get()) == context.trace
+    assert (current().address, TRACE.get()) == ("", None)
+
+
+def test_a_call_belongs_to_the_trace_of_its_client() -> None:
+    parent = Trace.below(None)
+    context = CallContext("127.0.0.1:1", str(parent))
+    assert context.trace.id == parent.id
+    assert context.request != parent.span

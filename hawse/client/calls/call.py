@@ -13,6 +13,7 @@ import msgspec
 from hawse.api import Params, spec_of
 from hawse.client.base.causes import InvalidParamsError
 from hawse.client.base.channel import ClientChannel
+from hawse.client.base.trace import current_trace
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import InputStream
 from hawse.client.calls.receive_buffer import ReceiveBuffer
@@ -65,6 +66,7 @@ class ClientCall:
         else:
             self._params = {name: value for name, value in (params or {}).items() if value is not None}
         _check(method=method, sandbox=sandbox, key=key, timeout=timeout)
+        self.trace = current_trace()  # the `traceparent` of what calls
         self.method = method
         self.sandbox = sandbox
         self.key = key

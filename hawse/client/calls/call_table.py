@@ -260,6 +260,7 @@ class CallTable:
             key=call.key,
             timeout=call.timeout,
             age=None if call.key is None or call.sent_at is None else max(0.0, now - call.sent_at),
+            trace=call.trace,
             window=min(call.opening(), connection.protocol.limits.window_max),
         )
         call.sent_at = now if call.sent_at is None else call.sent_at

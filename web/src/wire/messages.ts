@@ -40,6 +40,7 @@ const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
     retryable: value => typeof value === "boolean",
     admitted: value => value === "yes" || value === "no" || value === "unknown",
     details: optional(isObject),
+    request: optional(isString),
   },
   credit: {
     ch: isChannel,
@@ -77,7 +78,7 @@ export function parseServerMessage(text: string): ServerMessage {
     );
   }
   if (type === "welcome") message.limits = parseLimits(message.limits as Json);
-  for (const name of ["ch", "seq", "details"]) if (message[name] === null) delete message[name];
+  for (const name of ["ch", "seq", "details", "request"]) if (message[name] === null) delete message[name];
   return message as unknown as ServerMessage;
 }
 

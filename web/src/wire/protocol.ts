@@ -33,6 +33,8 @@ export interface Call {
   timeout?: number;
   /** Of a repeated call with a key: seconds since it was first sent. */
   age?: number;
+  /** The W3C `traceparent` of what calls. */
+  trace?: string;
 }
 
 export interface Cancel {
@@ -95,6 +97,8 @@ export interface ErrorMessage {
   retryable: boolean;
   admitted: Admitted;
   details?: Record<string, unknown>;
+  /** The id of the call in the logs of the gateway. */
+  request?: string;
 }
 
 export interface GoAway {

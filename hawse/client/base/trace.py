@@ -1,0 +1,15 @@
+"""The trace that a call of this client belongs to: that of OpenTelemetry, if the program uses it."""
+
+import sys
+
+
+def current_trace() -> str | None:
+    """Return the W3C `traceparent` of the current span; None without OpenTelemetry, or outside of a span.
+
+    OpenTelemetry is not imported here: a program that has not done so has no span.
+    """
+    telemetry = sys.modules.get("opentelemetry.trace")
+    if telemetry is None:
+        return None
+    span = telemetry.get_current_span().get_span_context()
+    return f"00-{span.trace_id:032x}-{span.span_id:016x}-{int(span.trace_flags):02x}" if span.is_valid else None

@@ -1,0 +1,49 @@
+"""Trace contexts of W3C, level 2: the `traceparent` that connects a call with the request that caused it.
+
+https://www.w3.org/TR/trace-context-2/
+"""
+
+import random
+import re
+from typing import NamedTuple
+
+# A version after 00 may add fields; its first four have the same meaning.
+_FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII)
+
+
+class Trace(NamedTuple):
+    """The trace that a call belongs to, and its span in it.
+
+    Attributes:
+        id: The trace: 32 hexadecimal digits.
+        span: The span of the call: 16 hexadecimal digits.
+        flags: 2 hexadecimal digits; bit 0: the caller records the trace.
+    """
+
+    id: str
+    span: str
+    flags: str = "00"
+
+    @classmethod
+    def parse(cls, text: str | None) -> "Trace | None":
+        """Return what a `traceparent` contains; None if it is not valid, which must be treated as a missing one."""
+        found = _FORM.fullmatch(text) if text else None
+        if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
+            return None
+        trace = cls(found[2], found[3], found[4])
+        return trace if trace.id.strip("0") and trace.span.strip("0") else None
+
+    @classmethod
+    def below(cls, parent: str | None) -> "Trace":
+        """Return a new span below the one of a `traceparent`; without a valid one, in a new trace.
+
+        The ids distinguish calls and protect nothing, so their generator need not be secure.
+        """
+        known = cls.parse(parent)
+        span = f"{random.getrandbits(64) | 1:016x}"  # never zero
+        if known is None:
+            return cls(f"{random.getrandbits(128) | 1:032x}", span)
+        return cls(known.id, span, known.flags)
+
+    def __str__(self) -> str:
+        return f"00-{self.id}-{self.span}-{self.flags}"
