@@ -25,11 +25,14 @@ from gateway.auth.uses import OpenUses
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
 from gateway.http.context import RequestContexts
+from gateway.http.cors import CrossOrigin
 from gateway.http.endpoint import REQUESTS, HttpEndpoint, RequestAdmission
 from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
 from gateway.http.sessions import SessionEndpoints
 from gateway.image_methods import ImageMethods
+from gateway.limits.calls import CallRates
+from gateway.limits.guesses import Guesses
 from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.preview.addresses import PreviewAddresses
@@ -87,6 +90,8 @@ def create_app(
     web: ASGIApp | None = None,
     preview_host: str | None = None,
     audit: AuditLog | None = None,
+    calls: CallRates | None = None,
+    guesses: Guesses | None = None,
 ) -> Starlette:
     """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
@@ -100,10 +105,13 @@ def create_app(
         web: Serves the pages. None: the files of `gateway/_web`.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         audit: The audit log. None: none is kept.
+        calls: Limits the calls of each user. None: there is no limit.
+        guesses: Limits wrong credentials by address. None: there is no limit.
     """
     trail = AuditTrail(audit or AuditLog(None))
+    allowed = tuple(origins)
     tickets = Tickets(time.monotonic)
-    access_policy = AccessPolicy(credentials, tickets, hosts=hosts, origins=origins)
+    access_policy = AccessPolicy(credentials, tickets, hosts=hosts, origins=allowed, guesses=guesses)
     uses = OpenUses(expiry=credentials.expiry)
     credentials.on_ended.append(uses.end)
     admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses)
@@ -134,7 +142,7 @@ def create_app(
         ):
             about_sandboxes = [SandboxMethods(sandboxes, feed, owners), ImageMethods(sandboxes, tasks)]
             own_methods = [*methods, *about_sandboxes]
-            table = connect.links = Links(sandboxes, tasks, own_methods, observer=trail, owns=owners.owns)
+            table = connect.links = Links(sandboxes, tasks, own_methods, observer=trail, owns=owners.owns, rates=calls)
             stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")
@@ -166,8 +174,9 @@ def create_app(
                 addresses=PreviewAddresses(preview_host),
             ),
             Middleware(RequestContexts, observer=trail),
-            Middleware(SecurityHeaders),
+            Middleware(SecurityHeaders, origins=allowed),
             Middleware(HostCheck, access_policy=access_policy),
+            Middleware(CrossOrigin, origins=allowed),
         ],
         lifespan=lifespan,
     )

@@ -17,6 +17,8 @@ from hawse.wire import Limits
 DEFAULT_STATE = Path("~/.local/state/hawse")
 STORES = ("redis://", "rediss://", "unix://")
 MAX_CONNECTIONS = 1024  # clients at once
+CALLS_PER_SECOND = 500  # of one user: far more than a person or a usual program makes
+WRONG_TOKENS = 100  # at once: many programs behind one address may have an old token
 TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
 
 
@@ -46,6 +48,8 @@ class Settings:
         proxies: IP addresses and networks of reverse proxies, whose X-Forwarded-For and X-Forwarded-Proto are used.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         max_connections: How many clients may be connected at once.
+        calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
+        wrong_tokens: How many wrong tokens one address may send before it has to wait a second for each.
         quota: Bytes that the API may leave in a workspace. None: unlimited.
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
         max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
@@ -72,6 +76,8 @@ class Settings:
     proxies: Sequence[str] = ()
     preview_host: str | None = "localhost"
     max_connections: int = MAX_CONNECTIONS
+    calls_per_second: int = CALLS_PER_SECOND
+    wrong_tokens: int = WRONG_TOKENS
     quota: int | None = None
     store: str | None = None
     max_sandboxes: int | None = None
@@ -113,6 +119,9 @@ class Settings:
             raise SettingsError(f"--code-pool {error}") from error
         if self.max_connections < 1:
             raise SettingsError(f"--max-connections must be at least 1, not {self.max_connections}")
+        for option, value in (("--calls-per-second", self.calls_per_second), ("--wrong-tokens", self.wrong_tokens)):
+            if value < 1:
+                raise SettingsError(f"{option} must be at least 1, not {value}")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):
             raise SettingsError(f"--preview-host {self.preview_host}: expected a name such as previews.example.org")
         for host in self.hosts:

@@ -1,6 +1,7 @@
 """The browser client: files built from web/ into gateway/_web/, and the security headers of every response."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that conta
 SECURITY: Final = {
     "content-security-policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
-        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"  # origins are appended
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -53,11 +54,13 @@ def pages(directory: Path = WEB) -> ASGIApp:
 
 
 class SecurityHeaders:
-    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response."""
+    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response. Pages of `origins` may embed ours."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, origins: Iterable[str] = ()) -> None:
         self._app = app
-        self._headers = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
+        headers = dict(SECURITY)
+        headers["content-security-policy"] = " ".join((headers["content-security-policy"], *origins))
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:

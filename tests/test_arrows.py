@@ -127,9 +127,9 @@ RULES = {
         )
     ),
     "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
-    "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.store")),
+    "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.limits", "gateway.store")),
     "gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
-    "gateway.limits": Rule(ours=("gateway.limits",)),
+    "gateway.limits": Rule(ours=("hawse.wire", "hawse.api", "gateway.limits")),
     "gateway.audit": Rule(
         ours=(*SERVED, "gateway.audit", "gateway.context", "gateway.limits"),
         exactly=("gateway.upstream.observer",),  # what it implements
@@ -141,7 +141,15 @@ RULES = {
     ),
     "gateway.providers": Rule(ours=("hawse.wire", "hawse.api", "hawse.logs", "gateway.providers", "gateway.transport")),
     "gateway.upstream": Rule(
-        ours=(*LINK, "hawse.rpc", "gateway.upstream", "gateway.providers", "gateway.auth", "gateway.context")
+        ours=(
+            *LINK,
+            "hawse.rpc",
+            "gateway.upstream",
+            "gateway.providers",
+            "gateway.auth",
+            "gateway.context",
+            "gateway.limits",
+        )
     ),
     "gateway.http": Rule(
         ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth", "gateway.context"),

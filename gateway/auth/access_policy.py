@@ -14,6 +14,7 @@ from gateway.auth import cookies
 from gateway.auth.credentials import Credentials
 from gateway.auth.identity import Identity
 from gateway.auth.tickets import Tickets
+from gateway.limits.guesses import Guesses
 from hawse.wire import HawseError
 
 SHOWN = 100  # characters of a header that an error message repeats
@@ -70,6 +71,7 @@ class AccessPolicy:
         *,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
+        guesses: Guesses | None = None,
     ) -> None:
         """Create the rules.
 
@@ -79,9 +81,12 @@ class AccessPolicy:
             hosts: Names that the gateway is reached by, beside localhost and IP addresses. A port is ignored.
             origins: Origins whose pages may call, beside the gateway's own.
 
+            guesses: Limits wrong credentials by address. None: there is no limit.
+
         Raises:
             ValueError: One of `hosts` is not a host, or one of `origins` not an origin.
         """
+        self._guesses = guesses
         self._credentials = credentials
         self._tickets = tickets
         self._hosts = {*LOOPBACK, *(split_host(host, "http")[0] for host in hosts)}
@@ -135,7 +140,7 @@ class AccessPolicy:
             ticket: Whether a ticket in the query is accepted.
 
         Raises:
-            HawseError: `origin_denied`, `unauthenticated`.
+            HawseError: `origin_denied`, `unauthenticated`, `limit_exceeded`.
         """
         self.check_origin(scope["headers"], scope["scheme"])
         identity = self.identity(scope, ticket=ticket)
@@ -144,6 +149,25 @@ class AccessPolicy:
         return identity
 
     def identity(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity | None:
+        """Return the caller of a request whose origin was checked; None without a valid credential.
+
+        Raises:
+            HawseError: `limit_exceeded`: too many credentials from this address were wrong.
+        """
+        return self._counted(scope, self._identity(scope, ticket=ticket))
+
+    def token(self, scope: Mapping[str, Any]) -> Identity | None:
+        """Return the caller whose token a request bears, or None. Raises what `identity` raises."""
+        return self._counted(scope, self.bearer(scope["headers"]))
+
+    def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
+        """Return `found`. Raises `HawseError` (`limit_exceeded`) while the address has to wait."""
+        if self._guesses is not None and (found is not None or _presents(scope)):
+            host, port = scope.get("client") or ("", 0)
+            self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
+        return found
+
+    def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
         """Return the caller of a request whose origin was checked; None without a valid credential.
 
         A browser adds its cookie to requests of any page, so a cookie counts only with the `Origin` of an allowed page,
@@ -181,3 +205,8 @@ class AccessPolicy:
     def _ticket(self, ticket: str) -> Identity | None:
         identity = self._tickets.take(ticket)
         return identity if identity is not None and self._credentials.current(identity) else None
+
+
+def _presents(scope: Mapping[str, Any]) -> bool:
+    """Whether a request has a token or ticket. Sessions are not guessed: a browser sends an old one by itself."""
+    return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

@@ -106,10 +106,14 @@ class ConnectEndpoint:
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
         name = address_of(scope)
         assert self.links is not None, "the application's lifespan has not begun"
-        identity = self._access_policy.identity(scope, ticket=True)
+        limited: HawseError | None = None
+        try:
+            identity = self._access_policy.identity(scope, ticket=True)
+        except HawseError as error:
+            identity, limited = None, error
         principal = STRANGER if identity is None else identity.principal
         client = ClientConnection(transport, self.links, self._limits, name, principal)
-        refused = self._refusal(identity)
+        refused = self._refusal(identity) if limited is None else ConnectionClose(4429, limited.code, limited)
         if identity is None or refused is not None:
             assert refused is not None
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})

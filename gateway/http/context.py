@@ -9,7 +9,11 @@ from gateway.http.endpoint import address_of
 
 REQUEST_ID: Final = b"x-request-id"
 TRACEPARENT: Final = b"traceparent"
-REFUSED: Final = {401: "unauthenticated", 403: "forbidden"}  # the codes that are audited, by the status
+REFUSED: Final = {
+    401: "unauthenticated",
+    403: "forbidden",
+    429: "limit_exceeded",
+}  # by the status
 
 
 class RefusalObserver(Protocol):

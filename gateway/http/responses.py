@@ -1,5 +1,6 @@
 """Errors as HTTP responses: the fields of the wire, with the status of the table of errors."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -40,4 +41,7 @@ def json_response(value: object, status: int = 200) -> Response:
 
 
 def error_response(error: HawseError) -> Response:
-    return json_response(problem(error), error.status)
+    response = json_response(problem(error), error.status)
+    if isinstance(error.details, dict) and isinstance(wait := error.details.get("retry_after"), int | float):
+        response.headers["retry-after"] = str(max(1, math.ceil(wait)))  # RFC 9110, 10.2.3: whole seconds
+    return response

@@ -85,7 +85,7 @@ class SessionEndpoints:
         """Exchange a token for a session; a browser that has a session with this token keeps it."""
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         self._access_policy.check_origin(headers, scheme)
-        identity = self._access_policy.bearer(headers)
+        identity = self._access_policy.token(request.scope)
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid")
         name = cookies.session_name(identity.credential)

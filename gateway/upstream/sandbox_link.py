@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from gateway.auth.call_check import Owns, check_call, owns_nothing
 from gateway.auth.principals import check_link
 from gateway.context import CallContext
+from gateway.limits.calls import CallRates
 from gateway.providers.base import Progress
 from gateway.upstream.dial import RuntimeLink, watch
 from gateway.upstream.gateway_call import GatewayCall
@@ -84,6 +85,7 @@ class SandboxLink:
         gateway: bool = False,
         observer: CallObserver | None = None,
         owns: Owns = owns_nothing,
+        rates: CallRates | None = None,
     ) -> None:
         """Create a link that connects when the first call needs it.
 
@@ -94,7 +96,9 @@ class SandboxLink:
             gateway: Whether it is the link to the gateway's own methods.
             observer: Is notified of the calls.
             owns: Returns whether a sandbox belongs to a caller.
+            rates: Limits the calls of each user. None: there is no limit.
         """
+        self._rates = rates
         self._observer = observer or Unobserved()
         self._owns = owns
         self._own_methods = gateway
@@ -120,6 +124,8 @@ class SandboxLink:
         """
         place = None if self._own_methods else self.sandbox
         try:
+            if self._rates is not None:
+                self._rates.check(caller.principal)
             caller.principal = check_call(caller.principal, caller.call, place, self._owns)
         except HawseError as error:
             self._observer.refused(caller, place, error)

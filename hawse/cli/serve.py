@@ -69,6 +69,12 @@ PORT_MAX = 65_535
 )
 @click.option("--max-connections", type=int, metavar="N", help="how many clients may be connected (1024)")
 @click.option(
+    "--calls-per-second", type=int, metavar="N", help="how many calls a user without every right may make (500)"
+)
+@click.option(
+    "--wrong-tokens", type=int, metavar="N", help="how many wrong tokens an address may send before it must wait (100)"
+)
+@click.option(
     "--max-sandboxes", type=int, metavar="N", help="how many sandboxes may run (as there is memory and disk for)"
 )
 @click.option(

@@ -43,7 +43,7 @@ async def test_a_ticket_is_refused_without_a_valid_token(
 ) -> None:
     answer = await request(gateway, "POST", "/v1/tickets", **headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert answer.json().keys() == {"code", "message", "retryable", "admitted"}
+    assert answer.json().keys() == {"code", "message", "retryable", "admitted", "request"}
     assert TOKEN not in answer.text
 
 

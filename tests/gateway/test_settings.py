@@ -103,3 +103,10 @@ def test_an_unknown_log_format_is_refused() -> None:
     with pytest.raises(SettingsError, match="--log-format xml: choose one of text, json"):
         settings(log_format="xml").check()
     settings(log_format="json").check()
+
+
+@pytest.mark.parametrize("name", ["calls_per_second", "wrong_tokens"])
+def test_a_limit_is_at_least_one(name: str) -> None:
+    settings(**{name: 1}).check()
+    with pytest.raises(SettingsError, match=name.replace("_", "-")):
+        settings(**{name: 0}).check()

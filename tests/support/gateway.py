@@ -292,6 +292,7 @@ class Gateway:
         limits = options.pop("limits", Limits())
         web = options.pop("web", None)
         websocket = options.pop("websocket", ObservedWebSocket)
+        limiters = {name: options.pop(name, None) for name in ("calls", "guesses")}
         self.audit = AuditLog(options.pop("audit", None))
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.store = MemoryStore()
@@ -306,6 +307,7 @@ class Gateway:
             max_connections=self.settings.max_connections,
             web=web,
             audit=self.audit,
+            **limiters,
         )
         self.connect = self.app.state.connect
         self.tickets = self.app.state.tickets
