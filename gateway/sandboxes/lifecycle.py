@@ -276,7 +276,7 @@ class Sandboxes:
                 if (endpoint := await self._check(rows.live)) is not None:
                     return endpoint
                 continue
-            if not start and wanted != "running":  # one whose runtime has ended unexpectedly is started again anyway
+            if not start:
                 return None
             with self.progress.observed(sandbox, report):
                 rows = await self._bring(sandbox, "running")

@@ -15,6 +15,7 @@ from hawse.client.code.context import CodeContext as AsyncCodeContext
 from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
 from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, FileWriter as AsyncFileWriter
 from hawse.client.git import Git as AsyncGit
+from hawse.client.images import Images as AsyncImages
 from hawse.client.ports import PortConnection as AsyncPortConnection, Ports as AsyncPorts
 from hawse.client.sandboxes import (
     SandboxChanges as AsyncSandboxChanges,
@@ -36,6 +37,7 @@ FileWriter = synchronous(AsyncFileWriter)
 Git = synchronous(AsyncGit)
 Ports = synchronous(AsyncPorts)
 PortConnection = synchronous(AsyncPortConnection)
+Images = synchronous(AsyncImages)
 Process = synchronous(asynchronous.Process)
 Recording = synchronous(asynchronous.Recording)
 Session = synchronous(asynchronous.Session)

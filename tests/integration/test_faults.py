@@ -5,6 +5,7 @@ import os
 import signal
 
 import psutil
+import pytest
 
 import hawse
 from tests.support.client import eventually
@@ -29,6 +30,12 @@ async def suspend(pid: int) -> None:
     """Send SIGSTOP, and wait until the process has stopped, which is not an event."""
     os.kill(pid, signal.SIGSTOP)
     await eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+
+
+@pytest.fixture
+def stack(new_stack: Stack) -> Stack:
+    """A gateway of the test's own: it is killed."""
+    return new_stack
 
 
 def of(stack: Stack, id: str) -> list[psutil.Process]:

@@ -9,9 +9,11 @@ from hawse.client.base.boot_time import boot_time
 ROOT = Path(__file__).resolve().parents[3]
 # Modules that use the date: for what is shown to people, or compared with the time of a file.
 DATED = {
+    "gateway/audit/trail.py",
     "gateway/metrics/endpoint.py",
     "gateway/store/clock.py",
     "hawse/cli/access.py",
+    "hawse/cli/audit.py",
     "hawse/cli/processes.py",
     "hawse/cli/sandboxes.py",
     "hawse/cli/terminals.py",

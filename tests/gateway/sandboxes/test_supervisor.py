@@ -207,16 +207,6 @@ async def test_a_paused_sandbox_whose_runtime_has_ended_is_stopped(
     assert len(provider.running["a"]) == 1
 
 
-async def test_a_call_that_only_watches_gets_the_runtime_that_replaces_one_that_has_ended(
-    sandboxes: Sandboxes, provider: ModelProvider
-) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
-    provider.units["a"].running.clear()
-    assert await sandboxes.ensure("a", start=False) is not None
-    await sandboxes.stop("a")
-    await sandboxes.start("a")
-
-
 async def test_a_stop_that_failed_is_tried_again_when_it_is_due(
     sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
 ) -> None:
