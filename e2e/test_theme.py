@@ -13,6 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DARK, LIGHT = "rgb(8, 11, 16)", "rgb(233, 237, 241)"
 _BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
+_BACKGROUND_IS = "colour => getComputedStyle(document.body).backgroundColor === colour"
 _IS_LIGHT = "() => window.hawse.terminal.options.theme.background === '#fbfcfd'"
 _IS_DARK = "() => window.hawse.terminal.options.theme.background === '#0e131a'"
 
@@ -46,11 +47,11 @@ async def test_the_theme_follows_the_system_until_the_user_chooses_one(open_page
     view = await open_page()
     await view.page.emulate_media(color_scheme="dark")
     await view.until(_IS_DARK)
-    assert await view.page.evaluate(_BACKGROUND) == DARK
+    await view.until(_BACKGROUND_IS, DARK)
     await press_setting(view, "Larger text")  # storing another setting must not store the theme
     await view.page.emulate_media(color_scheme="light")
     await view.until(_IS_LIGHT)
-    assert await view.page.evaluate(_BACKGROUND) == LIGHT
+    await view.until(_BACKGROUND_IS, LIGHT)
     await press_setting(view, "Light theme")
     await view.until(_IS_DARK)
     await view.page.reload()
