@@ -1,5 +1,6 @@
 """The errors: one table, and exceptions that distinguish local mistakes from violations by the other end."""
 
+import pickle
 import re
 
 import pytest
@@ -42,3 +43,12 @@ def test_a_remote_error_has_a_code_to_send_and_a_local_error_has_none() -> None:
     assert isinstance(theirs, HawseError)
     assert (theirs.code, theirs.close_code) == ("protocol_error", 1008)
     assert not issubclass(LocalProtocolError, HawseError)
+
+
+def test_errors_can_be_sent_to_other_processes() -> None:
+    for error in (
+        HawseError("conflict", "taken", admitted="yes", details={"a": 1}, retryable=True),
+        RemoteProtocolError("wrong", close_code=1007),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
