@@ -19,6 +19,9 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 )
 
 
+BARRIERS = 1000  # that are passed in one turn, when a reader begins after what they separate
+
+
 class CodeRunStream(OutputOnlyStream):
     """Sends what a run has sent, from the offsets `since` on, in its order. A `Stream`."""
 
@@ -63,8 +66,7 @@ class CodeRunStream(OutputOnlyStream):
                 connection.send_event(ch, "waiting", CodeRunWaiting(ahead=run.ahead))
             return False
         events = self._events or self._begin(run.log)
-        if self._opened and run.result is not None and events.at_end and all(c.at_end for c in self._cursors):
-            self._call.result(run.result)  # a result costs no credit
+        if self._opened and self._end(events):
             return False
         if connection.window(ch) <= 0:
             return False
@@ -72,7 +74,10 @@ class CodeRunStream(OutputOnlyStream):
             self._opened = True
             self._open(connection, ch, events)
             return True
-        return self._send(connection, ch, size, events)
+        if self._send(connection, ch, size, events):
+            return True
+        self._end(events)  # barriers, of which nothing is sent, may have been the last frames
+        return False
 
     def detach(self) -> None:
         self._run.readers.pop(self, None)
@@ -102,8 +107,25 @@ class CodeRunStream(OutputOnlyStream):
         opened = CodeRunOpened(run=run.id, context=run.context, instance=run.instance, start=start)
         connection.send_event(ch, "opened", opened)
 
+    def _end(self, events: EventCursor) -> bool:
+        """Send the result, which costs no credit, if everything else was sent. Returns whether it was."""
+        run = self._run
+        if run.result is None or not events.at_end or not all(cursor.at_end for cursor in self._cursors):
+            return False
+        self._call.result(run.result)
+        return True
+
     def _send(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool:
         """Send the next bytes or the next event; return whether there were any."""
+        for _ in range(BARRIERS):
+            sent = self._send_next(connection, ch, size, events)
+            if sent is not None:
+                return sent
+        self.wake()
+        return False
+
+    def _send_next(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool | None:
+        """As `_send`, but None if a barrier was passed."""
         if events.lost():
             connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
             return True
@@ -125,12 +147,13 @@ class CodeRunStream(OutputOnlyStream):
                 return True
         if frame is None:
             return False
-        if frame.name != BARRIER:
-            value = msgspec.Raw(b'{"offset":%d,' % frame.end + frame.body[1:])
-            if frame.body == b"{}":
-                value = msgspec.Raw(b'{"offset":%d}' % frame.end)
-            connection.send_event(ch, NAMES[frame.name], value)
         events.take(frame)
+        if frame.name == BARRIER:
+            return None
+        value = msgspec.Raw(b'{"offset":%d,' % frame.end + frame.body[1:])
+        if frame.body == b"{}":
+            value = msgspec.Raw(b'{"offset":%d}' % frame.end)
+        connection.send_event(ch, NAMES[frame.name], value)
         return True
 
 

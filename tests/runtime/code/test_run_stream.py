@@ -77,6 +77,14 @@ async def test_a_run_resumes_exactly_at_any_point_also_for_a_second_reader(serve
         assert (await end(named)).stdout == b""
 
 
+async def test_a_reader_ends_although_only_the_order_of_output_is_left_to_read(client: Client) -> None:
+    await create(client)
+    done = await run(client, "import sys\nfor n in range(1500): print(n); print(n, file=sys.stderr)")
+    start = {"stdout": len(done.stdout), "stderr": len(done.stderr)}
+    again = client.call("code.attach", {"context": "c", "run": done.result["run"], "since": start})
+    assert await again.result() == done.result
+
+
 async def test_a_client_that_lost_its_connection_continues_a_run_in_progress(served: Served, client: Client) -> None:
     await create(client)
     source = "for n in range(3):\n    print(n, input(), flush=True)"
