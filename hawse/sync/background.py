@@ -6,11 +6,33 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 
 EXIT_TIMEOUT: Final = 2.0  # s that the end of the program waits for open clients
+
+
+class _Work(Generic[T]):
+    """A coroutine that can be cancelled from its beginning on."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._coroutine = coroutine
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelled = False
+
+    async def run(self) -> T:
+        if self._cancelled:
+            self._coroutine.close()
+            raise asyncio.CancelledError
+        self._task = asyncio.current_task()
+        return await self._coroutine
+
+    def cancel(self) -> None:
+        """Cancel it, in its loop. Has no effect if it has ended."""
+        self._cancelled = True
+        if self._task is not None:
+            self._task.cancel()
 
 
 class BackgroundLoop:
@@ -45,11 +67,11 @@ class BackgroundLoop:
         except RuntimeError:
             coroutine.close()
             raise
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        work = _Work(coroutine)
         try:
-            return future.result()
-        except BaseException:
-            future.cancel()  # has no effect on a coroutine that has ended
+            return asyncio.run_coroutine_threadsafe(work.run(), self._loop).result()
+        except BaseException:  # also Ctrl-C before the line above has a future that could be cancelled
+            self._loop.call_soon_threadsafe(work.cancel)
             raise
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
