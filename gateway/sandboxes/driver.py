@@ -16,7 +16,7 @@ import msgspec
 
 from gateway.providers.base import Endpoint, Progress, Provider
 from gateway.sandboxes import records
-from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
+from gateway.sandboxes.records import Failure, R, Rows, Run, SandboxRecord, Stored
 from gateway.sandboxes.steps import Step, next_step
 from gateway.store.base import Change, ConflictError, Lease, LeaseLostError, Store, StoreError
 from gateway.store.clock import Clock
@@ -245,26 +245,20 @@ class Driver:
             run = records.stopping(run, self._clock.now(), run.reason)
             row = Stored(run, await self._store.write(row.put(run), lease=lease))
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
-        if problem is None:
-            await self._store.write(row.delete(), lease=lease)
-            return
-        delay = _delay(run.attempts)
-        waiting = msgspec.structs.replace(
-            run, attempts=run.attempts + 1, retry_at=self._clock.now().after(delay), reason=problem
-        )
-        await self._store.write(row.put(waiting), lease=lease)
+        await self._store.write(self._ended(row, problem), lease=lease)
 
     async def _delete(self, row: Stored[SandboxRecord], lease: Lease) -> None:
         record = row.value
         problem = await self._attempt(record.id, record.provider, lambda provider: provider.delete(record.unit))
+        await self._store.write(self._ended(row, problem), lease=lease)
+
+    def _ended(self, row: Stored[R], problem: str | None) -> Change:
+        """Return the change of a row whose end was attempted: it is removed, or waits for the next attempt."""
         if problem is None:
-            await self._store.write(row.delete(), lease=lease)
-            return
-        delay = _delay(record.attempts)
-        waiting = msgspec.structs.replace(
-            record, attempts=record.attempts + 1, retry_at=self._clock.now().after(delay), reason=problem
-        )
-        await self._store.write(row.put(waiting), lease=lease)
+            return row.delete()
+        attempts = row.value.attempts
+        retry_at = self._clock.now().after(_delay(attempts))
+        return row.put(msgspec.structs.replace(row.value, attempts=attempts + 1, retry_at=retry_at, reason=problem))
 
     async def _pause(self, step: Step, sandbox: Stored[SandboxRecord], run: Stored[Run], lease: Lease) -> None:
         pausing = step is Step.PAUSE
