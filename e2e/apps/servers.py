@@ -22,22 +22,21 @@ async def server(argv: Sequence[str | Path], port: int, *, log: Path) -> AsyncIt
         process = await asyncio.create_subprocess_exec(
             *map(str, argv), stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
         )
-    ended = asyncio.create_task(process.wait())
     try:
-        await accepting(port, ended, log)
+        await accepting(port, process, log)
         yield
     finally:
         with suppress(ProcessLookupError):
             process.terminate()
         try:
             async with asyncio.timeout(STOP):
-                await asyncio.shield(ended)
+                await process.wait()
         except TimeoutError:
             process.kill()
-            await ended
+            await process.wait()
 
 
-async def accepting(port: int, ended: "asyncio.Task[int]", log: Path) -> None:
+async def accepting(port: int, process: asyncio.subprocess.Process, log: Path) -> None:
     """Wait until a port accepts connections. A server has no event for this, so the port is tried.
 
     Raises:
@@ -46,11 +45,13 @@ async def accepting(port: int, ended: "asyncio.Task[int]", log: Path) -> None:
     """
     async with asyncio.timeout(START):
         while True:
-            if ended.done():
+            if process.returncode is not None:
                 printed = await asyncio.to_thread(log.read_text, errors="replace")
-                raise RuntimeError(f"the server ended with {ended.result()}:\n{printed}")
+                raise RuntimeError(f"the server ended with {process.returncode}:\n{printed}")
             with suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.close()
                 return
-            await asyncio.wait([ended], timeout=0.05)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await process.wait()
