@@ -5,7 +5,7 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -71,7 +71,8 @@ class BackgroundLoop:
         try:
             return asyncio.run_coroutine_threadsafe(work.run(), self._loop).result()
         except BaseException:  # also Ctrl-C before the line above has a future that could be cancelled
-            self._loop.call_soon_threadsafe(work.cancel)
+            with suppress(RuntimeError):  # the loop has been closed, and so has cancelled its work
+                self._loop.call_soon_threadsafe(work.cancel)
             raise
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:

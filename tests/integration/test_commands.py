@@ -8,8 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,14 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import hawse
-from hawse.client import Sandbox
 from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
+from tests.support.held import nothing_left
 from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-RELEASE_TIMEOUT = 60.0  # seconds until all resources have to be released: the position of a reader is held for 30
 AT_ONCE = 1000
 
 # Variables that the runtime sets or removes for its programs: set for both sides, so that their environments are equal.
@@ -37,41 +35,6 @@ SAME_ENV: dict[str, str | None] = {
 }
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 NAMES = st.from_regex(r"\A[A-Z_]{1,6}\Z").filter(lambda name: name not in ("PATH", "HOME", "PWD", "_", "IFS"))
-
-
-class Held(NamedTuple):
-    """The resources that the runtime and the gateway hold."""
-
-    runtime_fds: int
-    runtime_tasks: int
-    children: int
-    gateway_fds: int
-
-
-async def held(stack: Stack, sb: Sandbox) -> Held:
-    info = await sb.call("runtime.info")
-    (runtime,) = stack.runtimes()
-    children = len(runtime.children(recursive=True))
-    return Held(info["open_fds"], info["tasks"], children, psutil.Process(stack.pid).num_fds())
-
-
-@asynccontextmanager
-async def nothing_left(stack: Stack, sb: Sandbox) -> AsyncIterator[None]:
-    """Check that there are no more processes, descriptors and tasks at the end than at the beginning."""
-    await sb.exec("true")
-    before = await held(stack, sb)
-    yield
-    after = await held(stack, sb)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(RELEASE_TIMEOUT):
-            while more(after, before):  # polls: other processes release descriptors and tasks without an event
-                await asyncio.sleep(0.05)
-                after = await held(stack, sb)
-    assert not more(after, before), f"{before} -> {after}"
-
-
-def more(after: Held, before: Held) -> bool:
-    return any(a > b for a, b in zip(after, before, strict=True))
 
 
 def model(argv: list[str], cwd: str, env: dict[str, str | None], stdin: bytes) -> tuple[int, bytes, bytes]:
@@ -191,7 +154,7 @@ async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tm
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with nothing_left(stack, sb):
-            script = "while printf .; do read -t 0.01 x && break; done; echo end"
+            script = "while printf .; do sleep 0.01; done & read x; kill $!; wait; echo end"
             process = await sb.start(["/bin/bash", "-c", script], id="p", stdin=True)
 
             async def attach(number: int) -> None:

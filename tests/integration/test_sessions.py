@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import hawse
 from hawse.client import CommandError, Sandbox
+from tests.support.held import nothing_left
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
@@ -160,10 +161,30 @@ async def test_a_lost_connection_neither_repeats_nor_loses_output(stack: Stack) 
         assert sorted([(await task).text for task in waiting]) == [f"{n}\n" for n in range(2, 7)]
 
 
-async def held(stack: Stack, box: Sandbox) -> tuple[int, int, int, int]:
-    info = await box.call("runtime.info")
-    (runtime,) = stack.runtimes()
-    return info["open_fds"], info["tasks"], info["sessions"], len(runtime.children(recursive=True))
+async def storm(stack: Stack, box: Sandbox) -> None:
+    """Cancel calls, and disconnect clients, at different steps."""
+    async with box.session("storm") as s:
+        for delay in (0, 0.001, 0.005, 0.02, 0.1):
+            tasks = [asyncio.create_task(s.exec(f"sleep 0.01; echo {n}", stdin=b"x")) for n in range(40)]
+            await asyncio.sleep(delay)  # so that calls are cancelled at different steps
+            for task in tasks[::2]:
+                task.cancel()
+            for number, task in enumerate(tasks):
+                if number % 2:
+                    assert (await task).text == f"{number}\n"
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for delay in (0, 0.001, 0.003, 0.01, 0.03, 0.1):
+            async with hawse.connect(stack.base, token=stack.token) as other:
+                theirs = other.sandbox().session("storm", create=False)
+                work = asyncio.create_task(theirs.__aenter__())
+                more = [asyncio.create_task(other.sandbox().call("session.create", {"id": f"v{delay}"}))]
+                await asyncio.wait([work], timeout=5)
+                more += [asyncio.create_task(theirs.exec("sleep 0.05; seq 1000")) for _ in range(5)]
+                await asyncio.sleep(delay)  # so that calls are cancelled at different steps
+                for task in more:
+                    task.cancel()
+                await asyncio.gather(*more, return_exceptions=True)
+        assert (await s.exec("echo on")).text == "on\n"
 
 
 @pytest.mark.soak
@@ -173,36 +194,8 @@ async def test_cancelled_calls_and_clients_that_disconnect_leave_nothing_behind(
         box = hw.sandbox()
         async with box.session() as s:
             await s.exec("true")
-        before = await held(stack, box)
-        async with box.session("storm") as s:
-            for delay in (0, 0.001, 0.005, 0.02, 0.1):
-                tasks = [asyncio.create_task(s.exec(f"sleep 0.01; echo {n}", stdin=b"x")) for n in range(40)]
-                await asyncio.sleep(delay)  # so that calls are cancelled at different steps
-                for task in tasks[::2]:
-                    task.cancel()
-                for number, task in enumerate(tasks):
-                    if number % 2:
-                        assert (await task).text == f"{number}\n"
-                await asyncio.gather(*tasks, return_exceptions=True)
-            for delay in (0, 0.001, 0.003, 0.01, 0.03, 0.1):
-                async with hawse.connect(stack.base, token=stack.token) as other:
-                    theirs = other.sandbox().session("storm", create=False)
-                    work = asyncio.create_task(theirs.__aenter__())
-                    more = [asyncio.create_task(other.sandbox().call("session.create", {"id": f"v{delay}"}))]
-                    await asyncio.wait([work], timeout=5)
-                    more += [asyncio.create_task(theirs.exec("sleep 0.05; seq 1000")) for _ in range(5)]
-                    await asyncio.sleep(delay)  # so that calls are cancelled at different steps
-                    for task in more:
-                        task.cancel()
-                    await asyncio.gather(*more, return_exceptions=True)
-            assert (await s.exec("echo on")).text == "on\n"
-        for session in (await box.call("session.list"))["sessions"]:
-            await box.call("session.delete", {"id": session["id"]})
-        after = await held(stack, box)
-        for _ in range(200):  # polls: another process releases descriptors and tasks without an event
-            if after == before:
-                break
-            await asyncio.sleep(0.02)
-            after = await held(stack, box)
-        assert after == before
+        async with nothing_left(stack, box):
+            await storm(stack, box)
+            for session in (await box.call("session.list"))["sessions"]:
+                await box.call("session.delete", {"id": session["id"]})
         assert not [p for p in psutil.process_iter(["environ"]) if "v0.1" in str(p.info["environ"] or "")]

@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,27 @@ def test_stopping_cancels_what_runs(loop: BackgroundLoop) -> None:
     loop.stop()
     assert cancelled.wait(30)
     waiting.join(30)
+
+
+def test_a_wait_ends_also_if_the_loop_has_closed_before_it_looks(
+    loop: BackgroundLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = threading.Event()
+    schedule = asyncio.run_coroutine_threadsafe
+
+    async def wait() -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    def schedule_and_stop(work: Any, target: asyncio.AbstractEventLoop) -> Any:
+        future = schedule(work, target)
+        started.wait(30)
+        loop.stop()
+        return future
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", schedule_and_stop)
+    with pytest.raises(CancelledError):
+        loop.run(wait())
 
 
 def test_ctrl_c_cancels_the_coroutine() -> None:

@@ -2,7 +2,8 @@
 
 ipykernel drops messages if more than 1,000 wait to be sent, and ends a run before it has read what programs that the
 run has started wrote to file descriptors 1 and 2. It also decodes these bytes in pieces of 1,000, which splits
-characters. `set_up` corrects this. In a kernel that is not ipykernel it does nothing.
+characters. And a question of `input` may overtake output, which takes another socket: a mark among the output tells
+where the question belongs. `set_up` corrects this. In a kernel that is not ipykernel it does nothing.
 """
 
 import codecs
@@ -15,6 +16,7 @@ import termios
 import threading
 from typing import Any
 
+MARK = "hawse_input"  # the type of the message among the output that comes before each question
 SIZE = 65_536  # bytes read at a time
 PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
 
@@ -72,3 +74,19 @@ def set_up(shell: Any) -> None:
                 watcher.drain()
 
     shell.events.register("post_execute", drain)
+
+    kernel = shell.kernel
+    ask = kernel._input_request
+
+    def mark(parent: Any) -> None:
+        kernel.session.send(kernel.iopub_socket, MARK, {}, parent=parent)
+
+    def marked(prompt: Any, ident: Any, parent: Any, *rest: Any, **options: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        mark(parent)
+        return ask(prompt, ident, parent, *rest, **options)
+
+    kernel._input_request = marked
+    mark(kernel.get_parent("shell"))  # tells the host that each question has a mark

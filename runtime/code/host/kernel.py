@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, cast
 import msgspec
 import zmq.asyncio
 
-from runtime.code.host import bundles, deno_fence
+from runtime.code.host import bundles, deno_fence, ipykernel_setup
 from runtime.code.host.deno_fence import Fence
 from runtime.code.host.kernel_process import KernelProcess, ProcessEnded
 from runtime.code.host.outbox import Outbox
@@ -36,6 +37,7 @@ LATE = 10.0  # seconds without output after the reply of a run before its end is
 QUIET = 0.05  # seconds without output after the end of a process before the rest of its output is given up
 BATCH = 64  # messages of one kernel after which the others have their turn
 SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message after its identities
+QUESTIONS = 100  # at most so many wait for their mark: code may send requests of its own
 LOST = Failure(code="exited", message="the executor has ended")
 
 # Run in each Python kernel. An error must not prevent its start: the kernel may be another than ipykernel.
@@ -84,6 +86,8 @@ class Run:
         self.fence: Fence | None = None  # finds the end of its output, since its reply
         self.seen = self.started  # when the last output was received
         self.bundles = 0  # bytes of large values that were sent
+        self.questions: deque[dict[str, Any]] = deque(maxlen=QUESTIONS)  # of `input`, whose mark among the output has not come
+        self.marks = 0  # marks whose question has not come
 
 
 class KernelFailed(Exception):
@@ -119,6 +123,7 @@ class HostedKernel:
         self._output_seen = asyncio.Event()
         self._set_up = asyncio.Event()  # the setup was run
         self._fenced = False  # its runs need a fence
+        self._marked = False  # each question has a mark among the output
         self._tasks: list[asyncio.Task[None]] = []
 
     # ---- its life
@@ -285,7 +290,14 @@ class HostedKernel:
     async def _receive_input_request(self, message: Message) -> None:
         run = self._runs.get(message.parent)
         if run is not None:
-            await self._event(run, "input", bundles.prompt(_object(message.content)))
+            run.questions.append(bundles.prompt(_object(message.content)))
+            await self._ask_client(run)
+
+    async def _ask_client(self, run: Run) -> None:
+        """Send the questions whose mark was received: all output before them was sent."""
+        while run.questions and (run.marks or not self._marked):
+            run.marks = max(run.marks - 1, 0)
+            await self._event(run, "input", run.questions.popleft())
 
     async def _receive_output(self, message: Message) -> None:
         self._output_seen.set()
@@ -324,6 +336,11 @@ class HostedKernel:
             case "error":
                 name, value, traceback = bundles.error(_object(message.content))
                 await self._event(run, "raised", {"name": name, "value": value, "traceback": traceback})
+            case ipykernel_setup.MARK if run.silent:
+                self._marked = True
+            case ipykernel_setup.MARK:
+                run.marks += 1
+                await self._ask_client(run)
             case "status":
                 if run.fence is None and _object(message.content).get("execution_state") == "idle":
                     run.idle = True

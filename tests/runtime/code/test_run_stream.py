@@ -103,6 +103,18 @@ async def test_a_client_that_lost_its_connection_continues_a_run_in_progress(ser
     assert (await end(again)).stdout == b"1 b\n2 c\n"
 
 
+async def test_a_question_comes_after_all_output_before_it(client: Client) -> None:
+    """Kernels send questions and output on different sockets."""
+    await create(client)
+    call = begin(client, "for n in range(3):\n    print('x' * 5_000_000, flush=True)\n    input()", stdin=True)
+    for number in (1, 2, 3):
+        request = (await call.event("input", number))["request"]
+        asked = [event for event in call.events if event.name == "input"]
+        assert asked[-1].at == number * 5_000_001
+        await client.ask("code.answer", run=(await call.event("opened"))["run"], request=request, value="")
+    assert len((await end(call)).stdout) == 15_000_003
+
+
 @pytest.mark.parametrize("bad", [{"stdout": 99}, {"events": 1}, {"bundles": 1}])
 async def test_an_offset_that_does_not_exist_is_refused(client: Client, bad: dict[str, int]) -> None:
     await create(client)
