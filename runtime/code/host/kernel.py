@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import logging
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ import zmq.asyncio
 from runtime.code.host import bundles, deno_fence, ipykernel_setup
 from runtime.code.host.deno_fence import Fence
 from runtime.code.host.kernel_process import KernelProcess, ProcessEnded
+from runtime.code.host.kernel_run import KernelRun
 from runtime.code.host.outbox import Outbox
 from runtime.code.host_protocol import (
     BUNDLES,
@@ -37,7 +37,6 @@ LATE = 10.0  # seconds without output after the reply of a run before its end is
 QUIET = 0.05  # seconds without output after the end of a process before the rest of its output is given up
 BATCH = 64  # messages of one kernel after which the others have their turn
 SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message after its identities
-QUESTIONS = 100  # at most so many wait for their mark: code may send requests of its own
 LOST = Failure(code="exited", message="the executor has ended")
 
 # Run in each Python kernel. An error must not prevent its start: the kernel may be another than ipykernel.
@@ -74,22 +73,6 @@ class Message(msgspec.Struct, frozen=True):
     content: bytes
 
 
-class Run:
-    """A run in progress."""
-
-    def __init__(self, number: int, *, silent: bool = False) -> None:
-        self.number = number
-        self.silent = silent  # not a run of a client: nothing is sent
-        self.started = time.monotonic()
-        self.reply: dict[str, Any] | None = None  # of the shell channel
-        self.idle = False  # all its output was received
-        self.fence: Fence | None = None  # finds the end of its output, since its reply
-        self.seen = self.started  # when the last output was received
-        self.bundles = 0  # bytes of large values that were sent
-        self.questions: deque[dict[str, Any]] = deque(maxlen=QUESTIONS)  # of `input`, whose mark among the output has not come
-        self.marks = 0  # marks whose question has not come
-
-
 class KernelFailed(Exception):
     """A kernel has not started. `failure` has the reason."""
 
@@ -118,7 +101,7 @@ class HostedKernel:
         self._name = name
         self._language = language
         self._outbox = outbox
-        self._runs: dict[str, Run] = {}  # by the id of their request
+        self._runs: dict[str, KernelRun] = {}  # by the id of their request
         self._replies: dict[str, asyncio.Future[Any]] = {}  # of other requests, by their id
         self._output_seen = asyncio.Event()
         self._set_up = asyncio.Event()  # the setup was run
@@ -162,7 +145,7 @@ class HostedKernel:
         setup = SETUPS.get(self._name, SETUP if self._language == "python" else "")
         if setup:
             request = self._execute(setup, silent=True, stdin=False, store_history=False)
-            self._runs[request] = Run(0, silent=True)
+            self._runs[request] = KernelRun(0, silent=True)
             await process.unless_ended(self._set_up.wait())
 
     def _failed(self, reason: str) -> "KernelFailed":
@@ -200,7 +183,7 @@ class HostedKernel:
         message = self._execute(
             request.source, silent=request.silent, stdin=request.stdin, store_history=request.store_history
         )
-        self._runs[message] = Run(request.run)
+        self._runs[message] = KernelRun(request.run)
 
     def _execute(self, source: str, *, silent: bool, stdin: bool, store_history: bool) -> str:
         content = {
@@ -277,7 +260,7 @@ class HostedKernel:
         elif (waiting := self._replies.get(message.parent)) is not None and not waiting.done():
             waiting.set_result(content)
 
-    def _look_for_end(self, run: Run) -> None:
+    def _look_for_end(self, run: KernelRun) -> None:
         """End a run whose last message was lost: kernels drop messages that they cannot send."""
         if run not in self._runs.values():
             return
@@ -293,11 +276,10 @@ class HostedKernel:
             run.questions.append(bundles.prompt(_object(message.content)))
             await self._ask_client(run)
 
-    async def _ask_client(self, run: Run) -> None:
+    async def _ask_client(self, run: KernelRun) -> None:
         """Send the questions whose mark was received: all output before them was sent."""
-        while run.questions and (run.marks or not self._marked):
-            run.marks = max(run.marks - 1, 0)
-            await self._event(run, "input", run.questions.popleft())
+        while (question := run.next_question(marked=self._marked)) is not None:
+            await self._event(run, "input", question)
 
     async def _receive_output(self, message: Message) -> None:
         self._output_seen.set()
@@ -317,7 +299,7 @@ class HostedKernel:
         except ValueError as error:
             log.warning("! kernel %s sent an invalid %s: %s", self._name, message.type, error)
 
-    async def _output(self, run: Run, message: Message) -> None:
+    async def _output(self, run: KernelRun, message: Message) -> None:
         match message.type:
             case "stream":
                 content = _object(message.content)
@@ -347,7 +329,7 @@ class HostedKernel:
                     if run.reply is not None:
                         await self._finish(run)
 
-    async def _bundle(self, run: Run, name: str, content: bytes) -> None:
+    async def _bundle(self, run: KernelRun, name: str, content: bytes) -> None:
         bundle = bundles.bundle(content)
         large = []
         for value in bundle.large:
@@ -358,14 +340,14 @@ class HostedKernel:
             bundle.event["large"] = large
         await self._event(run, name, bundle.event)
 
-    async def _bytes(self, kind: int, run: Run, data: bytes) -> None:
+    async def _bytes(self, kind: int, run: KernelRun, data: bytes) -> None:
         await self._outbox.send_output(kind, run.number, data, self.flowing)
 
-    async def _event(self, run: Run, name: Any, value: dict[str, Any]) -> None:
+    async def _event(self, run: KernelRun, name: Any, value: dict[str, Any]) -> None:
         if not run.silent:
             await self._outbox.send(RunEvent(run=run.number, name=name, value=msgspec.Raw(_encode(value))))
 
-    async def _finish(self, run: Run) -> None:
+    async def _finish(self, run: KernelRun) -> None:
         if run not in self._runs.values():
             return
         self._runs = {request: other for request, other in self._runs.items() if other is not run}
