@@ -59,7 +59,8 @@ class SessionCommand:
         self.instance = secrets.token_hex(8)
         self.token = secrets.token_hex(8)  # marks its messages on the status pipe
         self.folder = folder
-        self.begun = False
+        self.begun = False  # it was sent to the shell
+        self.running = False  # the shell has reported that it runs it
         self.duration: float | None = None  # seconds, since its end
         self._begun_at: float | None = None
         self.timed_out = False
@@ -120,6 +121,7 @@ class SessionCommand:
 
     def started(self, lines: ShellScript) -> str:
         """Return the lines to send when the shell has reported that it runs the command."""
+        self.running = True
         if self.stdin is not None:
             self.stdin.begin()
         return lines.finish(self.token, str(self.folder), around=self.around)

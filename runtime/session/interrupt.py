@@ -47,8 +47,8 @@ async def stop(
     """End a command: SIGTERM to its processes, SIGKILL after `grace` seconds.
 
     bash runs the next command of a list when a program catches SIGINT or dies of another signal. The trap of
-    STOP_SIGNAL runs before that next command and drops the list. If no program runs, the shell itself is busy, and
-    SIGINT interrupts it.
+    STOP_SIGNAL runs before that next command and drops the list. It acts only when the shell has reported that it runs
+    the command. If no program runs, the shell itself is busy, and SIGINT interrupts it.
 
     Args:
         shell: The shell of the session.
@@ -74,6 +74,9 @@ async def stop(
         if clock() >= deadline + RETURN_TIMEOUT:
             kill(doomed | signalled, signal.SIGKILL)
             return False
+        if not run.running:  # the shell ignores STOP_SIGNAL until then
+            await wait(step)
+            continue
         if first or not doomed:
             shell.signal(STOP_SIGNAL if first else signal.SIGINT)
         kill(doomed if late else doomed - signalled, signal.SIGKILL if late else signal.SIGTERM)

@@ -4,8 +4,8 @@ The shell is interactive, so that neither an error nor a SIGINT ends it: it drop
 one. It reads from a pipe of its own. A command is sourced from a file, so that an unclosed quote cannot swallow the
 lines that follow. docs/decisions/0031.
 
-    \\printf 'S TOKEN' >status          started; only now the second line is sent, since dash drops input it read ahead
-    \\. show; \\. before; \\. command <in >out 2>err; code=$?; \\. hide
+    \\. show; \\printf 'S TOKEN' >status  started; only now the second line is sent: dash drops input that it read ahead
+    \\. before; \\. command <in >out 2>err; code=$?; \\. hide
 
     code=${code-$?}; \\. hide; \\. after
     \\printf 'E TOKEN' $code >status    reached after any command that does not end the shell
@@ -13,6 +13,9 @@ lines that follow. docs/decisions/0031.
 An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. No person reads these prompts, and they may
 take long, so `hide` makes both empty, and `show` restores them for the command. A command that ends the first line (an
 error, an interrupt) causes one prompt.
+
+The trap of STOP_SIGNAL acts only between `show` and `hide`. bash 5.2 crashes if a trap interrupts it while it waits for
+the next line: a failed read(2) leaves -1 in the size of its buffer (getc_with_restart). docs/decisions/0104.
 """
 
 import re
@@ -47,7 +50,8 @@ class ShellScript:
     def first(self) -> str:
         """The first lines: no history, and a trap that ends the current command even if the user has changed SIGINT."""
         history = 'if \\[ "${BASH_VERSION-}" ]; then \\set +o history; \\unset HISTFILE; \\history -c; fi'
-        return f"{history}\n\\trap '\\trap - INT; \\kill -INT $$' {STOP_SIGNAL}\n"
+        stop = "case ${__hawse_runs-} in 1) \\unset __hawse_runs; \\trap - INT; \\kill -INT $$;; esac"
+        return f"{history}\n\\trap '{stop}' {STOP_SIGNAL}\n"
 
     def report(self, kind: str, token: str, value: str = "") -> str:
         """A line that makes the shell write a message to its status pipe."""
@@ -83,7 +87,7 @@ class ShellScript:
         run = f"{self._source}{inside['command']} <{source} >{inside['out']} 2>{inside['err']}"
         started = self.report("S", token).removesuffix("\n")
         hide = f"__hawse_code=$?; {self._source}{self._hide}"
-        return f"{started}; {self._source}{self._show}; {before}{carry}{run}; {hide}\n"
+        return f"{self._source}{self._show}; {started}; {before}{carry}{run}; {hide}\n"
 
     def finish(self, token: str, folder: str, *, around: bool) -> str:
         """The line that reports the exit code. It is sent when the command has started."""
@@ -92,9 +96,10 @@ class ShellScript:
         return hide + after + self.report("E", token, "$__hawse_code")
 
     def show(self) -> str:
-        """A script that restores the prompts for a command."""
+        """A script that restores the prompts for a command, which STOP_SIGNAL may end from now on."""
         unset = f"{self._builtin}unset"
-        text = f'{unset} __hawse_code\nif \\[ "${{__hawse_ps1+x}}" ]; then PS1=$__hawse_ps1; {unset} __hawse_ps1; fi\n'
+        text = f"{unset} __hawse_code\n__hawse_runs=1\n"
+        text += f'if \\[ "${{__hawse_ps1+x}}" ]; then PS1=$__hawse_ps1; {unset} __hawse_ps1; fi\n'
         if self._bash:
             text += (
                 'if \\[ "${__hawse_prompt+x}" ]; then\n'
@@ -104,8 +109,9 @@ class ShellScript:
         return text
 
     def hide(self) -> str:
-        """A script that makes the prompts empty, unless they are already."""
-        text = 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
+        """A script that makes the prompts empty, unless they are already. STOP_SIGNAL has no effect from now on."""
+        text = f"{self._builtin}unset __hawse_runs\n"
+        text += 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
         if self._bash:
             text += (
                 'if \\[ "${PROMPT_COMMAND+x}" ]; then if \\[ "${__hawse_prompt+x}" ]; then \\:; else\n'

@@ -1,9 +1,14 @@
 """A timeout ends a command, but neither the shell nor processes of earlier commands."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from runtime.session.session import SessionLimits
+from runtime.session.shell_script import STOP_SIGNAL
 from runtime.settings import RuntimeLimits
+from tests.support.client import eventually
 from tests.support.runtime import Client, alive
 from tests.support.sessions import SHELLS, execute, run
 
@@ -25,6 +30,19 @@ async def test_a_cancelled_command_ends_and_the_session_continues(client: Client
     kept, background = bytes(following.output).split()
     assert kept == b"kept"
     assert alive(int(background)), "it belongs to an earlier command"
+
+
+@SHELLS
+async def test_a_stop_that_comes_after_the_end_of_its_command_does_not_affect_the_shell(
+    client: Client, shell: str
+) -> None:
+    """A command may end between the decision to stop it and the signal. bash 5.2 crashed, sooner or later."""
+    pid = (await client.ask("session.create", id="s", shell=shell))["pid"]
+    for number in range(20):
+        assert await run(client, f"echo {number}") == (0, b"%d\n" % number, b"")
+        await eventually(lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S")
+        os.kill(pid, STOP_SIGNAL)
+    assert (await client.ask("session.get", id="s"))["state"] == "running"
 
 
 async def test_a_command_that_waits_is_cancelled_by_its_key(client: Client) -> None:
