@@ -17,11 +17,13 @@ from urllib.parse import quote
 import uvicorn
 import uvloop
 from starlette.applications import Starlette
+from uvicorn.config import STARTUP_FAILURE
 
 from gateway import log_config as logs
 from gateway.app import create_app
 from gateway.audit.files import AuditFiles
 from gateway.audit.log import AuditLog
+from gateway.auth.access_policy import split_host
 from gateway.auth.credentials import Credentials
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.endpoint import REQUESTS
@@ -38,7 +40,8 @@ from gateway.settings import Settings, SettingsError
 from gateway.store.base import StoreError
 from gateway.store.redis import RedisStore
 from gateway.store.sqlite import SqliteStore
-from gateway.transport import listener as sockets
+from gateway.transport import listener as sockets, tls
+from gateway.transport.tls import Certificate, CertificateError
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits
@@ -92,7 +95,11 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             templates=None if settings.templates is None else read_templates(settings.templates),
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
+        certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         listener = _listen(settings.host, settings.port)
+    except CertificateError as error:
+        print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
+        return 2
     except (SettingsError, StateError, ProviderError, StoreError, TemplateError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
@@ -112,31 +119,65 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     async def announce() -> None:
         for line in _isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
-        address = _address(settings.host, listener)
+        address = _address(settings, listener)
         print(f"  {address}/#token={quote(token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever
     with listener:
-        uvloop.run(GatewayServer(app, settings, announce).serve(sockets=[listener]))
+        uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
     return 0
 
 
 class GatewayServer(uvicorn.Server):
-    """A uvicorn server for one application. `announce` is called when it accepts connections."""
+    """A uvicorn server for one application."""
 
     def __init__(
-        self, app: Starlette, settings: Settings, announce: Callable[[], Awaitable[None]] | None = None
+        self,
+        app: Starlette,
+        settings: Settings,
+        announce: Callable[[], Awaitable[None]] | None = None,
+        certificate: Certificate | None = None,
     ) -> None:
+        """Create a server; `serve` runs it.
+
+        Args:
+            app: The application.
+            settings: The settings of the gateway.
+            announce: Is called when it accepts connections.
+            certificate: Its certificate. None: it serves without TLS.
+        """
         super().__init__(config(app, settings))
+        self._certificate = certificate
         self._connect: ConnectEndpoint = app.state.connect
         self._announce = announce
         self._shutdown_requested = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """Listen on `sockets`. uvicorn's own does not limit the time of a TLS handshake to less than 60 s."""
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            sys.exit(STARTUP_FAILURE)
+        loop, certificate = asyncio.get_running_loop(), self._certificate
+        self.servers = [
+            await loop.create_server(
+                self._create_protocol,
+                sock=listener,
+                backlog=self.config.backlog,
+                ssl=None if certificate is None else certificate.context,
+                ssl_handshake_timeout=None if certificate is None else tls.HANDSHAKE_TIMEOUT,
+            )
+            for listener in sockets or ()
+        ]
+        self.started = True
         if self._announce is not None:
             await self._announce()
+
+    def _create_protocol(self) -> asyncio.Protocol:
+        protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes continue."""
@@ -164,8 +205,12 @@ class GatewayServer(uvicorn.Server):
             await asyncio.sleep(POLL)
 
     async def main_loop(self) -> None:
+        looked = time.monotonic()
         while not self.should_exit:
             await self.on_tick(0)
+            if self._certificate is not None and time.monotonic() - looked >= tls.POLL:
+                looked = time.monotonic()
+                await asyncio.to_thread(self._certificate.reload)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TICK):
                     await self._shutdown_requested.wait()
@@ -245,9 +290,13 @@ def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
             yield f"  {title}: {', '.join(names)}"
 
 
-def _address(host: str, listener: socket.socket) -> str:
-    name = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
-    return f"http://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
+def _address(settings: Settings, listener: socket.socket) -> str:
+    """Return the URL to open. A certificate is seldom for an address, so with TLS an allowed name is preferred."""
+    name = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
+    if settings.tls_cert is not None and settings.hosts:
+        name = split_host(settings.hosts[0], "https")[0]
+    scheme = "http" if settings.tls_cert is None else "https"
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
 
 
 def _isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:

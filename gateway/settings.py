@@ -43,6 +43,8 @@ class Settings:
         image: The image of sandboxes that name none. None: the provider's default.
         oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
         network: What the programs of isolated sandboxes can connect to.
+        tls_cert: The certificate chain, in PEM. None: the gateway serves without TLS.
+        tls_key: The key of the certificate. None: it is in the same file.
         hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
         origins: Origins whose pages may call, beside the gateway's own.
         proxies: IP addresses and networks of reverse proxies, whose X-Forwarded-For and X-Forwarded-Proto are used.
@@ -71,6 +73,8 @@ class Settings:
     image: str | None = None
     oci_runtime: str | None = None
     network: Network = "private"
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     proxies: Sequence[str] = ()
@@ -99,6 +103,8 @@ class Settings:
             raise SettingsError("--token must consist of printable ASCII characters")
         if self.token is not None and len(self.token) < TOKEN_MIN:
             raise SettingsError(f"--token must have at least {TOKEN_MIN} characters, not {len(self.token)}")
+        if self.tls_key is not None and self.tls_cert is None:
+            raise SettingsError("--tls-key needs --tls-cert, the certificate that the key belongs to")
         if self.log_format not in FORMS:
             raise SettingsError(f"--log-format {self.log_format}: choose one of {', '.join(FORMS)}")
         if self.quota is not None and self.quota < 1:

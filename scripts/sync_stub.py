@@ -62,7 +62,7 @@ NAMES: Final = {
 
 def stub() -> str:
     """Return the text of the stub."""
-    bodies, used = [], {"Token", "Options", "ConnectionState"}
+    bodies, used = [], {"Authorities", "Token", "Options", "ConnectionState"}
     imports: dict[str, str] = {}
     for path in CLASSES:
         module, _, name = path.rpartition(".")
@@ -178,7 +178,7 @@ def _imports(tree: ast.Module, module: str) -> dict[str, str]:
 
 def _connect() -> str:
     return (
-        "def connect(url: str, *, token: Token = None, options: Options | None = None, "
+        "def connect(url: str, *, token: Token = None, ca: Authorities = None, options: Options | None = None, "
         "on_state: Callable[[ConnectionState], None] | None = None) -> Client:\n"
         + _docstring(inspect.getdoc(importlib.import_module("hawse.sync").connect) or "", 4)
     )

@@ -230,7 +230,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
-        self.transport.write_eof()
+        if self.transport.can_write_eof():  # not with TLS
+            self.transport.write_eof()
         self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # with it, `run_asgi` leaves it open
 
     def _fail(self, code: int, reason: str) -> None:

@@ -22,12 +22,14 @@ class Gateway:
     Attributes:
         url: `http(s)://host[:port]`.
         token: The bearer token; None: none is sent.
+        ca: The file of the certificates that are trusted. None: those of the system.
         source: Where the address was found, for messages.
     """
 
     url: str
     token: str | None = field(default=None, repr=False)
     source: str = ""
+    ca: str | None = None
 
 
 def config_file() -> Path:
@@ -36,25 +38,27 @@ def config_file() -> Path:
     return Path(base).expanduser() / "hawse" / "config.json"
 
 
-def find_gateway(url: str | None, token: str | None) -> Gateway:
+def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> Gateway:
     """Return the gateway to use.
 
     Args:
         url: The address that was given as an option or in HAWSE_URL. None: the saved one, or the one of this machine.
         token: The token that was given as an option or in HAWSE_TOKEN. None: the saved one of that address, or the
             one in the state directory of a gateway on this machine.
+        ca: The file of certificates that was given as an option or in HAWSE_CA. None: the saved one of that address.
 
     Raises:
         ConfigError: The saved settings cannot be read.
     """
     saved = load()
     if url is None and saved is not None:
-        return Gateway(saved.url, token or saved.token, saved.source)
+        return Gateway(saved.url, token or saved.token, saved.source, ca or saved.ca)
     if url is not None:
-        if token is None and saved is not None and saved.url == url:
-            token = saved.token
-        return Gateway(url, token, "the option --url or HAWSE_URL")
-    return Gateway(LOCAL_URL, token or _local_token(), "the default")
+        if saved is not None and saved.url == url:
+            ca = ca or saved.ca
+            token = saved.token if token is None else token
+        return Gateway(url, token, "the option --url or HAWSE_URL", ca)
+    return Gateway(LOCAL_URL, token or _local_token(), "the default", ca)
 
 
 def load() -> Gateway | None:
@@ -66,7 +70,7 @@ def load() -> Gateway | None:
     path = config_file()
     try:
         saved = json.loads(path.read_text())
-        return Gateway(str(saved["url"]), saved.get("token"), str(path))
+        return Gateway(str(saved["url"]), saved.get("token"), str(path), saved.get("ca"))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -87,7 +91,8 @@ def save(gateway: Gateway) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         part.unlink(missing_ok=True)
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "w") as file:
-            json.dump({"url": gateway.url, "token": gateway.token}, file)
+            saved = {"url": gateway.url, "token": gateway.token} | ({"ca": gateway.ca} if gateway.ca else {})
+            json.dump(saved, file)
         part.replace(path)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error

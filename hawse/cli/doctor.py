@@ -51,14 +51,14 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
     yield Check("hawse", "ok", f"{hawse.__version__}, Python {platform.python_version()}, {platform.platform()}")
     yield _isolation()
     try:
-        gateway = find_gateway(target.url, target.token)
+        gateway = find_gateway(target.url, target.token, target.ca)
     except ConfigError as error:
         yield Check("gateway", "failed", str(error))
         return
     yield Check("gateway", "ok" if gateway.token else "warning", f"{gateway.url} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, request_timeout=TIMEOUT)
     try:
-        async with connect(gateway.url, token=gateway.token, options=options) as client:
+        async with connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options) as client:
             welcome = client.welcome
             yield Check(
                 "connection", "ok", f"{welcome.server if welcome else ''}, as {welcome.role if welcome else ''}"

@@ -17,7 +17,13 @@ CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
 @click.command()
 @click.argument("url")
 @click.option("--token", envvar="HAWSE_TOKEN", help="the token; without it, and without one in URL, it is asked for")
-def login(url: str, token: str | None) -> None:
+@click.option(
+    "--ca",
+    envvar="HAWSE_CA",
+    type=click.Path(resolve_path=True),
+    help="trust these certificates, not the system's",
+)
+def login(url: str, token: str | None, ca: str | None) -> None:
     """Check the address and the token of a gateway, and save them.
 
     URL is the address as `hawse serve` prints it, with or without its #token=…
@@ -25,8 +31,8 @@ def login(url: str, token: str | None) -> None:
     try:
         plain = base(address(url))
         token = token or token_in(url) or click.prompt("Token", hide_input=True)
-        identity = asyncio.run(_check(plain, token))
-        path = config.save(Gateway(plain, token))
+        identity = asyncio.run(_check(plain, token, ca))
+        path = config.save(Gateway(plain, token, ca=ca))
     except HawseError as error:
         raise failure(error) from error
     except (ConfigError, ValueError) as error:
@@ -44,8 +50,8 @@ def logout() -> None:
     click.echo("forgotten" if found else "nothing was saved")
 
 
-async def _check(url: str, token: str) -> str:
+async def _check(url: str, token: str, ca: str | None) -> str:
     options = Options(connect_timeout=CONNECT_TIMEOUT, give_up=CONNECT_TIMEOUT)
-    async with Client(url, token=token, options=options) as client:
+    async with Client(url, token=token, ca=ca, options=options) as client:
         welcome = client.welcome
         return welcome.role if welcome is not None else ""

@@ -42,6 +42,15 @@ PORT_MAX = 65_535
     help="what programs in isolated sandboxes can connect to; private: only each other; previews work (private)",
 )
 @click.option(
+    "--tls-cert",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="serve HTTPS with this certificate chain, in PEM; it is read again when it changes (no TLS)",
+)
+@click.option(
+    "--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="the key of the certificate (in its file)"
+)
+@click.option(
     "--allow-host",
     "hosts",
     multiple=True,

@@ -41,20 +41,22 @@ class Target:
     Attributes:
         url: The address of the gateway; None: see `hawse.cli.config`.
         token: The token for it; None: see `hawse.cli.config`.
+        ca: The file of the certificates that are trusted; None: see `hawse.cli.config`.
         sandbox: The id of the sandbox.
         as_json: Whether results are printed as JSON.
     """
 
     url: str | None = None
     token: str | None = None
+    ca: str | None = None
     sandbox: str = DEFAULT_SANDBOX
     as_json: bool = False
 
     def client(self, options: Options | None = None) -> Client:
         """Return a client that is not yet connected. Raises `click.ClickException` if there is no valid address."""
         try:
-            gateway = find_gateway(self.url, self.token)
-            return connect(gateway.url, token=gateway.token, options=options)
+            gateway = find_gateway(self.url, self.token, self.ca)
+            return connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options)
         except (ConfigError, ValueError) as error:
             raise click.ClickException(str(error)) from error
 
@@ -94,10 +96,11 @@ def first(errors: BaseExceptionGroup[E]) -> E:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --url, --token, --sandbox and --json to a sub-command, which gets a `Target` as its first argument."""
+    """Add --url, --token, --ca, --sandbox and --json to a sub-command, which gets a `Target` as its first argument."""
 
     @click.option("--url", envvar="HAWSE_URL", metavar="URL", help="the address of the gateway")
     @click.option("--token", envvar="HAWSE_TOKEN", metavar="TOKEN", help="the token for the gateway")
+    @click.option("--ca", envvar="HAWSE_CA", metavar="FILE", help="the certificates to trust instead of the system's")
     @click.option(
         "-s",
         "--sandbox",
@@ -109,7 +112,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--json", "as_json", is_flag=True, help="print JSON: one value, or one for each line of a stream")
     @functools.wraps(command)
-    def wrapped(url: str | None, token: str | None, sandbox: str, as_json: bool, **options: Any) -> Any:
-        return command(Target(url=url, token=token, sandbox=sandbox, as_json=as_json), **options)
+    def wrapped(url: str | None, token: str | None, ca: str | None, sandbox: str, as_json: bool, **options: Any) -> Any:
+        return command(Target(url=url, token=token, ca=ca, sandbox=sandbox, as_json=as_json), **options)
 
     return wrapped

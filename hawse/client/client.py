@@ -12,7 +12,7 @@ from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
-from hawse.client.connection.dial import address, base, token_in
+from hawse.client.connection.dial import Authorities, address, base, token_in, trust
 from hawse.client.connection.reconnect import Reconnector, Token
 from hawse.client.images import Images
 from hawse.client.sandbox import Sandbox
@@ -31,10 +31,12 @@ class Client:
         url: str,
         *,
         token: Token = None,
+        ca: Authorities = None,
         options: Options | None = None,
         on_state: Callable[[ConnectionState], None] | None = None,
     ) -> None:
         self._uri = address(url)
+        self._tls = trust(ca)
         self._token = token if token is not None else token_in(url)
         self._options = options or Options()
         self._on_state = on_state
@@ -47,7 +49,7 @@ class Client:
         if self._group is not None:
             raise RuntimeError("a client can be entered only once")
         self._calls = CallTable(self._options)
-        self._reconnector = Reconnector(self._uri, self._token, self._options, self._calls)
+        self._reconnector = Reconnector(self._uri, self._token, self._options, self._calls, self._tls)
         self._reconnector.on_state = self._on_state
         self._group = asyncio.TaskGroup()
         await self._group.__aenter__()
@@ -182,6 +184,7 @@ def connect(
     url: str,
     *,
     token: Token = None,
+    ca: Authorities = None,
     options: Options | None = None,
     on_state: Callable[[ConnectionState], None] | None = None,
 ) -> Client:
@@ -190,12 +193,13 @@ def connect(
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
         token: A string, or an async function that returns a fresh one for each attempt; None: the token in `url`.
+        ca: A file of PEM certificates to trust instead of those of the system, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
         on_state: Is called from the event loop when the state of the connection changes.
 
     Raises:
-        ValueError: `url` is not the URL of a gateway.
+        ValueError: `url` is not the URL of a gateway, or `ca` not a file of certificates.
         RefusedError: When entering: the gateway refused the connection.
         GaveUpError: When entering: there was no connection within the connect timeout.
     """
-    return Client(url, token=token, options=options, on_state=on_state)
+    return Client(url, token=token, ca=ca, options=options, on_state=on_state)

@@ -86,7 +86,7 @@ def connect(url: str, **options: Any) -> Client:
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
-        options: `token`, `options` and `on_state`, as for `hawse.connect`.
+        options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
 
     Raises:
         ValueError: `url` is not the URL of a gateway.

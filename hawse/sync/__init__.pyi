@@ -68,6 +68,7 @@ from hawse.client.code.context import Callbacks
 from hawse.client.code.results import CodeEvent
 from hawse.client.code.results import CodeInput
 from hawse.client.code.results import CodeResult
+from hawse.client.connection.dial import Authorities
 from hawse.client.connection.reconnect import Token
 from hawse.client.files.files import PathLike
 from hawse.client.files.local_files import Progress
@@ -1511,12 +1512,12 @@ class CreatedSandbox(Sandbox):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-def connect(url: str, *, token: Token = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
+def connect(url: str, *, token: Token = None, ca: Authorities = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
     """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
-        options: `token`, `options` and `on_state`, as for `hawse.connect`.
+        options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
 
     Raises:
         ValueError: `url` is not the URL of a gateway.

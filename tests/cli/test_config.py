@@ -33,6 +33,14 @@ def test_an_option_overrides_the_saved_address_and_token() -> None:
     assert (found.url, found.token) == ("http://given", "given")
 
 
+def test_saved_certificates_are_trusted_for_the_saved_address_only() -> None:
+    config.save(Gateway("https://saved", "1", ca="/ca.pem"))
+    assert find_gateway(None, None).ca == "/ca.pem"
+    assert find_gateway("https://saved", None).ca == "/ca.pem"
+    assert find_gateway("https://other", None).ca is None
+    assert find_gateway(None, None, "/other.pem").ca == "/other.pem"
+
+
 def test_the_saved_token_is_not_sent_to_another_address() -> None:
     config.save(Gateway("http://saved", "saved"))
     assert find_gateway("http://given", None).token is None

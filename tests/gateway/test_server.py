@@ -22,8 +22,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
+import hawse
 from gateway.server import GatewayServer
 from gateway.transport.listener import accepts_connections
+from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.sockets import pid_behind
 
@@ -212,6 +214,18 @@ async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:
     assert gateway.token not in output
 
 
+async def test_a_gateway_with_a_certificate_serves_https_at_the_first_allowed_name(served: Any, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    chain, key = authority.issue("served")
+    gateway = served("--tls-cert", str(chain), "--tls-key", str(key), "--allow-host", "localhost")
+    assert gateway.url.startswith("https://localhost:")
+    async with hawse.connect(gateway.url, ca=authority.path) as client:
+        assert client.welcome is not None
+        assert client.welcome.role == "owner"
+    code, _, output = await asyncio.to_thread(gateway.end)
+    assert (code, output) == (0, "")
+
+
 def test_a_port_that_is_in_use_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -226,6 +240,9 @@ def test_unusable_settings_are_reported(tmp_path: Path) -> None:
     assert "choose a shorter --state" in refused("--state", str(tmp_path / ("x" * 90)))
     assert "bwrap is not installed" in refused(
         "--isolation", "bubblewrap", "--state", str(tmp_path), PATH="/nonexistent"
+    )
+    assert "--tls-cert, --tls-key: /nonexistent: No such file" in refused(
+        "--tls-cert", "/nonexistent", "--state", str(tmp_path), "--isolation", "none"
     )
     assert "cannot listen on" in refused(
         "--host", "203.0.113.1", "--token", "x" * 16, "--state", str(tmp_path), "--isolation", "none"

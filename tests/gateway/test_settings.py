@@ -34,6 +34,12 @@ def test_a_short_token_is_refused_also_on_loopback(host: str) -> None:
             settings(host=host, token=token).check()
 
 
+def test_a_key_without_its_certificate_is_refused() -> None:
+    with pytest.raises(SettingsError, match="--tls-key needs --tls-cert"):
+        settings(tls_key=Path("key.pem")).check()
+    settings(tls_cert=Path("both.pem")).check()
+
+
 @pytest.mark.parametrize("host", ["example.org", "example.org:8443", "[::1]:80"])
 def test_a_host_may_have_a_port(host: str) -> None:
     settings(hosts=[host]).check()

@@ -294,6 +294,7 @@ class Gateway:
         websocket = options.pop("websocket", ObservedWebSocket)
         limiters = {name: options.pop(name, None) for name in ("calls", "guesses")}
         self.audit = AuditLog(options.pop("audit", None))
+        self._certificate = options.pop("certificate", None)
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.store = MemoryStore()
         add_token(self.store, VIEWER_TOKEN, VIEWER)
@@ -312,7 +313,7 @@ class Gateway:
         self.connect = self.app.state.connect
         self.tickets = self.app.state.tickets
         self.owners = self.app.state.owners
-        self.server = GatewayServer(self.app, self.settings, self._announce)
+        self.server = GatewayServer(self.app, self.settings, self._announce, self._certificate)
         self.server.config.ws = websocket
         self.connections = self.server.server_state.connections = ObservedConnections()
         self._started = asyncio.Event()
@@ -348,7 +349,7 @@ class Gateway:
 
     @property
     def ws_url(self) -> str:
-        return f"ws://127.0.0.1:{self.port}/v1/connect"
+        return f"{'ws' if self._certificate is None else 'wss'}://127.0.0.1:{self.port}/v1/connect"
 
     def dial(self, *, token: str | None = TOKEN, query: str = "", **options: Any) -> connect:
         """A WebSocket from the `websockets` library."""

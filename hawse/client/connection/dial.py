@@ -2,6 +2,8 @@
 
 import json
 import socket
+import ssl
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -29,6 +31,8 @@ FINAL_CLOSES = {
     4401: "unauthenticated",
     4403: "forbidden",
 }
+
+Authorities = str | Path | ssl.SSLContext | None  # what the certificate of a gateway is checked with
 
 
 class DialError(Exception):
@@ -61,13 +65,32 @@ def client_name() -> str:
     return f"hawse-python/{hawse.__version__}"
 
 
-async def dial(uri: str, *, token: str | None, timeout: float) -> ClientConnection:
+def trust(ca: Authorities) -> ssl.SSLContext | None:
+    """Return what checks the certificate of a gateway; None: the authorities that the system trusts.
+
+    Args:
+        ca: A file of PEM certificates that are trusted instead of those of the system, such as that of a private
+            authority, or a complete context.
+
+    Raises:
+        ValueError: `ca` is not a file of certificates.
+    """
+    if ca is None or isinstance(ca, ssl.SSLContext):
+        return ca
+    try:
+        return ssl.create_default_context(cafile=str(Path(ca).expanduser()))
+    except OSError as error:  # ssl.SSLError is one
+        raise ValueError(f"{str(ca)!r} is not a file of certificates in PEM: {error.strerror or error}") from error
+
+
+async def dial(uri: str, *, token: str | None, timeout: float, tls: ssl.SSLContext | None = None) -> ClientConnection:
     """Open the WebSocket; `hello` is sent by the caller.
 
     Args:
         uri: As `address` returns it.
         token: The bearer token; None sends none.
         timeout: Seconds.
+        tls: Checks the certificate of the gateway. None: the authorities that the system trusts do.
 
     Raises:
         RefusedError: The server refused the connection, and a retry would be refused too.
@@ -86,6 +109,7 @@ async def dial(uri: str, *, token: str | None, timeout: float) -> ClientConnecti
             max_size=Limits().text + HEADER_SIZE + SLACK,
             write_limit=WRITE_LIMIT,
             create_connection=CountingConnection,
+            ssl=(tls or True) if uri.startswith("wss:") else None,
         )
     except InvalidStatus as error:
         raise _refusal(error) from error

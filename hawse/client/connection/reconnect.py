@@ -5,6 +5,7 @@ One task, owned by `Client`. It notifies `CallTable` of made and lost connection
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Awaitable, Callable
 
 from hawse.client.base.backoff import Backoff
@@ -24,13 +25,25 @@ Token = str | Callable[[], Awaitable[str]] | None
 class Reconnector:
     """Runs in one task; the attributes may be read at any time."""
 
-    def __init__(self, uri: str, token: Token, options: Options, calls: CallTable) -> None:
+    def __init__(
+        self, uri: str, token: Token, options: Options, calls: CallTable, tls: ssl.SSLContext | None = None
+    ) -> None:
+        """Prepare a connection; `run` makes it.
+
+        Args:
+            uri: As `address` returns it.
+            token: The bearer token, or a function that returns a fresh one for each attempt.
+            options: Timeouts and delays.
+            calls: Is notified of made and lost connections.
+            tls: As for `dial`.
+        """
         self.state = ConnectionState.CONNECTING
         self.welcome: Welcome | None = None  # of the latest connection
         self.connections = 0  # the number of connections so far
         self.on_state: Callable[[ConnectionState], None] | None = None
         self._uri = uri
         self._token = token
+        self._tls = tls
         self._options = options
         self._calls = calls
         self._connection: GatewayConnection | None = None
@@ -100,7 +113,7 @@ class Reconnector:
         try:
             async with asyncio.timeout(options.connect_timeout):
                 token = await self._get_token()
-                websocket = await dial(self._uri, token=token, timeout=options.connect_timeout)
+                websocket = await dial(self._uri, token=token, timeout=options.connect_timeout, tls=self._tls)
         except RefusedError as error:
             return ConnectionEnd(str(error), final=error)
         except (DialError, TimeoutError) as error:

@@ -1,8 +1,10 @@
 """Addresses, headers, and which refusals are final."""
 
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
@@ -18,8 +20,10 @@ from hawse.client.connection.dial import (
     dial,
     refusal_of_close,
     token_in,
+    trust,
 )
 from hawse.wire import HawseError
+from tests.support.certificates import Authority
 from tests.support.client import mute_server
 
 
@@ -83,6 +87,21 @@ async def dialled(answer: Answer) -> None:
             assert raw.getsockopt(socket.IPPROTO_TCP, 25) == NOTSENT_LOWAT
             assert websocket.subprotocol == "hawse.v1"
             assert not websocket.protocol.extensions
+
+
+def test_authorities_are_a_file_of_certificates_or_a_context(tmp_path: Path) -> None:
+    context = ssl.create_default_context()
+    assert trust(context) is context
+    assert trust(None) is None
+    authority = Authority(tmp_path)
+    loaded = trust(authority.path)
+    assert loaded is not None
+    assert len(loaded.get_ca_certs()) == 1
+    for name, text in (("none.pem", None), ("empty.pem", "")):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match="is not a file of certificates in PEM"):
+            trust(tmp_path / name)
 
 
 async def test_the_request_has_a_user_agent_and_a_subprotocol() -> None:

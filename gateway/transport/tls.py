@@ -1,0 +1,98 @@
+"""TLS of the listening socket: its settings, and certificates that are renewed while the gateway runs.
+
+A renewed certificate is used by new connections. The files are polled rather than read on SIGHUP, which a gateway also
+gets when its terminal is closed (docs/decisions/0115).
+"""
+
+import logging
+import ssl
+from pathlib import Path
+from typing import Any, Final
+
+log = logging.getLogger(__name__)
+
+POLL: Final = 10.0  # s between two looks at the files
+HANDSHAKE_TIMEOUT: Final = 10.0  # s: as for the headers of a request, since a handshake needs no token
+
+Version = tuple[int, int, int]
+
+
+class CertificateError(Exception):
+    """The certificate or its key cannot be used. The message names the file."""
+
+
+class Certificate:
+    """The certificate chain of a gateway and its key, in PEM files.
+
+    Attributes:
+        context: What the server is started with. Each handshake uses the certificate that was loaded last.
+    """
+
+    def __init__(self, chain: Path, key: Path | None = None) -> None:
+        """Load the files.
+
+        Args:
+            chain: The certificate, followed by those of the authorities in between.
+            key: Its private key, without a passphrase. None: it is in the file of the certificate.
+
+        Raises:
+            CertificateError: The files cannot be used.
+        """
+        self._chain = chain.expanduser()
+        self._key = self._chain if key is None else key.expanduser()
+        self._versions = self._look()
+        self._newest = self._load()
+        self.context = self._load()
+        self.context.sni_callback = self._choose
+
+    def reload(self) -> bool:
+        """Load the files again if they have changed; return whether new connections get another certificate.
+
+        Files that cannot be used are logged, and the previous certificate remains: a program that renews a certificate
+        may have written one of two files.
+        """
+        try:
+            versions = self._look()
+            if versions == self._versions:
+                return False
+            self._versions = versions
+            self._newest = self._load()
+        except CertificateError as error:
+            log.error("! the certificate is not renewed: %s", error)
+            return False
+        log.info("= the certificate is renewed from %s", self._chain)
+        return True
+
+    def _choose(self, handshake: Any, name: str | None, context: ssl.SSLContext) -> None:
+        """Is called by OpenSSL in each handshake, also without a name."""
+        handshake.context = self._newest
+
+    def _look(self) -> tuple[Version, Version]:
+        return _version(self._chain), _version(self._key)
+
+    def _load(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            context.load_cert_chain(self._chain, self._key, password=self._no_passphrase)
+        except ssl.SSLError as error:
+            reason = error.reason or str(error)
+            raise CertificateError(
+                f"{self._chain} and {self._key} are not a certificate in PEM and its key: {reason}"
+            ) from error
+        except OSError as error:
+            raise CertificateError(f"{self._chain}, {self._key}: {error.strerror or error}") from error
+        return context
+
+    def _no_passphrase(self) -> str:
+        raise CertificateError(f"{self._key} has a passphrase, which the gateway cannot ask for")
+
+
+def _version(path: Path) -> Version:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise CertificateError(f"{path}: {error.strerror}") from error
+    return found.st_ino, found.st_mtime_ns, found.st_size
