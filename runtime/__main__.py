@@ -3,10 +3,13 @@
 Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime uses the same files, 4 the inner sandbox failed.
 """
 
+import gc
+
+gc.disable()  # imports make no garbage, but the search for it would take a tenth of the time of the start
+
 import argparse
 import asyncio
 import fcntl
-import gc
 import json
 import logging
 import os
@@ -30,6 +33,8 @@ from runtime.core.registry import Retention
 from runtime.posix import inner_sandbox, linux, two_users
 from runtime.posix.spawn import keep_descriptors, spawn_in
 from runtime.settings import RuntimeLimits, RuntimeSettings
+
+gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
 TOKEN_FILE = "token"  # in the private directory
@@ -69,6 +74,7 @@ def _arguments() -> argparse.Namespace:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--socket", type=Path, help="a Unix socket to make")
     where.add_argument("--listener", type=int, metavar="FD", help="an inherited Unix socket that is bound")
+    parser.add_argument("--ready", type=int, metavar="FD", help="a pipe to which a byte is written when it listens")
     where.add_argument(
         "--listen", metavar="HOST:PORT", type=_address, help=f"a TCP address; the token is in {TOKEN_VARIABLE}"
     )
@@ -202,6 +208,12 @@ def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
     return inner
 
 
+def _report(ready: int) -> None:
+    """Let the program at the other end of a pipe know that links are accepted."""
+    with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # it may not wait any more
+        pipe.write(b"1")
+
+
 async def _serve(
     args: argparse.Namespace,
     token: str | None,
@@ -241,6 +253,8 @@ async def _serve(
             os.umask(before)
         else:
             server = await loop.create_server(runtime.server.accept, *args.listen)
+        if args.ready is not None:
+            _report(args.ready)
         known = {"runtime": runtime.id, "sandbox": args.sandbox}
         logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
         await stop.wait()

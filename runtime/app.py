@@ -7,10 +7,9 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import hawse
 from hawse.api.runtime import RuntimeConfigure, RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
 from hawse.api.spec import Nothing
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
@@ -48,15 +47,6 @@ from runtime.terminal.methods import TerminalMethods
 from runtime.watch.methods import WatchMethods
 
 log = logging.getLogger(__name__)
-
-
-@cache  # reading the metadata takes 0.4 ms
-def package_version() -> str:
-    """Return the version of the installed distribution, or "unknown"."""
-    try:
-        return version("hawse")
-    except PackageNotFoundError:  # a bundle without metadata
-        return "unknown"
 
 
 class Runtime:
@@ -121,7 +111,7 @@ class Runtime:
         dispatcher.on_call = activity.note_call
         for part in (self, activity, *programs, self.files, self.recordings, ports, self.watches, self.git):
             dispatcher.add(part)
-        name = f"hawse-runtime/{package_version()}"
+        name = f"hawse-runtime/{hawse.__version__}"
         self.server = Server(
             dispatcher, name=name, token=settings.token, outside_only=settings.outside_only, limits=limits.links
         )
@@ -160,7 +150,7 @@ class Runtime:
         return {
             "runtime": self.id,
             "pid": os.getpid(),
-            "version": package_version(),
+            "version": hawse.__version__,
             "started": self._started,
             "terminals": len(self.terminals),
             "processes": len(self.processes) + len(self.execs),

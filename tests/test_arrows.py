@@ -89,7 +89,10 @@ RULES = {
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
-    "runtime": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "runtime")),
+    "runtime": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "runtime"),
+        exactly=("hawse",),  # its version
+    ),
     "runtime.core": Rule(ours=("hawse.wire", "runtime.core"), exactly=("hawse.api.paths",)),
     "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", *GROUND)),
     "runtime.journal": Rule(ours=("hawse.wire", "runtime.core", "runtime.journal")),

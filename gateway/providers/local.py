@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
 from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.providers.bytecode import compile_runtime
 from gateway.providers.isolation import cgroups, check, outer, start
 from gateway.providers.marked_processes import end_marked
+from gateway.providers.ready_pipe import ReadyPipe
 from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from gateway.transport.listener import accepts_connections
@@ -29,8 +31,8 @@ log = logging.getLogger(__name__)
 RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 
 START_TIMEOUT: Final = 9.0  # s
-POLL_MIN: Final = 0.01  # s
-POLL_MAX: Final = 0.1
+POLL: Final = 0.1  # s between looks at the socket of a runtime that does not report that it is ready
+CGROUP_POLL: Final = 0.01  # s between attempts to remove a cgroup: that it is empty is no event
 STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: a runtime ends all that runs in the sandbox first
 KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a process that was killed
 LOG_MAX: Final = 1 << 20  # bytes of a runtime's log, above which the next start begins a new one
@@ -129,19 +131,20 @@ class LocalProvider:
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         paths = self._paths(unit)
         report(Progress(phase="starting"))
-        try:
-            child = await asyncio.to_thread(self._spawn, unit, paths, spec, runtime)
-        except (StateError, OSError) as error:
-            raise HawseError("unavailable", f"the runtime was not started: {error}") from error
-        known = {"sandbox": unit}
-        log.info("= unit %s started, pid %d, isolation %s", unit, child.pid, self._isolation, extra=known)
-        try:
-            async with asyncio.timeout(START_TIMEOUT):
-                await _wait_until_it_accepts(unit, child, paths)
-        except TimeoutError:
-            raise HawseError(
-                "unavailable", f"the runtime did not accept connections within {START_TIMEOUT:g} s"
-            ) from None
+        with ReadyPipe() as ready:
+            try:
+                child = await asyncio.to_thread(self._spawn, unit, paths, spec, runtime, ready)
+            except (StateError, OSError) as error:
+                raise HawseError("unavailable", f"the runtime was not started: {error}") from error
+            known = {"sandbox": unit}
+            log.info("= unit %s started, pid %d, isolation %s", unit, child.pid, self._isolation, extra=known)
+            try:
+                async with asyncio.timeout(START_TIMEOUT):
+                    await _wait_until_it_accepts(unit, child, paths, ready)
+            except TimeoutError:
+                raise HawseError(
+                    "unavailable", f"the runtime did not accept connections within {START_TIMEOUT:g} s"
+                ) from None
         if (process := RuntimeProcess.listening_on(paths.socket)) is not None:
             process.save(paths.process)
         return start.endpoint(paths)
@@ -219,8 +222,18 @@ class LocalProvider:
 
     # ---- starting
 
-    def _spawn(self, unit: str, paths: SandboxPaths, spec: SandboxSpec, runtime: str) -> subprocess.Popen[bytes]:
-        """Start a runtime in a session of its own, with its own log. What identifies it is written first."""
+    def _spawn(
+        self, unit: str, paths: SandboxPaths, spec: SandboxSpec, runtime: str, ready: ReadyPipe
+    ) -> subprocess.Popen[bytes]:
+        """Start a runtime in a session of its own, with its own log. What identifies it is written first.
+
+        Args:
+            unit: The name of the unit.
+            paths: Its files.
+            spec: What it is to be.
+            runtime: The runtime id.
+            ready: By which the runtime reports that it accepts links.
+        """
         self._reap(unit)
         identity = ["--sandbox", unit, "--id", runtime]
         paths.isolation.write_text(self._isolation)
@@ -228,12 +241,16 @@ class LocalProvider:
         if self._isolation == "none":
             paths.token.unlink(missing_ok=True)
             where = ["--socket", str(paths.socket), "--private", str(paths.run), "--workspace", str(paths.workspace)]
-            child = _popen([*self._runtime, *where, *identity], paths)
+            with ready.lent() as fd:
+                child = _popen([*self._runtime, *where, "--ready", str(fd), *identity], paths, (fd,))
         else:
+            compile_runtime()
             others = [self._state.sandbox(other) for other in self._state.sandboxes() if other != unit]
             wanted = start.Wanted(network=spec.network or self._network, limits=spec.limits, tree=self._cgroups)
-            with start.prepared(paths, wanted, [*self._runtime, *identity], others) as prepared:
-                child = _popen(prepared.argv, paths, prepared.fds)
+            with ready.lent() as fd:
+                command = [*self._runtime, "--ready", str(fd), *identity]
+                with start.prepared(paths, wanted, command, others) as prepared:
+                    child = _popen(prepared.argv, paths, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
             process.save(paths.process)  # until its runtime listens: a gateway that is killed now must find it again
@@ -277,7 +294,7 @@ class LocalProvider:
             except OSError as error:
                 if asyncio.get_running_loop().time() >= deadline:
                     raise HawseError("unavailable", f"the sandbox's cgroup was not removed: {error}") from None
-            await asyncio.sleep(POLL_MIN)
+            await asyncio.sleep(CGROUP_POLL)
 
     def _reap(self, unit: str) -> None:
         if (child := self._children.pop(unit, None)) is not None:
@@ -314,8 +331,9 @@ def _running(paths: SandboxPaths) -> RuntimeProcess | None:
     return RuntimeProcess.listening_on(paths.socket)
 
 
-async def _wait_until_it_accepts(unit: str, child: subprocess.Popen[bytes], paths: SandboxPaths) -> None:
-    delay = POLL_MIN
+async def _wait_until_it_accepts(
+    unit: str, child: subprocess.Popen[bytes], paths: SandboxPaths, ready: ReadyPipe
+) -> None:
     while not accepts_connections(paths.socket):
         code = child.poll()
         if code is not None:
@@ -324,8 +342,7 @@ async def _wait_until_it_accepts(unit: str, child: subprocess.Popen[bytes], path
             raise HawseError(
                 "unavailable", f"the runtime ended with exit code {code}; the gateway's log has the reason"
             )
-        await asyncio.sleep(delay)
-        delay = min(2 * delay, POLL_MAX)
+        await ready.wait(POLL)
 
 
 def _tail(path: Path) -> str:

@@ -6,7 +6,8 @@ from hawse.wire import HawseError
 
 STDERR_KEPT = 4096  # bytes of git's output in the details: the last ones
 
-# (pattern in the output, error code, `details.reason`); the first that matches applies.
+# (pattern in the output, error code, `details.reason`); the first that matches applies. They are compiled when they
+# are needed: all of them take 4 ms, which each start of a runtime would wait for.
 _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED", "permission_denied", "host_key"),
     (
@@ -51,7 +52,6 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
         "network",
     ),
 )
-_COMPILED = [(re.compile(pattern), code, reason) for pattern, code, reason in _TABLE]
 _MESSAGE = re.compile(r"^(?:fatal|error|remote|ERROR): .*", re.MULTILINE)
 _TRANSPORT_FAILED = re.compile(r"fatal: (Could not read from remote repository|the remote end hung up)", re.MULTILINE)
 
@@ -63,7 +63,7 @@ def failure(output: str, status: int | None) -> HawseError:
         output: What git printed on stdout and stderr, without secrets.
         status: Its exit code; None if a signal ended it.
     """
-    found = ((code, reason) for pattern, code, reason in _COMPILED if pattern.search(output))
+    found = ((code, reason) for pattern, code, reason in _TABLE if re.search(pattern, output))
     code, reason = next(found, ("io_error", "git"))
     details = {"reason": reason, "code": status, "stderr": output[-STDERR_KEPT:]}
     return HawseError(

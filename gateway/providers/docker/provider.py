@@ -186,7 +186,8 @@ class DockerProvider:
 
     async def observe(self, unit: str) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        exists = bool(await self._engine.volumes(self._labels(unit)))
+        # Of a unit with a container its volumes need not be known: each call of a sandbox may wait for this answer.
+        exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
 
     async def discover(self) -> list[Observation]:
