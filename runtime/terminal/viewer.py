@@ -137,6 +137,7 @@ class Viewer:
         if self._prober is not None:
             self._prober.cancel()
         self._terminal.snapshots.drop(self)
+        self._terminal.snapshots.turns.leave(self)
         self._terminal.viewers.remove(self, link_lost=self._call.link_lost)
         self._terminal.unsubscribe(self)
 
@@ -168,10 +169,27 @@ class Viewer:
     def _applied(self) -> int:
         return self._terminal.inputs.applied(self.input_id) if self.input_id else 0
 
+    @property
+    def _needs_snapshot(self) -> bool:
+        """Whether the next thing to send is a snapshot."""
+        return self._opened or self._start_at == "snapshot"
+
+    @property
+    def _start_at(self) -> StartAt:
+        """Where the output for a new viewer starts."""
+        journal = self._terminal.journal
+        if self._since is not None and self._since >= journal.start:
+            return "resume"
+        if self._since is None and journal.start == 0 and journal.end <= self._terminal.replay_limit:
+            return "start"
+        return "snapshot"
+
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
         """Call `step`, which may need a snapshot; end the call if the snapshot memory is full."""
+        if self._needs_snapshot and not self._terminal.snapshots.turns.take(self):
+            return False  # `wake` is called in a later turn of the event loop
         try:
             step(connection, ch)
         except HawseError as error:
@@ -180,19 +198,14 @@ class Viewer:
         return True
 
     def _open(self, connection: Connection, ch: int) -> None:
+        start_at, terminal = self._start_at, self._terminal
         self._opened = True
-        terminal = self._terminal
-        start, end = terminal.journal.start, terminal.journal.end
-        start_at: StartAt
-        if self._since is not None and self._since >= start:
-            start_at, self.cursor = "resume", self._since
-        elif self._since is None and start == 0 and end <= terminal.replay_limit:
-            start_at, self.cursor = "start", 0
-        else:
-            start_at, self.cursor = "snapshot", end
+        end = terminal.journal.end
         if start_at == "snapshot":
+            self.cursor = end
             cols, rows, screen = self._take_snapshot()
         else:
+            self.cursor = self._since or 0
             (cols, rows, self.next_mark), screen = terminal.sizes.size_at(self.cursor), 0
         self._live_at = end
         self._answers = terminal.viewers.answerer is self

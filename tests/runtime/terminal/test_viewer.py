@@ -4,7 +4,7 @@ import asyncio
 import gc
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from runtime.journal.input_offsets import InputOffsets
 from runtime.journal.journal import FlowLimits, JournalLimits
 from runtime.people import presence
 from runtime.screen.snapshot_cache import CachedSnapshot
+from runtime.screen.snapshot_turns import SnapshotTurns
 from runtime.settings import RuntimeLimits
 from runtime.terminal.congestion_window import CongestionWindow
 from runtime.terminal.viewer import RESEED_ROWS
@@ -447,6 +448,23 @@ async def test_viewers_that_attach_without_new_output_share_one_snapshot(client:
             viewer.cancel()
             await viewer.refusal()
         assert served.runtime.terminals.snapshots.held == 0
+
+
+async def test_other_calls_are_answered_between_the_snapshots_of_viewers_that_attach_at_once(
+    client: Client, served: Served
+) -> None:
+    """X2: the snapshots of all these viewers were made in one turn of the event loop."""
+    turns: list[Callable[[], object]] = []
+    served.runtime.terminals.snapshots.turns = SnapshotTurns(turns.append)
+    for name in "abc":
+        shell = await client.terminal("seq 100000; exec sleep 60", name)
+        await shell.seen(b"\n100000\r\n")
+    viewers = [client.attach(name) for name in "abc"]
+    for opened in range(1, 4):
+        assert (await viewers[opened - 1].event("opened"))["start_at"] == "snapshot"
+        await client.info()
+        assert sum(names(viewer).count("opened") for viewer in viewers) == opened
+        turns.pop()()
 
 
 async def test_a_lossless_viewer_is_refused_if_the_snapshot_memory_is_full(client: Client, served: Served) -> None:
