@@ -11,6 +11,7 @@ from collections import Counter, deque
 from typing import Final, NamedTuple, Protocol
 
 from gateway.auth.principals import role_of
+from gateway.connection.backlog import Backlog, BacklogBudget
 from gateway.connection.channel_bridge import ChannelBridge
 from gateway.connection.credit_budget import CreditBudget
 from gateway.upstream.links import Links
@@ -93,6 +94,7 @@ class ClientConnection:
         limits: Limits,
         name: str,
         principal: Principal,
+        backlogs: BacklogBudget,
     ) -> None:
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
@@ -104,6 +106,7 @@ class ClientConnection:
         self._links = links
         self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
+        self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch, for which the transport had no room
         self._busy = False  # receiving or writing: output is written at its end
         self._used: Counter[SandboxLink] = Counter()  # open calls of this client
@@ -122,6 +125,7 @@ class ClientConnection:
         finally:
             self._transport.attach(None)
             deadline.cancel()
+            self._backlog.close()
             for bridge, link in list(self._bridges.values()):
                 link.close(bridge, cancel=not self._going_away)
             self._bridges.clear()
@@ -155,6 +159,8 @@ class ClientConnection:
             self._busy = True
             self._write()
             self._busy = False
+            if not self._reading:
+                self._update_reading()
 
     def count_input(self, change: int) -> None:
         self.input_waiting += change
@@ -212,8 +218,8 @@ class ClientConnection:
             )
 
     def _update_reading(self) -> None:
-        """Read, unless too much input of this client waits for a runtime that does not read."""
-        room = self.input_waiting <= INPUT_HIGH and not self._congested()
+        """Read, unless too much input of this client waits for a runtime that does not read, or too much for itself."""
+        room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
         if room is not self._reading and not self.closing:
             self._reading = room
             if room:
@@ -258,22 +264,26 @@ class ClientConnection:
 
     def _write(self) -> None:
         """Write while the transport has room, and close the connection of a client that reads too little."""
+        progress = False
         try:
             while self._transport.has_room and not self.closing:
                 if not self._unsent:
                     self._unsent.extend(self.writer.take(BATCH))
                     if not self._unsent:
-                        return
+                        break
                 self._transport.write(self._unsent.popleft())
+                progress = True
         except Exception:
             self._fail()
-        if self.connection.pending > self.connection.limits.backlog:
-            self.connection.data_to_send()
-            self._unsent.clear()
-            error = HawseError(
-                "backlog", f"more than {self.connection.limits.backlog} bytes wait because the client does not read"
-            )
-            self.close(ConnectionClose(4429, "backlog", error))
+        if not self.closing and not self._backlog.update(self.connection.pending, progress=progress):
+            self._too_much_unread()
+
+    def _too_much_unread(self) -> None:
+        self.connection.data_to_send()
+        self._unsent.clear()
+        limit = self.connection.limits.backlog
+        error = HawseError("backlog", f"more than {limit} bytes wait because the client does not read")
+        self.close(ConnectionClose(4429, "backlog", error))
 
     def _fail(self) -> None:
         log.exception("! %s", self.name, extra={"peer": self.name, "role": self.role})

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.identity import Identity
 from gateway.auth.uses import OpenUses, ended
+from gateway.connection.backlog import BacklogBudget
 from gateway.connection.client_connection import (
     ClientConnection,
     ConnectionClose,
@@ -58,6 +59,7 @@ class ConnectEndpoint:
         self._uses = uses
         self._limits = limits
         self._shares = Shares(max_connections, "connections")
+        self._backlogs = BacklogBudget()
         self.open: set[ClientConnection] = set()  # those that were authenticated
         self._client_closed = asyncio.Event()  # set whenever a client is removed from `open`
         self.accepted = 0  # clients since the start
@@ -112,7 +114,7 @@ class ConnectEndpoint:
         except HawseError as error:
             identity, limited = None, error
         principal = STRANGER if identity is None else identity.principal
-        client = ClientConnection(transport, self.links, self._limits, name, principal)
+        client = ClientConnection(transport, self.links, self._limits, name, principal, self._backlogs)
         refused = self._refusal(identity) if limited is None else ConnectionClose(4429, limited.code, limited)
         if identity is None or refused is not None:
             assert refused is not None

@@ -7,12 +7,13 @@ import pytest
 
 import hawse
 from hawse.client import Output, Terminal
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Limits
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+LINK_BACKLOG = Limits().backlog  # bytes
 QUICK = hawse.client.Options(backoff_cap=0.1)
 
 
@@ -102,6 +103,32 @@ async def test_a_command_runs_once_and_its_output_is_complete_over_connections_t
         await term.send(keys=["ctrl+c"])
         assert (await term.wait_for(command=True)).event == "command"  # the end of cat
         assert (await term.run("seq 100000", max_output=1000)).output.endswith(b"100000\r\n")
+
+
+async def test_50_large_screens_at_once_interrupt_no_call_of_any_client(stack: Stack) -> None:
+    """W1: results of more than 8 MiB together ended the link to the runtime, and with it the calls of all clients."""
+    retries: list[str] = []
+
+    def options(name: str) -> hawse.client.Options:
+        return hawse.client.Options(dice=lambda: retries.append(name) or 0.0)  # asked for each pause before a retry
+
+    styled = r"seq -f $'\e[1;31m%06g\e[0m \e[4mof\e[0m \e[7mmany\e[0m rows' 6000; printf ready; exec cat"
+    async with (
+        hawse.connect(stack.base, token=stack.token, options=options("reader")) as reader,
+        hawse.connect(stack.base, token=stack.token, options=options("other")) as other,
+        reader.sandbox().terminal("rows", argv=["bash", "-c", styled]) as rows,
+        other.sandbox().terminal("typing", argv=["cat"]) as typing,
+    ):
+        await rows.expect("ready")
+        async with asyncio.TaskGroup() as tasks:
+            screens = [tasks.create_task(rows.screen(format="html", scrollback=6000)) for _ in range(50)]
+            for number in range(20):
+                await typing.send(f"typed {number}", keys=["enter"])
+                await typing.expect(f"^typed {number}$")
+        contents = {screen.result().content for screen in screens}
+    assert len(contents) == 1
+    assert 50 * len(contents.pop()) > 2 * LINK_BACKLOG
+    assert not retries
 
 
 async def test_run_in_a_shell_without_command_reports_is_a_conflict(stack: Stack) -> None:

@@ -11,6 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from gateway.auth.principals import OWNER
+from gateway.connection.backlog import BacklogBudget
 from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
@@ -407,6 +408,7 @@ async def test_results_that_are_not_read_close_only_that_connection(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
+    monkeypatch.setattr("gateway.connection.backlog.STALL_TIMEOUT", 0.05)
     async with Gateway(runtime, limits=Limits(backlog=1 << 20)) as gateway, RawSocket(gateway) as raw:
         await ask_without_reading(raw, gateway)
         async with gateway.peer() as peer:
@@ -414,7 +416,10 @@ async def test_results_that_are_not_read_close_only_that_connection(
             await gateway.until_clients_closed(1)
 
 
-async def test_a_client_that_reads_too_late_receives_the_backlog_error(runtime: FakeRuntime) -> None:
+async def test_a_client_that_reads_too_late_receives_the_backlog_error(
+    runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.connection.backlog.STALL_TIMEOUT", 0.05)
     async with Gateway(runtime, limits=Limits(backlog=1 << 20)) as gateway, RawSocket(gateway) as raw:
         await ask_without_reading(raw, gateway)
         received = b""
@@ -559,7 +564,7 @@ class ObservedClient(ClientConnection):
 async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gateway: Gateway) -> None:
     transport = Narrow(room=1)
     assert gateway.connect.links is not None
-    client = ObservedClient(transport, gateway.connect.links, Limits(), "test", OWNER)
+    client = ObservedClient(transport, gateway.connect.links, Limits(), "test", OWNER, BacklogBudget())
     running = asyncio.ensure_future(client.run())
 
     def ask(ch: int) -> None:

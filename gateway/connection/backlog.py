@@ -1,0 +1,68 @@
+"""Bounds the messages that wait for one client: results cost no credit, so a client that reads may get many at once.
+
+Up to `Limits.backlog` bytes may always wait. More may wait while the client reads, within a budget of all clients.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+STALL_TIMEOUT: Final = 10.0  # s in which a client with more than `Limits.backlog` bytes must read something
+SHARED: Final = 128 << 20  # bytes for all clients together: 300 large screens of terminals
+
+
+class BacklogBudget:
+    """The bytes beyond `Limits.backlog` that wait for clients."""
+
+    def __init__(self, total: int = SHARED) -> None:
+        self._total = total
+        self._held: dict[object, int] = {}
+
+    @property
+    def held(self) -> int:
+        return sum(self._held.values())
+
+    def hold(self, owner: object, size: int) -> bool:
+        """Replace what `owner` holds by `size` bytes; return False, and change nothing, if there is no room for it."""
+        if self.held - self._held.get(owner, 0) + size > self._total:
+            return False
+        self._held[owner] = size
+        if not size:
+            del self._held[owner]
+        return True
+
+
+class Backlog:
+    """The backlog of one client. Call `close` at its end."""
+
+    def __init__(self, budget: BacklogBudget, limit: int, overdue: Callable[[], None]) -> None:
+        """Create it empty.
+
+        Args:
+            budget: Shared by all clients.
+            limit: Bytes that may always wait.
+            overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while more than that waits.
+        """
+        self.exceeded = False  # whether more than `limit` waits: the client's next messages are not read then
+        self._budget = budget
+        self._limit = limit
+        self._overdue = overdue
+        self._timer: asyncio.TimerHandle | None = None
+
+    def update(self, pending: int, *, progress: bool) -> bool:
+        """Note that `pending` bytes wait; return whether they may.
+
+        Args:
+            pending: Bytes of messages that wait for the client.
+            progress: Whether the client has taken something since the last call.
+        """
+        self.exceeded = pending > self._limit
+        if self._timer is not None and (progress or not self.exceeded):
+            self._timer.cancel()
+            self._timer = None
+        if self.exceeded and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(STALL_TIMEOUT, self._overdue)
+        return self._budget.hold(self, max(0, pending - self._limit))
+
+    def close(self) -> None:
+        self.update(0, progress=True)
