@@ -110,7 +110,11 @@ async def test_50_large_screens_at_once_interrupt_no_call_of_any_client(stack: S
     retries: list[str] = []
 
     def options(name: str) -> hawse.client.Options:
-        return hawse.client.Options(dice=lambda: retries.append(name) or 0.0)  # asked for each pause before a retry
+        def dice() -> float:  # asked for each pause before a retry
+            retries.append(name)
+            return 0.0
+
+        return hawse.client.Options(dice=dice)
 
     styled = r"seq -f $'\e[1;31m%06g\e[0m \e[4mof\e[0m \e[7mmany\e[0m rows' 6000; printf ready; exec cat"
     async with (
