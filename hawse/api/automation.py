@@ -161,7 +161,7 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
         exit: How the program ended, for the event `exit`.
     """
 
-    event: Literal["pattern", "silence", "command", "exit", "timeout"]
+    event: Literal["pattern", "silence", "command", "prompt", "exit", "timeout"]
     offset: int
     match: OutputMatch | None = None
     command: CommandInfo | None = None
@@ -251,10 +251,10 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     raises=("not_found", "stale_handle", "too_large", "limit_exceeded"),
 )
 class TerminalWait(Params[TerminalWaitResult], kw_only=True):
-    """Wait for a match, for silence, for the end of a command or for the end of the program.
+    """Wait for a match, for silence, for the end of a command, for a prompt or for the end of the program.
 
-    The first of these events ends the wait. At least one of `pattern`, `silence`, `command` and `exit` is required, and
-    the end of the program always ends the wait. The program does not run ahead of the search.
+    The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is
+    required, and the end of the program always ends the wait. The program does not run ahead of the search.
 
     A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
     `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is
@@ -268,6 +268,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         on: Search the output, or the visible screen as it is now and after each change; null: `output`.
         silence: Seconds without output that end the wait; null: silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
+        prompt: Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or
+            Ctrl-C was typed last; null: false.
         exit: Whether to wait for the end of the program.
         since: Offset of the output from which on it counts, in bytes; null: the end of the output now.
         timeout: Seconds after which the result is `timeout`; null: 30.
@@ -280,6 +282,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     on: Literal["output", "screen"] | None = None
     silence: WaitSeconds | None = None
     command: bool | None = None
+    prompt: bool | None = None
     exit: bool | None = None
     since: Offset | None = None
     timeout: WaitSeconds | None = None

@@ -1375,7 +1375,7 @@ class Terminal:
             HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
         """
 
-    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', silence: float | None=None, command: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
+    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', silence: float | None=None, command: bool=False, prompt: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
         """Wait for the first of several conditions; the result's `event` names it.
 
         Args:
@@ -1384,6 +1384,8 @@ class Terminal:
             on: As for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
+            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has begun a prompt since a
+                line or Ctrl-C was typed last.
             exit: Whether to wait for the end of the program.
             since: The offset of the first byte of output that counts; None: after the last match or `send`.
             timeout: Seconds, after which the `event` is `timeout`.
@@ -1393,14 +1395,16 @@ class Terminal:
         """
 
     def run(self, command: str, *, timeout: float=3600.0, max_output: int=...) -> RunResult:
-        """Type a command line, wait until it has ended, and return its exit code and its output.
+        """Wait for the prompt, type a command line, wait until it has ended, and return its exit code and its output.
 
-        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133) and is at its
-        prompt, or soon will be. Input of another viewer at the same moment may be mistaken for the command: see `take`.
+        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). A command that
+        still runs is waited for, also one that was just interrupted. Input of another viewer at the same moment may be
+        mistaken for the command: see `take`.
 
         Args:
             command: One line.
-            timeout: Seconds, after which this raises `deadline_exceeded` and the command keeps running.
+            timeout: Seconds, after which this raises `deadline_exceeded`. Its `admitted` is `yes` if the command keeps
+                running, and `no` if nothing was typed, because the shell was not at its prompt.
             max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
 
         Raises:

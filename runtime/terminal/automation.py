@@ -75,8 +75,8 @@ class AutomationMethods:
     @serves(TerminalWait)
     def _wait(self, call: ServerCall, params: TerminalWait) -> None:
         terminal = self._get(params)
-        if not (params.pattern or params.silence or params.command or params.exit):
-            raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, exit")
+        if not (params.pattern or params.silence or params.command or params.prompt or params.exit):
+            raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, prompt, exit")
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
         held = ExitStack()
@@ -91,6 +91,7 @@ class AutomationMethods:
             on_screen=params.on == "screen",
             silence=params.silence,
             command=bool(params.command),
+            prompt=bool(params.prompt),
             timeout=params.timeout or DEFAULT_TIMEOUT,
         )
         call.serve(wait)

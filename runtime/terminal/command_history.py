@@ -54,6 +54,7 @@ class CommandHistory:
         """`copy(start, stop)` returns the output between two offsets; empty if the journal has dropped it."""
         self.marked = False  # whether the shell has printed a mark
         self.running: ShellCommand | None = None
+        self.prompt: int | None = None  # where the latest prompt begins
         self._copy = copy
         self._done: deque[ShellCommand] = deque()
         self._size = 0
@@ -74,6 +75,7 @@ class CommandHistory:
         self.marked = True
         if kind == b"A":
             self._prompt_end = self._line = None
+            self.prompt = start
         elif kind == b"B":
             self._prompt_end = end
         elif kind == b"C":

@@ -3,6 +3,7 @@
 It reads the journal once per burst of output, independently of the viewers.
 """
 
+import re
 import socket
 from functools import partial
 from urllib.parse import unquote_to_bytes
@@ -13,6 +14,9 @@ from runtime.terminal.osc_scanner import OscScanner
 
 TITLE_LIMIT = 1024  # characters
 PATH_LIMIT = 4096  # bytes, as Linux has it
+
+_PASTED = re.compile(rb"\x1b\[200~.*?(?:\x1b\[201~|\Z)", re.S)  # between brackets, a line end does not end a line
+_SUBMITS = re.compile(rb"[\r\n\x03]")  # a shell prints its next prompt after a line, or Ctrl-C
 
 
 class ShellStateTracker:
@@ -26,12 +30,30 @@ class ShellStateTracker:
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
+        self._submitted = 0  # the end of the output when a line or Ctrl-C was typed last
         self._host = socket.gethostname().encode()
 
     @property
     def reports_commands(self) -> bool:
         """Whether the shell reports its commands: it was started to do so, or has done so."""
         return self._integrated or self.commands.marked
+
+    @property
+    def at_prompt(self) -> bool:
+        """Whether the shell waits for a line: it has begun a prompt since a line or Ctrl-C was typed last.
+
+        A line that the shell has read already, but not reported as a command yet, is not mistaken for the next one.
+        """
+        if self.commands.running is not None:
+            return False
+        if self.commands.prompt is None:  # a shell that reports commands, but no prompts
+            return self.commands.marked and not self._integrated
+        return self.commands.prompt >= self._submitted
+
+    def note_input(self, data: bytes | memoryview) -> None:
+        """Note what is about to be written to the program."""
+        if _SUBMITS.search(_PASTED.sub(b"", bytes(data))):
+            self._submitted = self._journal.end
 
     def catch_up(self) -> None:
         """Read the new output."""

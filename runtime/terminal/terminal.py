@@ -170,6 +170,7 @@ class Terminal:
         for on_input in self._subscribers.values():
             if on_input is not None:
                 on_input(data)
+        self.shell_state.note_input(data)
         now = time.monotonic()  # the loop's own clock counts milliseconds
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now

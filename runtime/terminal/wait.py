@@ -1,4 +1,4 @@
-"""Serves one `terminal.wait`: until a match, silence, the end of a command or of the program, or a timeout.
+"""Serves one `terminal.wait`: until a match, silence, the end of a command, a prompt, or the end of the program.
 
 A wait is a lossless cursor on the journal, like a lossless viewer: the program is slowed down so that no output is
 missed.
@@ -19,7 +19,7 @@ from runtime.core.output_search import OutputSearch, SearchContext
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
 
-WaitEvent = Literal["pattern", "silence", "command", "exit", "timeout"]
+WaitEvent = Literal["pattern", "silence", "command", "prompt", "exit", "timeout"]
 
 
 class TerminalCursor:
@@ -104,6 +104,7 @@ class TerminalWaitStream(OutputOnlyStream):
         on_screen: bool,
         silence: float | None,
         command: bool,
+        prompt: bool,
         timeout: float,
     ) -> None:
         """Start the timers; the caller subscribes it to the terminal and then calls `wake`.
@@ -117,6 +118,7 @@ class TerminalWaitStream(OutputOnlyStream):
             on_screen: Whether to search the visible screen instead of the output.
             silence: Seconds without output that end the wait; None: silence does not end it.
             command: Whether the end of a command ends it.
+            prompt: Whether it ends when the shell is at its prompt.
             timeout: Seconds after which it ends in any case.
         """
         super().__init__(call)
@@ -125,6 +127,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._search = None if matcher is None else self._make_search(matcher, context, on_screen=on_screen)
         self._silence = silence
         self._command = command
+        self._prompt = prompt
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
         self._output_end = terminal.journal.end  # the end of the output at `_output_at`
@@ -181,11 +184,13 @@ class TerminalWaitStream(OutputOnlyStream):
         self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
     def _check_end(self) -> None:
-        """Check the ends of commands up to the cursor, where the pattern has no match, and the end of the program."""
+        """Check the commands and the prompt up to the cursor, where the pattern has no match, and the program's end."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:
             self._finish("command", offset=command.after, command=command.describe())
+        elif self._prompt and terminal.shell_state.at_prompt and self._all_searched:
+            self._finish("prompt")
         elif terminal.exit is not None and self._all_searched:
             self._finish("exit", exit=terminal.exit)
 

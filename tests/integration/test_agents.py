@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import sys
 
 import pytest
 
@@ -15,6 +16,26 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LINK_BACKLOG = Limits().backlog  # bytes
 QUICK = hawse.client.Options(backoff_cap=0.1)
+
+
+# A slow shell: it reports a command that was interrupted only when the next line has been typed, or after 0.2 s.
+SLOW_SHELL = r"""
+import select, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+mark = lambda what: print(f"\033]133;{what}\007", end="", flush=True)
+while True:
+    mark("A")
+    print("$ ", end="")
+    mark("B")
+    line = sys.stdin.readline().strip()
+    if line == "hang":
+        print("hanging", flush=True)
+        signal.sigwait({signal.SIGINT})
+        select.select([sys.stdin], [], [], 0.2)
+    mark("C")
+    print("ran", line)
+    mark("D;130" if line == "hang" else "D;0")
+"""
 
 
 class Person:
@@ -98,11 +119,26 @@ async def test_a_command_runs_once_and_its_output_is_complete_over_connections_t
         assert (ran.code, ran.missing) == (0, 0)
         assert ran.text == "".join(f"{n}\n" for n in range(1, 300_001))
         assert proxy.cuts > 3
-        with pytest.raises(HawseError, match="deadline_exceeded"):
+        with pytest.raises(HawseError, match="deadline_exceeded") as late:
             await term.run("cat", timeout=0.2)
-        await term.send(keys=["ctrl+c"])
-        assert (await term.wait_for(command=True)).event == "command"  # the end of cat
+        if late.value.admitted == "yes":  # else nothing was typed within that time
+            await term.send(keys=["ctrl+c"])
+            assert (await term.wait_for(command=True)).event == "command"  # the end of cat
         assert (await term.run("seq 100000", max_output=1000)).output.endswith(b"100000\r\n")
+
+
+async def test_run_after_an_interrupt_returns_its_own_result(stack: Stack) -> None:
+    """The result of the interrupted command was returned if the shell reported it after the next line was typed."""
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminal("t", argv=[sys.executable, "-c", SLOW_SHELL]) as term,
+    ):
+        await term.expect(r"^\$ ")
+        await term.send("hang", keys=["enter"])
+        await term.expect("^hanging$")
+        await term.send(keys=["ctrl+c"])
+        ran = await term.run("next")
+        assert (ran.code, ran.text) == (0, "ran next\n")
 
 
 async def test_50_large_screens_at_once_interrupt_no_call_of_any_client(stack: Stack) -> None:

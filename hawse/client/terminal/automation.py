@@ -124,6 +124,7 @@ class Automation:
         on: Literal["output", "screen"] = "output",
         silence: float | None = None,
         command: bool = False,
+        prompt: bool = False,
         exit: bool = False,
         since: int | None = None,
         timeout: float = 30.0,
@@ -136,6 +137,8 @@ class Automation:
             on: As for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
+            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has begun a prompt since a
+                line or Ctrl-C was typed last.
             exit: Whether to wait for the end of the program.
             since: The offset of the first byte of output that counts; None: after the last match or `send`.
             timeout: Seconds, after which the `event` is `timeout`.
@@ -151,6 +154,7 @@ class Automation:
             on=on,
             silence=silence,
             command=command or None,
+            prompt=prompt or None,
             exit=exit or None,
             since=begin,
         )
@@ -161,14 +165,16 @@ class Automation:
         return waited
 
     async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> RunResult:
-        """Type a command line, wait until it has ended, and return its exit code and its output.
+        """Wait for the prompt, type a command line, wait until it has ended, and return its exit code and its output.
 
-        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133) and is at its
-        prompt, or soon will be. Input of another viewer at the same moment may be mistaken for the command: see `take`.
+        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). A command that
+        still runs is waited for, also one that was just interrupted. Input of another viewer at the same moment may be
+        mistaken for the command: see `take`.
 
         Args:
             command: One line.
-            timeout: Seconds, after which this raises `deadline_exceeded` and the command keeps running.
+            timeout: Seconds, after which this raises `deadline_exceeded`. Its `admitted` is `yes` if the command keeps
+                running, and `no` if nothing was typed, because the shell was not at its prompt.
             max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
 
         Raises:
@@ -179,13 +185,14 @@ class Automation:
             raise InvalidParamsError("command: has more than one line")
         if not (await self.history(limit=1)).reports_commands:
             raise ConflictError("the shell of this terminal does not report its commands (OSC 133)")
-        begin = (await self._get()).offset
+        until = time.monotonic() + timeout
+        begin = await self._at_prompt(until)
         key = self._call.viewer_key
         printed = OutputRange(self._sandbox, **self._handle(), since=begin, viewer_key=key, limit=max_output)
         try:
             await self._calls.begin(printed)
             sent = await self.send(command, keys=["enter"])
-            ended = await self._ended(sent.offset, time.monotonic() + timeout)
+            ended = await self._ended(sent.offset, until)
             output, missing = await printed.read(ended.start, ended.end or ended.start)
         finally:
             self._calls.abandon(printed)
@@ -194,6 +201,18 @@ class Automation:
     async def history(self, *, limit: int = 100, before: int | None = None) -> TerminalHistoryResult:
         """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
         return await self._request(TerminalHistory(**self._handle(), limit=limit, before=before))
+
+    async def _at_prompt(self, until: float) -> int:
+        """Wait until the shell is at its prompt; return the end of the output there."""
+        waited = None
+        while waited is None or waited.event == "timeout":
+            if (left := until - time.monotonic()) <= 0:
+                raise DeadlineExceededError("the shell is not at its prompt", admitted="no")
+            since = (await self._get()).offset
+            waited = await self.wait_for(prompt=True, since=since, timeout=min(left, 86_400))
+        if waited.event == "exit":
+            raise ExitedError("the shell has ended", admitted="no")
+        return waited.offset
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
         """Wait for the first command that begins after the offset `since`, until `until` by the monotonic clock."""

@@ -112,6 +112,19 @@ async def test_run_requires_one_line_and_a_shell_that_reports_commands() -> None
     assert caught.group_contains(HawseError, match="conflict")
 
 
+@pytest.mark.parametrize(("event", "code"), [("timeout", "deadline_exceeded"), ("exit", "exited")])
+async def test_run_types_nothing_if_the_shell_does_not_get_to_its_prompt(event: str, code: str) -> None:
+    play = Play()
+    with pytest.raises(ExceptionGroup) as caught:
+        await play.answer(
+            play.term.run("x", timeout=5.0 if event == "exit" else 0.0),
+            {"commands": [], "more": False, "reports_commands": True},
+            *([TERMINAL | {"offset": 90}, {"event": event, "from": 90, "offset": 90}] if event == "exit" else []),
+        )
+    assert caught.group_contains(HawseError, match=code)
+    assert "terminal.send" not in [method for method, _ in play.asked]
+
+
 async def test_run_passes_over_a_command_that_was_there_before() -> None:
     play = Play()
     async with asyncio.TaskGroup() as tasks:
@@ -124,6 +137,9 @@ async def test_run_passes_over_a_command_that_was_there_before() -> None:
         play.connection.result({"commands": [], "more": False, "reports_commands": True})
         await asked("terminal.get", 1)
         play.connection.result(TERMINAL | {"offset": 90})
+        await asked("terminal.wait", 1)
+        assert play.connection.params["prompt"] is True
+        play.connection.result({"event": "prompt", "from": 90, "offset": 90})
         await asked("terminal.attach", 2)
         assert play.connection.params["viewer"] == {"key": play.call.viewer_key}
         opened = OPENED | {"start_at": "resume", "from": 90}
@@ -131,10 +147,10 @@ async def test_run_passes_over_a_command_that_was_there_before() -> None:
         play.connection.data(1, 90, b"$ x\r\n" + b"." * 15 + b"out\r\nrest")
         await asked("terminal.send", 1)
         play.connection.result({"offset": 100, "bytes": 2})
-        await asked("terminal.wait", 1)
+        await asked("terminal.wait", 2)
         before = COMMAND | {"start": 50, "end": 101}
         play.connection.result({"event": "command", "from": 100, "offset": 102, "command": before})
-        await asked("terminal.wait", 2)
+        await asked("terminal.wait", 3)
         assert play.connection.params["since"] == 102
         play.connection.result({"event": "command", "from": 102, "offset": 120, "command": COMMAND | {"end": 115}})
     ran = task.result()

@@ -50,3 +50,35 @@ def test_commands_are_seen_with_the_directory_they_ran_in() -> None:
 def test_a_shell_that_was_integrated_is_known_to_tell_before_it_has() -> None:
     assert ShellStateTracker(Journal(), integrated=True).reports_commands
     assert not ShellStateTracker(Journal()).reports_commands
+
+
+def test_the_shell_is_at_its_prompt_when_it_has_begun_one_since_the_last_line() -> None:
+    journal = Journal()
+    shell = ShellStateTracker(journal, integrated=True)
+
+    def prints(output: bytes) -> bool:
+        journal.append(output)
+        shell.catch_up()
+        return shell.at_prompt
+
+    def typed(data: bytes) -> bool:
+        shell.note_input(data)
+        return shell.at_prompt
+
+    assert not prints(b"welcome\r\n")
+    assert prints(b"\x1b]133;A\x07$ \x1b]133;B\x07")
+    assert typed(b"ls \x1b[200~a\rb\x1b[201~")
+    assert not typed(b"\r")
+    assert not typed(b"\x03")  # the shell has read the line, and begins its command although Ctrl-C was typed
+    assert not prints(b"^C\x1b]133;C\x07")
+    assert not prints(b"\x1b]133;D;130\x07")
+    assert prints(b"\x1b]133;A\x07$ ")
+    assert prints(b"\x1b]133;B\x07")
+    assert not typed(b"\x03")
+    assert prints(b"^C\r\n\x1b]133;A\x07$ \x1b]133;B\x07")
+
+
+def test_a_shell_without_marks_of_prompts_is_at_its_prompt_between_commands() -> None:
+    assert not observed(b"$ ").at_prompt
+    assert not observed(b"\x1b]133;C\x07").at_prompt
+    assert observed(b"\x1b]133;C\x07out\x1b]133;D;0\x07").at_prompt

@@ -71,6 +71,19 @@ async def test_the_end_of_a_command_has_its_code_and_range(client: Client) -> No
     assert waited["offset"] == shell.position
 
 
+async def test_a_prompt_after_the_last_line_ends_the_wait(client: Client) -> None:
+    shell = await client.terminal(r"printf '\033]133;A\007$ '; read x; printf ok; read x; exec cat")
+    await shell.seen(b"$ ")
+    assert (await client.ask("terminal.wait", id="t", prompt=True))["event"] == "prompt"
+    await shell.type(b"line\n")
+    await shell.seen(b"ok")
+    waiting = client.call("terminal.wait", {"id": "t", "prompt": True})
+    await waiting.event("opened")
+    await shell.type(b"line\n\x1b]133;A\x07\n")  # the terminal echoes it as ^[, and then cat repeats it
+    waited = await waiting.result()
+    assert (waited["event"], waited["offset"]) == ("prompt", shell.position)
+
+
 async def test_the_first_event_in_the_output_ends_the_wait(client: Client) -> None:
     shell = await client.terminal(f"{MARKED}; printf after; exec cat")
     await shell.seen(b"after")

@@ -2925,9 +2925,9 @@ export interface TerminalSize {
 }
 
 /**
- * Wait for a match, for silence, for the end of a command or for the end of the program.
+ * Wait for a match, for silence, for the end of a command, for a prompt or for the end of the program.
  *
- * The first of these events ends the wait. At least one of `pattern`, `silence`, `command` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
+ * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
  *
  * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is `too_large`. At most 512 waits are open (`limit_exceeded`).
  */
@@ -2946,6 +2946,8 @@ export interface TerminalWait {
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
+  /** Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or Ctrl-C was typed last; null: false. */
+  prompt?: boolean | null;
   /** Whether to wait for the end of the program. */
   exit?: boolean | null;
   /** Offset of the output from which on it counts, in bytes; null: the end of the output now. */
@@ -2965,7 +2967,7 @@ export interface TerminalWaitResult {
   /** Offset where the wait begins; above `since` if the journal no longer holds that output. */
   from: number;
   /** Which condition was met first; `timeout` if none was. */
-  event: "command" | "exit" | "pattern" | "silence" | "timeout";
+  event: "command" | "exit" | "pattern" | "prompt" | "silence" | "timeout";
   /** Offset in the output where a following wait continues, in bytes. */
   offset: number;
   /** The match, for the event `pattern`. */
