@@ -80,8 +80,8 @@ class Sandboxes:
         self._capabilities: dict[str, Capabilities] = {}
         self._sweep = sweep
         self._admission = admission
-        self._templates = templates or Templates()
-        self._stocks = stocks(self._templates, pool)
+        self.templates = templates or Templates()
+        self._stocks = stocks(self.templates, pool)
         self._pool: Pool
         self._driver: Driver
         self._supervisor: Supervisor
@@ -173,7 +173,7 @@ class Sandboxes:
             HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
                 deleted sandbox with that id still runs, `invalid_params`, and why it did not start.
         """
-        resolved = self._templates.resolve(params)
+        resolved = self.templates.resolve(params)
         provider = resolved.provider or self.default
         check_request(resolved, self._capabilities.get(provider), provider)
         id = params.id or f"s-{secrets.token_hex(5)}"

@@ -21,6 +21,8 @@ from hawse.api.sandboxes import (
     SandboxStop,
     SandboxUpdate,
     SandboxWatch,
+    TemplateList,
+    TemplateListResult,
 )
 from hawse.api.spec import Nothing
 from hawse.rpc import handles, serves
@@ -81,6 +83,10 @@ class SandboxMethods:
     async def delete(self, params: SandboxDelete) -> Nothing:
         await self._sandboxes.delete(params.id)
         return Nothing()
+
+    @handles(TemplateList)
+    async def templates(self, params: TemplateList) -> TemplateListResult:
+        return TemplateListResult(templates=self._sandboxes.templates.describe())
 
     @serves(SandboxWatch)
     def watch(self, call: ServerCall, params: SandboxWatch) -> None:

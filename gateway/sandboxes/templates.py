@@ -12,7 +12,16 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from hawse.api.sandboxes import ImageName, Labels, Lifetime, Network, SandboxCreate, SandboxLimits, SandboxPort
+from hawse.api.sandboxes import (
+    ImageName,
+    Labels,
+    Lifetime,
+    Network,
+    SandboxCreate,
+    SandboxLimits,
+    SandboxPort,
+    TemplateInfo,
+)
 from hawse.api.types import Id
 from hawse.wire import HawseError
 
@@ -25,9 +34,11 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The settings of one template: parameters of `sandbox.create`, and the size of its pool.
 
     Attributes:
+        description: For people.
         pool: How many sandboxes of this template are started in advance.
     """
 
+    description: Annotated[str, Meta(max_length=1000)] | None = None
     provider: str | None = None
     image: ImageName | None = None
     image_command: bool = False
@@ -47,6 +58,22 @@ class Templates:
     """The templates of a gateway, by name."""
 
     by_name: Mapping[str, Template] = field(default_factory=dict)
+
+    def describe(self) -> list[TemplateInfo]:
+        """Return what clients see of the templates, by name."""
+        return [
+            TemplateInfo(
+                name=name,
+                description=template.description,
+                provider=template.provider,
+                image=template.image,
+                network=template.network,
+                limits=template.limits,
+                labels=template.labels,
+                pool=template.pool,
+            )
+            for name, template in sorted(self.by_name.items())
+        ]
 
     def resolve(self, params: SandboxCreate) -> SandboxCreate:
         """Return the parameters with the values of their template.

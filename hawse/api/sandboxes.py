@@ -157,6 +157,40 @@ class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
 STARTING: Final = "starting"  # the event, of any call to a sandbox, with a `SandboxStarting`
 
 
+class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A template. Its variables are not sent: they may be secrets.
+
+    Attributes:
+        name: Name, which `sandbox.create` takes as `template`.
+        description: Description for people.
+        provider: Provider of its sandboxes; null: the default one.
+        image: Image whose files they see; null: the provider's default.
+        network: What they can connect to; null: the provider's default.
+        limits: What each may use.
+        labels: Labels that they get.
+        pool: Number of them that are started in advance.
+    """
+
+    name: str
+    description: str | None = None
+    provider: str | None = None
+    image: str | None = None
+    network: Network | None = None
+    limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    pool: int = 0
+
+
+class TemplateListResult(Reply, frozen=True, kw_only=True):
+    """The templates of a gateway.
+
+    Attributes:
+        templates: All of them, by name.
+    """
+
+    templates: list[TemplateInfo]
+
+
 class SandboxTarget(ParamsValue, kw_only=True):
     """Fields of every method about one sandbox.
 
@@ -307,3 +341,8 @@ class SandboxWatch(Params[Nothing], kw_only=True):
     """
 
     labels: Labels = msgspec.field(default_factory=dict)
+
+
+@method("template.list", safe=True, terminal=SELECTED, sandbox=False)
+class TemplateList(Params[TemplateListResult], kw_only=True):
+    """List the templates of this gateway, from which `sandbox.create` can create sandboxes."""

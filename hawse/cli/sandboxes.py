@@ -6,8 +6,8 @@ from typing import Final
 
 import click
 
-from hawse.api.sandboxes import SandboxInfo, SandboxLimits
-from hawse.cli.output import duration, print_json, print_table, printable
+from hawse.api.sandboxes import SandboxInfo, SandboxLimits, TemplateInfo
+from hawse.cli.output import duration, print_json, print_table, printable, size
 from hawse.cli.target import Pair, Target, target_options
 from hawse.client import Client, Sandbox
 
@@ -122,6 +122,36 @@ def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
                 info.reason,
             ]
             for info in found
+        ],
+    )
+
+
+@sandbox.command()
+@target_options
+def templates(target: Target) -> None:
+    """List the templates of the gateway, from which `create --template NAME` creates sandboxes."""
+
+    async def work(client: Client, _: Sandbox) -> list[TemplateInfo]:
+        return await client.sandboxes.templates()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["NAME", "PROVIDER", "IMAGE", "NETWORK", "MEMORY", "CPUS", "POOL", "DESCRIPTION"],
+        [
+            [
+                each.name,
+                each.provider,
+                each.image,
+                each.network,
+                each.limits.memory and size(each.limits.memory),
+                each.limits.cpus,
+                each.pool or None,
+                each.description,
+            ]
+            for each in found
         ],
     )
 

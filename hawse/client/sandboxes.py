@@ -1,5 +1,6 @@
 """The sandboxes of a gateway: create, find and watch them."""
 
+import builtins
 import secrets
 from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
@@ -15,6 +16,8 @@ from hawse.api.sandboxes import (
     SandboxList,
     SandboxPort,
     SandboxWatch,
+    TemplateInfo,
+    TemplateList,
 )
 from hawse.api.spec import Nothing
 from hawse.client.base.options import Options
@@ -194,6 +197,10 @@ class Sandboxes:
     async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
         """Return the sandboxes that have all of the labels. None is started."""
         return (await self._calls.request(SandboxList(labels=dict(labels or {})), sandbox=None)).sandboxes
+
+    async def templates(self) -> builtins.list[TemplateInfo]:
+        """Return the templates of the gateway, which `create` takes by name."""
+        return (await self._calls.request(TemplateList(), sandbox=None)).templates
 
     def watch(self, *, labels: Mapping[str, str] | None = None) -> SandboxChanges:
         """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""

@@ -51,6 +51,7 @@ from hawse.api.sandboxes import Network
 from hawse.api.sandboxes import SandboxInfo
 from hawse.api.sandboxes import SandboxLimits
 from hawse.api.sandboxes import SandboxPort
+from hawse.api.sandboxes import TemplateInfo
 from hawse.api.sessions import SessionInfo
 from hawse.api.terminals import TerminalInfo
 from hawse.api.types import Exit
@@ -285,6 +286,9 @@ class Sandboxes:
 
     def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
         """Return the sandboxes that have all of the labels. None is started."""
+
+    def templates(self) -> builtins.list[TemplateInfo]:
+        """Return the templates of the gateway, which `create` takes by name."""
 
     def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
         """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""

@@ -22,7 +22,11 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A gateway that all tests of this package share, with one sandbox."""
     with asyncio.Runner() as runner:
-        stack = Stack(tmp_path_factory.mktemp("s"))
+        folder = tmp_path_factory.mktemp("s")
+        (folder / "templates.toml").write_text(
+            '[small]\ndescription = "a small one"\nlimits = { memory = 67_108_864 }\n'
+        )
+        stack = Stack(folder, "--templates", str(folder / "templates.toml"))
         runner.run(stack.start())
         yield stack
         runner.run(stack.close())

@@ -43,6 +43,15 @@ def test_a_sandbox_is_created_used_stopped_started_and_deleted(
     assert ids(capfd, label) == []
 
 
+def test_the_templates_are_listed(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sandbox", "templates"]) == 0
+    heading, row = capsys.readouterr().out.splitlines()
+    assert (heading.split()[0], " ".join(row.split())) == ("NAME", "small 64.0 MiB a small one")
+    main(["sandbox", "templates", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["name"], found["limits"]["memory"]) == ("small", 64 << 20)
+
+
 def test_the_same_id_is_the_same_sandbox(gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = f"mine-{secrets.token_hex(3)}"
     assert created(capsys, name, "-l", label) == name

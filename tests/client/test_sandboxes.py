@@ -15,6 +15,9 @@ from hawse.api.sandboxes import (
     SandboxListResult,
     SandboxPort,
     SandboxWatch,
+    TemplateInfo,
+    TemplateList,
+    TemplateListResult,
 )
 from hawse.api.spec import Nothing
 from hawse.client.base.options import Options
@@ -96,6 +99,12 @@ async def test_a_sandbox_is_found_and_listed(sandboxes: Sandboxes, recorded: Rec
     recorded.result = SandboxListResult(sandboxes=[info])
     assert await sandboxes.list(labels={"x": "y"}) == [info]
     assert recorded.requests == [SandboxGet(id="a"), SandboxList(labels={"x": "y"})]
+
+
+async def test_the_templates_are_listed(sandboxes: Sandboxes, recorded: Recorded) -> None:
+    recorded.result = TemplateListResult(templates=[TemplateInfo(name="python")])
+    assert await sandboxes.templates() == recorded.result.templates
+    assert recorded.requests == [TemplateList()]
 
 
 async def test_a_watch_that_is_resumed_reports_what_has_changed_meanwhile() -> None:

@@ -35,7 +35,7 @@ NEEDS: Final[Mapping[str, str]] = {
         sandbox.delete sandbox.pause sandbox.resume sandbox.start sandbox.stop sandbox.update
         image.list image.pull image.remove
     """,
-    OPERATE + "*": "sandbox.create",
+    OPERATE + "*": "sandbox.create template.list",
     WRITE: """
         file.archive file.cancel file.chmod file.copy file.delete file.exists file.list file.mkdir file.move file.read
         file.rename file.search file.stat file.write watch.changes watch.start watch.stop

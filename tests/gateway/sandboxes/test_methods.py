@@ -18,7 +18,7 @@ from hawse.wire import HawseError, Principal
 async def test_every_method_about_sandboxes_has_a_handler(sandboxes: Sandboxes) -> None:
     dispatcher = Dispatcher(asyncio.ensure_future, IdempotencyTable())
     dispatcher.add(SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store)))
-    assert set(dispatcher.methods) == {name for name in GATEWAY if name.startswith("sandbox.")}
+    assert set(dispatcher.methods) == {name for name in GATEWAY if name.startswith(("sandbox.", "template."))}
 
 
 async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:

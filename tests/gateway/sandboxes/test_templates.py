@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from gateway.sandboxes.templates import Template, TemplateError, Templates, read_templates
-from hawse.api.sandboxes import SandboxCreate, SandboxLimits, SandboxPort
+from hawse.api.sandboxes import SandboxCreate, SandboxLimits, SandboxPort, TemplateInfo
 from hawse.wire import HawseError
 
 FILE = """
 [small]
+description = "a small one"
 env = { A = "1", B = "1" }
 labels = { team = "x" }
 network = "none"
@@ -30,6 +31,20 @@ def templates(tmp_path: Path) -> Templates:
     path = tmp_path / "templates.toml"
     path.write_text(FILE)
     return read_templates(path)
+
+
+def test_clients_see_the_templates_without_their_variables(templates: Templates) -> None:
+    assert templates.describe() == [
+        TemplateInfo(name="python", image="example/python:3"),
+        TemplateInfo(
+            name="small",
+            description="a small one",
+            network="none",
+            limits=SandboxLimits(memory=268_435_456, cpus=0.5),
+            labels={"team": "x"},
+            pool=2,
+        ),
+    ]
 
 
 def test_a_creation_gets_the_values_of_its_template(templates: Templates) -> None:

@@ -2503,6 +2503,35 @@ export interface StreamTruncated {
   from: number;
 }
 
+/** A template. Its variables are not sent: they may be secrets. */
+export interface TemplateInfo {
+  /** Name, which `sandbox.create` takes as `template`. */
+  name: string;
+  /** Description for people. */
+  description?: string | null;
+  /** Provider of its sandboxes; null: the default one. */
+  provider?: string | null;
+  /** Image whose files they see; null: the provider's default. */
+  image?: string | null;
+  /** What they can connect to; null: the provider's default. */
+  network?: "host" | "none" | "private" | null;
+  /** What each may use. */
+  limits?: SandboxLimits;
+  /** Labels that they get. */
+  labels?: Record<string, string>;
+  /** Number of them that are started in advance. */
+  pool?: number;
+}
+
+/** List the templates of this gateway, from which `sandbox.create` can create sandboxes. */
+export type TemplateList = Record<string, never>;
+
+/** The templates of a gateway. */
+export interface TemplateListResult {
+  /** All of them, by name. */
+  templates: TemplateInfo[];
+}
+
 /** Another viewer was chosen to answer the queries of programs. */
 export interface TerminalAnswers {
   /** Whether this viewer's emulator answers them from now on. */
@@ -3712,6 +3741,11 @@ export interface GatewayMethods {
   "share.revoke": {
     params: ShareRevoke;
     result: Nothing;
+    events: Record<string, never>;
+  };
+  "template.list": {
+    params: TemplateList;
+    result: TemplateListResult;
     events: Record<string, never>;
   };
   "token.create": {
