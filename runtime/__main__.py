@@ -26,6 +26,7 @@ import uvloop
 from hawse.api.code_pool import FORM, parse_pools
 from hawse.api.processes import ProcessStart
 from hawse.logs import FORMS, handler
+from hawse.sockets import socket_address
 from runtime.app import running
 from runtime.code.limits import CodeLimits
 from runtime.core.folder import Folder
@@ -249,7 +250,8 @@ async def _serve(
             server = await loop.create_unix_server(runtime.server.accept, sock=listener)
         elif args.socket is not None:
             before = os.umask(0o177)  # only we may connect
-            server = await loop.create_unix_server(runtime.server.accept, str(args.socket))
+            with socket_address(args.socket) as path:
+                server = await loop.create_unix_server(runtime.server.accept, path)
             os.umask(before)
         else:
             server = await loop.create_server(runtime.server.accept, *args.listen)

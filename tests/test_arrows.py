@@ -88,13 +88,14 @@ RULES = {
     # Loading hawse.wire loads hawse first, so every module loads what `hawse` itself imports eagerly.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
     "runtime": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "runtime"),
+        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "hawse.sockets", "runtime"),
         exactly=("hawse",),  # its version
     ),
     "runtime.core": Rule(ours=("hawse.wire", "runtime.core"), exactly=("hawse.api.paths",)),
-    "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", *GROUND)),
+    "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.sockets", *GROUND)),
     "runtime.journal": Rule(ours=("hawse.wire", "runtime.core", "runtime.journal")),
     "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
     "runtime.files": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files")),
@@ -129,7 +130,9 @@ RULES = {
             *("runtime.screen", "runtime.terminal"),
         )
     ),
-    "gateway": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "gateway")),
+    "gateway": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "hawse.sockets", "gateway")
+    ),
     "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.limits", "gateway.store")),
     "gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
     "gateway.limits": Rule(ours=("hawse.wire", "hawse.api", "gateway.limits")),
@@ -137,16 +140,19 @@ RULES = {
         ours=(*SERVED, "gateway.audit", "gateway.context", "gateway.limits"),
         exactly=("gateway.upstream.observer",),  # what it implements
     ),
-    "gateway.transport": Rule(ours=("gateway.transport",)),
+    "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
     "gateway.store": Rule(ours=("hawse.wire", "gateway.store")),
     "gateway.sandboxes": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers")
     ),
-    "gateway.providers": Rule(ours=("hawse.wire", "hawse.api", "hawse.logs", "gateway.providers", "gateway.transport")),
+    "gateway.providers": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets", "gateway.providers", "gateway.transport")
+    ),
     "gateway.upstream": Rule(
         ours=(
             *LINK,
             "hawse.rpc",
+            "hawse.sockets",
             "gateway.upstream",
             "gateway.providers",
             "gateway.auth",

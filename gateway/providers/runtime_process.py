@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hawse.sockets import socket_address
+
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 STATE_FIELD, START_FIELD = 0, 19  # of /proc/PID/stat, counted from behind the name: proc(5), fields 3 and 22
 DEAD: Final = "ZX"  # states of a process that has ended
@@ -43,7 +45,8 @@ class RuntimeProcess(NamedTuple):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.setblocking(False)
             try:
-                probe.connect(str(path))
+                with socket_address(path) as address:
+                    probe.connect(address)
                 credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
             except OSError:
                 return None

@@ -23,7 +23,6 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-SOCKET_PATH_MAX: Final = 107  # bytes, of sockaddr_un.sun_path less its final NUL
 TOKEN_BYTES: Final = 32
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -48,18 +47,8 @@ class SandboxPaths:
         self.process = home / "process"
         self.runtime = home / "runtime"
 
-    def check(self) -> None:
-        """Raise `StateError` if the path of the socket is too long."""
-        size = len(os.fsencode(self.socket))
-        if size > SOCKET_PATH_MAX:
-            raise StateError(
-                f"the path {self.socket} has {size} bytes, but a Unix socket's path has at most {SOCKET_PATH_MAX}: "
-                "choose a shorter --state"
-            )
-
     def make(self) -> None:
         """Create the directories. Raises `StateError`."""
-        self.check()
         try:
             for directory in (self.home, self.workspace, self.run):
                 directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -4,6 +4,8 @@ import socket
 from pathlib import Path
 from typing import Final
 
+from hawse.sockets import socket_address
+
 NOTSENT_LOWAT: Final = 128 << 10  # unsent bytes that the kernel accepts; by default 3 to 4 MB
 # s of silence until the kernel probes the peer, s between probes, and how many probes may stay without an answer: a
 # stream of events may be silent for hours, and a peer that has vanished must not keep its socket.
@@ -39,7 +41,8 @@ def accepts_connections(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
-            probe.connect(str(path))
+            with socket_address(path) as address:
+                probe.connect(address)
         except BlockingIOError:
             return True  # the queue of connections that were not accepted yet is full
         except OSError:

@@ -7,6 +7,7 @@ from typing import Final, Protocol, cast
 
 from gateway.providers.base import Endpoint, TcpAddress
 from hawse.link import StreamLink, credentials
+from hawse.sockets import socket_address
 from hawse.wire import Connection, Data, Error, HawseError, Limits, Message, Role, Welcome
 from hawse.wire.limits import LINK_CHANNELS
 
@@ -111,7 +112,8 @@ async def dial(endpoint: Endpoint, owner: LinkOwner) -> RuntimeLink:
     if isinstance(address, TcpAddress):
         _, link = await loop.create_connection(make, address.host, address.port)
     else:
-        _, link = await loop.create_unix_connection(make, str(address))
+        with socket_address(address) as path:
+            _, link = await loop.create_unix_connection(make, path)
     return await _welcomed(link)
 
 

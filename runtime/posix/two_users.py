@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hawse.sockets import socket_address
 from runtime.posix import linux
 from runtime.posix.seccomp import system_call_filters
 from runtime.posix.spawn_thread import SpawnThread
@@ -94,7 +95,8 @@ def _listen(users: Users, path: Path) -> socket.socket:
     os.seteuid(users.runtime)
     try:
         path.unlink(missing_ok=True)  # left by one that was killed
-        listener.bind(str(path))
+        with socket_address(path) as address:
+            listener.bind(address)
         listener.listen(BACKLOG)
     finally:
         os.seteuid(0)

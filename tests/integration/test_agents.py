@@ -182,9 +182,9 @@ async def test_run_in_a_shell_without_command_reports_is_a_conflict(stack: Stack
             await term.run("a\nb")
 
 
-async def test_integration_works_within_bubblewrap(tmp_path) -> None:
+async def test_integration_works_within_bubblewrap_and_below_a_long_path(tmp_path) -> None:
     async with (
-        Stack(tmp_path / "state", isolation="bubblewrap") as stack,
+        Stack(tmp_path / ("x" * 200) / "state", isolation="bubblewrap") as stack,
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandbox().terminal("t") as term,
     ):

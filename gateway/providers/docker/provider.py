@@ -221,7 +221,6 @@ class DockerProvider:
 
     def _make(self, paths: SandboxPaths) -> None:
         """Make the directory of the socket. Only the user of the runtime can reach it, and the superuser."""
-        paths.check()
         paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.getuid() != self._user:
             os.chown(paths.run, self._user, self._user)

@@ -19,6 +19,7 @@ from gateway.providers.isolation import cgroups, host_user, outer
 from gateway.providers.isolation.outer import HostUser, Outer
 from gateway.providers.state_directory import SandboxPaths, StateError
 from hawse.api.sandboxes import Network, SandboxLimits
+from hawse.sockets import socket_address
 
 TOKEN_BYTES: Final = 32
 CGROUP_NAME: Final = 32  # hexadecimal digits
@@ -121,7 +122,8 @@ def bound_socket(path: Path) -> Iterator[int]:
     path.unlink(missing_ok=True)  # left by an earlier start
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         os.fchmod(listener.fileno(), 0o600)  # the mode of the file that `bind` creates (unix(7))
-        listener.bind(str(path))
+        with socket_address(path) as address:
+            listener.bind(address)
         yield listener.fileno()
 
 

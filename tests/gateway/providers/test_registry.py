@@ -5,7 +5,7 @@ import pytest
 from gateway.providers.base import ProviderError
 from gateway.providers.local import LocalProvider
 from gateway.providers.registry import ProviderOptions, create_provider
-from gateway.providers.state_directory import StateDirectory, StateError
+from gateway.providers.state_directory import StateDirectory
 
 
 @pytest.fixture
@@ -23,9 +23,3 @@ async def test_the_local_provider_is_selected_by_its_name(options: ProviderOptio
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(options: ProviderOptions) -> None:
     with pytest.raises(ProviderError, match="--provider moon: unknown provider; available: local, docker"):
         create_provider("moon", options)
-
-
-def test_a_state_directory_whose_sockets_have_too_long_paths_is_refused(tmp_path: Path) -> None:
-    options = ProviderOptions(state=StateDirectory(tmp_path / ("x" * 90)), isolation="none")
-    with pytest.raises(StateError, match="choose a shorter --state"):
-        create_provider("local", options)

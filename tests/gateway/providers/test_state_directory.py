@@ -53,9 +53,3 @@ def test_each_sandbox_has_its_own_paths(tmp_path: Path) -> None:
 def test_an_invalid_sandbox_name_has_no_paths(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="invalid sandbox id"):
         StateDirectory(tmp_path).sandbox(name)
-
-
-def test_the_error_for_a_path_too_long_for_a_socket_gives_its_length(tmp_path: Path) -> None:
-    paths = StateDirectory(tmp_path / ("x" * 100)).sandbox("local")
-    with pytest.raises(StateError, match="choose a shorter --state"):
-        paths.make()
