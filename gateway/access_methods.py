@@ -1,6 +1,6 @@
 """The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -67,11 +67,12 @@ class AccessMethods:
 
     @handles(TokenList, caller=True)
     async def list_tokens(self, params: TokenList, caller: Principal) -> TokenListResult:
-        return TokenListResult(tokens=[self._token(row) for row in self._of(caller, "token")])
+        rows = [*self._of(caller, "token"), *self._of(caller, "login")]
+        return TokenListResult(tokens=[self._token(row) for row in rows])
 
     @handles(TokenRevoke, caller=True)
     async def revoke_token(self, params: TokenRevoke, caller: Principal) -> Nothing:
-        return await self._revoke(params.id, "token", caller)
+        return await self._revoke(params.id, ("token", "login"), caller)
 
     # ---- links
 
@@ -96,7 +97,7 @@ class AccessMethods:
 
     @handles(ShareRevoke, caller=True)
     async def revoke_link(self, params: ShareRevoke, caller: Principal) -> Nothing:
-        return await self._revoke(params.id, "link", caller)
+        return await self._revoke(params.id, ("link",), caller)
 
     # ---- inside
 
@@ -131,10 +132,10 @@ class AccessMethods:
         parent = None if row.parent is None else self._credentials.get(row.parent)
         return parent is not None and parent.principal.id == caller.id
 
-    async def _revoke(self, id: str, kind: Kind, caller: Principal) -> Nothing:
+    async def _revoke(self, id: str, kinds: Sequence[Kind], caller: Principal) -> Nothing:
         row = self._credentials.get(id)
-        if row is None or row.kind != kind or not self._may_revoke(caller, row):
-            raise HawseError("not_found", f"unknown {kind} {id[:64]!r}")
+        if row is None or row.kind not in kinds or not self._may_revoke(caller, row):
+            raise HawseError("not_found", f"unknown {kinds[0]} {id[:64]!r}")
         await self._credentials.revoke(id)
         return Nothing()
 

@@ -4,7 +4,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -51,6 +52,20 @@ from hawse.wire import HawseError, Limits
 log = logging.getLogger(__name__)
 
 
+class SignOn(Protocol):
+    """An identity provider (`gateway.oidc`)."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name for people; None: it signs no browsers in."""
+
+    def routes(self, access_policy: AccessPolicy, audit: AuditTrail) -> list[Route]:
+        """Return the routes of its login."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Follow its keys."""
+
+
 class HostCheck:
     """ASGI middleware: refuse requests whose `Host` is not a name of this gateway, except for `/healthz`."""
 
@@ -92,6 +107,7 @@ def create_app(
     audit: AuditLog | None = None,
     calls: CallRates | None = None,
     guesses: Guesses | None = None,
+    sign_on: SignOn | None = None,
 ) -> Starlette:
     """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
@@ -107,6 +123,7 @@ def create_app(
         audit: The audit log. None: none is kept.
         calls: Limits the calls of each user. None: there is no limit.
         guesses: Limits wrong credentials by address. None: there is no limit.
+        sign_on: The identity provider. None: there is none.
     """
     trail = AuditTrail(audit or AuditLog(None))
     allowed = tuple(origins)
@@ -122,6 +139,7 @@ def create_app(
         AuditMethods(trail.log),
     ]
     feed = SandboxFeed(sandboxes)
+    provider = None if sign_on is None else sign_on.name
     connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail)
 
     def links() -> Links:
@@ -138,6 +156,7 @@ def create_app(
             sandboxes.running(),
             credentials.running(),
             owners.running(),
+            nullcontext() if sign_on is None else sign_on.running(),
             asyncio.TaskGroup() as tasks,
         ):
             about_sandboxes = [SandboxMethods(sandboxes, feed, owners), ImageMethods(sandboxes, tasks)]
@@ -158,7 +177,8 @@ def create_app(
             Route(
                 "/metrics", MetricsEndpoint(access_policy, sandboxes, connect, links, trail).__call__, methods=["GET"]
             ),
-            *SessionEndpoints(access_policy, credentials, tickets).routes(),
+            *SessionEndpoints(access_policy, credentials, tickets, trail, provider).routes(),
+            *([] if sign_on is None else sign_on.routes(access_policy, trail)),
             Route(PATH, HttpEndpoint(admission, RecordingDownloads(links).read, ticket=True), methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
             Route("/v1/connect", require_upgrade),

@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from importlib import import_module
 from typing import Final
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 
 from gateway import log_config as logs
-from gateway.app import create_app
+from gateway.app import SignOn, create_app
 from gateway.audit.files import AuditFiles
 from gateway.audit.log import AuditLog
 from gateway.auth.access_policy import split_host
@@ -36,7 +37,7 @@ from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.sandboxes.admission import Admission, Capacity
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.templates import TemplateError, read_templates
-from gateway.settings import Settings, SettingsError
+from gateway.settings import OidcSettings, Settings, SettingsError
 from gateway.store.base import StoreError
 from gateway.store.redis import RedisStore
 from gateway.store.sqlite import SqliteStore
@@ -96,6 +97,8 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
+        credentials = Credentials(token, store)
+        sign_on = None if settings.oidc.issuer is None else _sign_on(settings.oidc, credentials)
         listener = _listen(settings.host, settings.port)
     except CertificateError as error:
         print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
@@ -104,8 +107,9 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
     app = create_app(
-        Credentials(token, store),
+        credentials,
         sandboxes,
+        sign_on=sign_on,
         hosts=[settings.host, *settings.hosts],
         origins=settings.origins,
         limits=settings.limits,
@@ -256,6 +260,15 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
     )
+
+
+def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:
+    try:
+        service = import_module("gateway.oidc.service")  # only then: it needs packages that are optional
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
+    found: SignOn = service.SingleSignOn(settings, credentials)
+    return found
 
 
 def _listen(host: str, port: int) -> socket.socket:

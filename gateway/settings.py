@@ -30,6 +30,48 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OidcSettings:
+    """Sign-in with an OpenID provider.
+
+    Attributes:
+        issuer: The identifier of the provider. None: there is none.
+        audience: What bearer tokens of the provider must be for. None: none are accepted.
+        client_id: The id of this gateway at the provider. None: no browser can sign in.
+        client_secret: The secret of this gateway at the provider. None: it is a public client.
+        user_claim: The claim that is the id of the user.
+        role_claim: The claim that `roles` are compared with.
+        roles: `VALUE=ROLE` or `VALUE=own:ROLE`: the roles of users by that claim; the VALUE `*` is everybody.
+        lifetime: Seconds until a user has to sign in again.
+        ca: The file of the certificates that are trusted. None: those of the system.
+    """
+
+    issuer: str | None = None
+    audience: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    user_claim: str = "sub"
+    role_claim: str = "groups"
+    roles: Sequence[str] = ()
+    lifetime: float = 12 * 3600.0
+    ca: Path | None = None
+
+    def check(self) -> None:
+        """Raise `SettingsError` for values that are not allowed."""
+        if self.issuer is None:
+            if self != OidcSettings():
+                raise SettingsError("options that begin with --oidc- need --oidc-issuer")
+            return
+        if self.audience is None and self.client_id is None:
+            raise SettingsError(
+                "--oidc-issuer needs --oidc-client-id for browsers, --oidc-audience for programs, or both"
+            )
+        if not self.roles:
+            raise SettingsError("--oidc-issuer needs --oidc-role: without one, no user may do anything")
+        if self.lifetime <= 0:
+            raise SettingsError(f"--oidc-lifetime must be above 0, not {self.lifetime:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """What `hawse serve` is started with.
 
@@ -45,6 +87,7 @@ class Settings:
         network: What the programs of isolated sandboxes can connect to.
         tls_cert: The certificate chain, in PEM. None: the gateway serves without TLS.
         tls_key: The key of the certificate. None: it is in the same file.
+        oidc: The OpenID provider.
         hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
         origins: Origins whose pages may call, beside the gateway's own.
         proxies: IP addresses and networks of reverse proxies, whose X-Forwarded-For and X-Forwarded-Proto are used.
@@ -75,6 +118,7 @@ class Settings:
     network: Network = "private"
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    oidc: OidcSettings = field(default_factory=OidcSettings)
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     proxies: Sequence[str] = ()
@@ -95,6 +139,7 @@ class Settings:
 
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""
+        self.oidc.check()
         if self.token is None and not is_loopback(self.host):
             raise SettingsError(
                 f"--host {self.host} is reachable from other machines: set a token with --token or HAWSE_TOKEN"

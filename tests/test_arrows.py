@@ -164,6 +164,10 @@ RULES = {
         ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth", "gateway.context"),
         exactly=("gateway",),
     ),
+    "gateway.oidc": Rule(
+        ours=("hawse.wire", "hawse.api", "gateway.oidc", "gateway.auth", "gateway.http", "gateway.store"),
+        exactly=("gateway.settings",),
+    ),
     "gateway.preview": Rule(
         ours=(
             *(*LINK, "gateway.preview", "gateway.http", "gateway.upstream", "gateway.sandboxes", "gateway.auth"),

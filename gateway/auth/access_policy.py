@@ -152,7 +152,8 @@ class AccessPolicy:
         """Return the caller of a request whose origin was checked; None without a valid credential.
 
         Raises:
-            HawseError: `limit_exceeded`: too many credentials from this address were wrong.
+            HawseError: `limit_exceeded`: too many credentials from this address were wrong. With an identity provider
+                also `forbidden` and `unavailable` (`ExternalTokens`).
         """
         return self._counted(scope, self._identity(scope, ticket=ticket))
 
@@ -160,12 +161,20 @@ class AccessPolicy:
         """Return the caller whose token a request bears, or None. Raises what `identity` raises."""
         return self._counted(scope, self.bearer(scope["headers"]))
 
+    def wrong(self, scope: Mapping[str, Any]) -> None:
+        """Count a wrong credential that is neither a token nor a ticket. Raises what `identity` raises."""
+        self._count(scope, None)
+
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
         """Return `found`. Raises `HawseError` (`limit_exceeded`) while the address has to wait."""
-        if self._guesses is not None and (found is not None or _presents(scope)):
+        if found is not None or _presents(scope):
+            self._count(scope, found)
+        return found
+
+    def _count(self, scope: Mapping[str, Any], found: Identity | None) -> None:
+        if self._guesses is not None:
             host, port = scope.get("client") or ("", 0)
             self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
-        return found
 
     def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
         """Return the caller of a request whose origin was checked; None without a valid credential.

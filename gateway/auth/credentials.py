@@ -10,7 +10,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import msgspec
 
@@ -43,7 +43,8 @@ SESSION_STEP: Final = 3_600.0  # s between two writes of the end of a session th
 RETRY: Final = 1.0  # s until the store is read again after a failure
 ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
 
-Kind = Literal["token", "link", "session"]
+Kind = Literal["token", "link", "session", "login"]
+EXTERNAL: Final = "jwt-"  # begins the ids of tokens that another program has issued
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,6 +58,8 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         created: In seconds since 1970.
         expires: When it ends. None: it does not.
         parent: The credential with which it was created, and with which it ends. None: that of the owner.
+
+    A `login` has no secret. It is the parent of the sessions of a user that signed in with an identity provider.
     """
 
     id: str
@@ -66,6 +69,16 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     created: float
     expires: Moment | None = None
     parent: str | None = None
+
+
+class ExternalTokens(Protocol):
+    """Tokens that are not stored, since another program issues them."""
+
+    def find(self, secret: str) -> Identity | None:
+        """Return who presents `secret`; None if it is not valid. May raise `HawseError` (`unavailable`)."""
+
+    def identity(self, id: str) -> Identity | None:
+        """Return the identity of a token that was presented before; None if it has ended."""
 
 
 class Credentials:
@@ -89,6 +102,7 @@ class Credentials:
         self._changed: set[str] = set()  # ids of rows to read again
         self._wake = asyncio.Event()
         self._owner_digest = digest
+        self.external: ExternalTokens | None = None
         self.on_ended: list[Callable[[str], None]] = []  # are called with the id of each credential that has ended
 
     @asynccontextmanager
@@ -113,6 +127,8 @@ class Credentials:
         if digest == self._owner_digest:
             return self._owner
         id = self._by_digest.get(digest)
+        if id is None and self.external is not None and secret.count(".") == 2:  # RFC 7515, 7.1
+            return self.external.find(secret)
         return None if id is None else self.identity(id)
 
     def find_session(self, secret: str) -> Identity | None:
@@ -129,6 +145,8 @@ class Credentials:
         """Return the identity of the credential `id`; None if it has ended."""
         if id == self._owner.credential:
             return self._owner
+        if id.startswith(EXTERNAL):
+            return None if self.external is None else self.external.identity(id)
         if id not in self._rows:
             return None
         credential, _ = self._rows[id]
@@ -187,6 +205,8 @@ class Credentials:
         Raises:
             HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
         """
+        if creator.credential.startswith(EXTERNAL):
+            raise HawseError("forbidden", "a JSON Web Token cannot create what would outlive it: sign in at the page")
         secret = PREFIXES[kind] + secrets.token_urlsafe(SECRET_BYTES)
         id = f"{kind}-{secrets.token_hex(8)}"
         if not principal.id:
@@ -222,6 +242,42 @@ class Credentials:
         """
         principal = msgspec.structs.replace(identity.principal, credential=None)
         return await self.create("session", principal, identity, lifetime=SESSION_LIFETIME)
+
+    async def log_in(self, id: str, principal: Principal, *, lifetime: float) -> Identity:
+        """Store that a user has signed in with an identity provider, and return the identity for its sessions.
+
+        Sessions of an earlier login go on, unless the user has other rights now.
+
+        Args:
+            id: The id of the row, the same at each login of the user.
+            principal: The user, with the rights at the gateway.
+            lifetime: Seconds until the user has to sign in again.
+
+        Raises:
+            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+        """
+        principal = msgspec.structs.replace(principal, credential=None)
+        for _ in range(ATTEMPTS):
+            found = self._rows.get(id)
+            if found is not None and msgspec.structs.replace(found[0].principal, credential=None) != principal:
+                await self.revoke(id)
+                found = None
+            now, digest = self._clock.now(), _digest(secrets.token_urlsafe(SECRET_BYTES))
+            row = Credential(
+                id=id, kind="login", digest=digest, principal=principal, created=now.wall, expires=now.after(lifetime)
+            )
+            if found is None:
+                await self._delete(self._surplus(row))
+                self._check_number(row)
+            value = msgspec.json.encode(row)
+            try:
+                version = await self._write(Put(TABLE, id, value, ABSENT if found is None else found[1]))
+            except ConflictError:
+                await self._read(id)  # the user signs in at another gateway at the same time
+                continue
+            self._put(id, Row(value, version))
+            return Identity(self._rows[id][0].principal, id, row.expires)
+        raise HawseError("unavailable", "the user signs in at several gateways at once")
 
     async def extend(self, id: str) -> float | None:
         """Note that a session is used, and return its seconds until it ends. None: it has ended.

@@ -115,7 +115,9 @@ class ConnectEndpoint:
             identity, limited = None, error
         principal = STRANGER if identity is None else identity.principal
         client = ClientConnection(transport, self.links, self._limits, name, principal, self._backlogs)
-        refused = self._refusal(identity) if limited is None else ConnectionClose(4429, limited.code, limited)
+        refused = self._refusal(identity)
+        if limited is not None:
+            refused = ConnectionClose(4403 if limited.code == "forbidden" else 4429, limited.code, limited)
         if identity is None or refused is not None:
             assert refused is not None
             log.info("< %s refused: %s", name, refused.reason, extra={"peer": name, "code": refused.reason})

@@ -3,7 +3,7 @@
 The page exchanges its token for a cookie that scripts cannot read, and the cookie for tickets.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from starlette.requests import Request
@@ -16,8 +16,9 @@ from gateway.auth.credentials import Credentials
 from gateway.auth.identity import Identity
 from gateway.auth.principals import role_of
 from gateway.auth.tickets import LIFETIME, Tickets
+from gateway.http.endpoint import address_of
 from gateway.http.responses import error_response, json_response
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 
 class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,19 +41,55 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
     expires_in: float
 
 
+class LoginReply(msgspec.Struct, frozen=True, kw_only=True):
+    """How a user of this gateway can sign in, beside a token.
+
+    Attributes:
+        provider: The name of the identity provider, to which `/v1/login` leads. Null: there is none.
+    """
+
+    provider: str | None
+
+
+class SessionAudit(Protocol):
+    """The audit log."""
+
+    def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
+        """A session was begun (`sign-in`) or ended (`sign-out`)."""
+
+
 class SessionEndpoints:
     """The handlers."""
 
-    def __init__(self, access_policy: AccessPolicy, credentials: Credentials, tickets: Tickets) -> None:
+    def __init__(
+        self,
+        access_policy: AccessPolicy,
+        credentials: Credentials,
+        tickets: Tickets,
+        audit: SessionAudit,
+        provider: str | None = None,
+    ) -> None:
+        """Create the handlers.
+
+        Args:
+            access_policy: Authenticates callers.
+            credentials: The sessions.
+            tickets: Those that sessions get.
+            audit: Is notified of sessions that begin and end.
+            provider: The name of the identity provider. None: there is none.
+        """
+        self._audit = audit
+        self._provider = provider
         self._access_policy = access_policy
         self._credentials = credentials
         self._tickets = tickets
 
     def routes(self) -> list[Route]:
-        """Return the routes of both paths."""
+        """Return the routes."""
         return [
             Route("/v1/session", self._session, methods=["GET", "POST", "DELETE"]),
             Route("/v1/tickets", self._ticket, methods=["POST"]),
+            Route("/v1/login/info", self._login_info, methods=["GET"]),
         ]
 
     async def _session(self, request: Request) -> Response:
@@ -67,6 +104,9 @@ class SessionEndpoints:
             return response
         except HawseError as error:
             return error_response(error)
+
+    async def _login_info(self, request: Request) -> Response:
+        return json_response(LoginReply(provider=self._provider))
 
     async def _ticket(self, request: Request) -> Response:
         try:
@@ -96,6 +136,7 @@ class SessionEndpoints:
         if session is None or left is None or self._credentials.root(session.credential) != identity.credential:
             secret, row = await self._credentials.begin_session(identity)
             left = await self._credentials.extend(row.id)
+            self._audit.connection("sign-in", row.principal, address_of(request.scope))
         response = json_response(self._describe(identity, left), 201)
         for other in cookies.surplus(known, name):
             _delete(request, response, other)
@@ -106,6 +147,7 @@ class SessionEndpoints:
         identity = self._admit(request)
         name = cookies.session_name(self._credentials.root(identity.credential))
         await self._credentials.revoke(identity.credential)
+        self._audit.connection("sign-out", identity.principal, address_of(request.scope))
         response = Response(status_code=204)
         _delete(request, response, name)
         return response

@@ -22,10 +22,10 @@ Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A token, without its secret.
+    """A token, without its secret, or the login of a user with the identity provider, which has none.
 
     Attributes:
-        id: Id of the token, which `token.revoke` takes.
+        id: Id of the token, or `login-…`, which `token.revoke` takes.
         name: What it is for, as its creator described it.
         user: Whom it identifies: the `id` of the principal of its calls.
         role: What it may do: `owner`, `operator`, `writer` or `viewer`.

@@ -7,11 +7,12 @@ from typing import Any
 import click
 
 PORT_MAX = 65_535
+OIDC = "oidc_"  # begins the names of options of the OpenID provider
 
 
 @click.command(
-    epilog="The environment variables HAWSE_TOKEN, HAWSE_STATE and HAWSE_LOG_FORMAT set the defaults of --token, "
-    "--state and --log-format.",
+    epilog="The environment variables HAWSE_TOKEN, HAWSE_STATE, HAWSE_LOG_FORMAT and HAWSE_OIDC_CLIENT_SECRET set the "
+    "defaults of --token, --state, --log-format and --oidc-client-secret.",
 )
 @click.option("--host", metavar="ADDRESS", help="the address to listen on (127.0.0.1)")
 @click.option("--port", type=click.IntRange(0, PORT_MAX), help="the port to listen on; 0 selects a free one (8080)")
@@ -49,6 +50,29 @@ PORT_MAX = 65_535
 )
 @click.option(
     "--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="the key of the certificate (in its file)"
+)
+@click.option("--oidc-issuer", metavar="URL", help="the OpenID provider that users sign in with (none)")
+@click.option("--oidc-client-id", metavar="ID", help="this gateway at the provider: users sign in with the browser")
+@click.option(
+    "--oidc-client-secret",
+    envvar="HAWSE_OIDC_CLIENT_SECRET",
+    metavar="SECRET",
+    help="its secret there; none: a public client",
+)
+@click.option("--oidc-audience", metavar="TEXT", help="accept JSON Web Tokens of the provider for this audience (none)")
+@click.option(
+    "--oidc-role",
+    "oidc_roles",
+    multiple=True,
+    metavar="VALUE=ROLE",
+    help="the role of users with VALUE in their groups; *: of all; VALUE=own:ROLE: in their own sandboxes; may be "
+    "repeated",
+)
+@click.option("--oidc-role-claim", metavar="CLAIM", help="the claim that --oidc-role is compared with (groups)")
+@click.option("--oidc-user-claim", metavar="CLAIM", help="the claim that is the id of the user (sub)")
+@click.option("--oidc-lifetime", type=float, metavar="SECONDS", help="after which a user has to sign in again (43200)")
+@click.option(
+    "--oidc-ca", type=click.Path(path_type=Path), metavar="FILE", help="the certificates to trust for the provider"
 )
 @click.option(
     "--allow-host",
@@ -124,5 +148,8 @@ def serve(verbose: bool, **options: Any) -> int:
     server = import_module("gateway.server")
     settings = import_module("gateway.settings")
     given = {name: value for name, value in options.items() if value not in (None, ())}
+    oidc = {name.removeprefix(OIDC): given.pop(name) for name in list(given) if name.startswith(OIDC)}
+    if oidc:
+        given["oidc"] = settings.OidcSettings(**oidc)
     code: int = server.serve(settings.Settings(**given), verbose=verbose)
     return code

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings import Settings
+from gateway.settings import OidcSettings, Settings
 from hawse.cli import main
 from hawse.cli.serve import serve
 
@@ -22,10 +22,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]
         return 7
 
     server.serve = serve  # type: ignore[attr-defined]
-    settings.Settings = dict  # type: ignore[attr-defined]
+    settings.Settings = settings.OidcSettings = dict  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "gateway.server", server)
     monkeypatch.setitem(sys.modules, "gateway.settings", settings)
-    for name in ("HAWSE_TOKEN", "HAWSE_STATE", "HAWSE_LOG_FORMAT"):
+    for name in ("HAWSE_TOKEN", "HAWSE_STATE", "HAWSE_LOG_FORMAT", "HAWSE_OIDC_CLIENT_SECRET"):
         monkeypatch.delenv(name, raising=False)
     return seen
 
@@ -42,6 +42,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "serve --host 0.0.0.0 --port 0 --token t --state /s --provider p --isolation none "
         "--allow-host a --allow-host b --allow-origin https://c --trust-proxy 10.0.0.0/8 --preview-host p.example "
         "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --templates /t.toml --idle-timeout 9 "
+        "--oidc-issuer https://id --oidc-role a=owner --oidc-role *=viewer --oidc-client-id me --tls-cert /c.pem "
         "--quota 5 --max-contexts 6 --code-pool size=1 --code-pool bash:size=0 --log-format json -v".split()
     )
     ((settings, verbose),) = served
@@ -63,6 +64,8 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "templates": Path("/t.toml"),
         "idle_timeout": 9.0,
         "quota": 5,
+        "oidc": {"issuer": "https://id", "roles": ("a=owner", "*=viewer"), "client_id": "me"},
+        "tls_cert": Path("/c.pem"),
         "max_contexts": 6,
         "code_pool": ("size=1", "bash:size=0"),
         "log_format": "json",
@@ -100,7 +103,8 @@ def test_an_invalid_port_is_refused(port: str, capsys: pytest.CaptureFixture[str
 
 def test_every_setting_but_the_limits_has_an_option_of_its_own_name_or_plural() -> None:
     options = {parameter.name for parameter in serve.params} - {"verbose"}
-    assert options == {field.name for field in dataclasses.fields(Settings)} - {"limits"}
+    own = {field.name for field in dataclasses.fields(Settings)} - {"limits", "oidc"}
+    assert options == own | {f"oidc_{field.name}" for field in dataclasses.fields(OidcSettings)}
 
 
 def test_the_help_states_the_defaults_of_the_settings(capsys: pytest.CaptureFixture[str]) -> None:

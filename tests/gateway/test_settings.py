@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings import Settings, SettingsError, is_loopback
+from gateway.settings import OidcSettings, Settings, SettingsError, is_loopback
 
 LONG = "0123456789abcdef"
 
@@ -32,6 +32,20 @@ def test_a_short_token_is_refused_also_on_loopback(host: str) -> None:
     for token in ("", "a", LONG[1:]):
         with pytest.raises(SettingsError, match="at least 16 characters"):
             settings(host=host, token=token).check()
+
+
+@pytest.mark.parametrize(
+    ("oidc", "message"),
+    [
+        ({"client_id": "me"}, "need --oidc-issuer"),
+        ({"issuer": "https://a", "roles": ["*=viewer"]}, "needs --oidc-client-id for browsers"),
+        ({"issuer": "https://a", "client_id": "me"}, "needs --oidc-role"),
+        ({"issuer": "https://a", "client_id": "me", "roles": ["*=viewer"], "lifetime": 0}, "--oidc-lifetime"),
+    ],
+)
+def test_an_openid_provider_needs_its_users(oidc: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        settings(oidc=OidcSettings(**oidc)).check()
 
 
 def test_a_key_without_its_certificate_is_refused() -> None:

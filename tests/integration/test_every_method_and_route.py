@@ -15,6 +15,7 @@ import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
 from gateway.auth.credentials import TABLE
+from gateway.settings import OidcSettings
 from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import CONTROL, OPERATE, PREVIEW, VIEW, WRITE
 from hawse.wire import HawseError, Principal
@@ -83,7 +84,13 @@ STRANGERS: Final = ("other tenant", "owner of another sandbox", "link to another
 # The routes that answer without a credential, and the reason.
 PUBLIC: Final[Mapping[str, str]] = {
     "/healthz": "for probes of orchestrators; it contains the version only",
+    "/v1/login/info": "the page asks how its user can sign in; it contains the name of the identity provider only",
     "/v1/connect": "the caller is refused after the upgrade, so that browsers show the reason",
+}
+# Those that a gateway with an OpenID provider has in addition.
+OF_LOGIN: Final[Mapping[str, str]] = {
+    "/v1/login": "sends the browser to the provider",
+    "/v1/login/callback": "ends a login; only the provider can confirm one (tests/gateway/oidc/test_login.py)",
 }
 # Those that do not, with the methods of HTTP that they have.
 PROTECTED: Final[Mapping[str, set[str]]] = {
@@ -189,6 +196,13 @@ async def test_each_route_is_public_by_decision_or_needs_a_token(served: Gateway
             for method in methods or {"GET", "POST", "DELETE"}:
                 answer = await http.request(method, url)
                 assert answer.status_code == 401, (method, path)
+
+
+async def test_an_openid_provider_adds_the_routes_of_the_login_only(served: Gateway, tmp_path: Path) -> None:
+    oidc = OidcSettings(issuer="http://127.0.0.1:1", client_id="me", roles=["*=viewer"])
+    async with FakeRuntime(tmp_path / "other.sock") as runtime:
+        found = {getattr(route, "path", "") for route in Gateway(runtime, oidc=oidc).app.routes}
+    assert found - {getattr(route, "path", "") for route in served.app.routes} == OF_LOGIN.keys()
 
 
 SAMPLES: Final = {"sandbox": "local", "name": "r-1", "path": "etc/passwd", "method": "exec", "rest": "a/b"}

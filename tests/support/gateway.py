@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from gateway.app import create_app
 from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
+from gateway.oidc.service import SingleSignOn
 from gateway.providers.base import Capabilities, Endpoint, Report
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.progress import ProgressTable
@@ -299,6 +300,8 @@ class Gateway:
         self.store = MemoryStore()
         add_token(self.store, VIEWER_TOKEN, VIEWER)
         self.credentials = Credentials(TOKEN, self.store)
+        oidc = self.settings.oidc
+        self.sign_on = None if oidc.issuer is None else SingleSignOn(oidc, self.credentials)
         self.app = create_app(
             self.credentials,
             cast(Sandboxes, self.sandboxes),
@@ -308,6 +311,7 @@ class Gateway:
             max_connections=self.settings.max_connections,
             web=web,
             audit=self.audit,
+            sign_on=self.sign_on,
             **limiters,
         )
         self.connect = self.app.state.connect
@@ -334,6 +338,11 @@ class Gateway:
 
     async def _announce(self) -> None:
         self._started.set()
+
+    async def read_keys(self) -> None:
+        """Read the keys of the OpenID provider, which happens in the background otherwise."""
+        assert self.sign_on is not None
+        await self.sign_on.provider.refresh()
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition`, which depends on the connections, returns something true."""

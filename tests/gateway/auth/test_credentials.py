@@ -253,3 +253,34 @@ async def test_only_the_secret_of_a_session_is_found_as_one(credentials: Credent
     assert credentials.find_session(SECRET) is None
     assert credentials.kind(row.id) == "token"
     assert credentials.kind(owner(credentials).credential) is None
+
+
+async def test_a_login_keeps_the_sessions_of_its_user_unless_the_rights_differ(
+    credentials: Credentials, clock: ManualClock, store: MemoryStore
+) -> None:
+    step = SESSION_STEP
+    login = await credentials.log_in("login-1", ADA, lifetime=10 * step)
+    secret, row = await credentials.begin_session(login)
+    assert row.expires == login.expires
+    clock.advance(9 * step)
+    again = await credentials.log_in("login-1", ADA, lifetime=10 * step)
+    await credentials.extend(row.id)
+    clock.advance(9 * step)
+    assert credentials.find_session(secret) is not None
+    async with another(store, clock) as other:
+        assert other.find_session(secret) is not None
+        changed = Principal(id="ada", name="laptop", kind="user", rights=("view/a",))
+        assert (await other.log_in("login-1", changed, lifetime=1000)).principal.rights == ("view/a",)
+        assert other.find_session(secret) is None
+    assert again.credential == login.credential
+
+
+async def test_a_login_at_two_gateways_at_once_is_one_row(
+    credentials: Credentials, clock: ManualClock, store: MemoryStore
+) -> None:
+    async with another(store, clock) as other, asyncio.TaskGroup() as tasks:
+        for one in (credentials, other):
+            tasks.create_task(one.log_in("login-1", ADA, lifetime=10))
+    assert list(store.tables[TABLE]) == ["login-1"]
+    clock.advance(11)
+    assert credentials.identity("login-1") is None

@@ -27,6 +27,7 @@ import { SearchBar } from "./search-bar";
 import { BY_SESSION, PageSession } from "./session";
 import { clampFontSize, loadSettings, loadViewerKey, saveSettings } from "./settings";
 import { Shell } from "./shell";
+import { showSingleSignOn } from "./single-sign-on";
 import { Sizing } from "./sizing";
 import { NOT_CONNECTED, statusOf } from "./status";
 import { TerminalTabs } from "./terminal-tabs";
@@ -281,7 +282,10 @@ disposables.add(
     client.signIn(BY_SESSION);
   }),
   overlays.onKind(kind => {
-    if (kind === "signed-out") session.forget();
+    if (kind === "signed-out") {
+      session.forget();
+      void showSingleSignOn(byId("single-sign-on"), new URL(".", document.baseURI), location.href);
+    }
     if (kind === "live") terminal.focus();
   }),
 );

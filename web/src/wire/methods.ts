@@ -3031,9 +3031,9 @@ export interface TokenCreateResult {
   info: TokenInfo;
 }
 
-/** A token, without its secret. */
+/** A token, without its secret, or the login of a user with the identity provider, which has none. */
 export interface TokenInfo {
-  /** Id of the token, which `token.revoke` takes. */
+  /** Id of the token, or `login-…`, which `token.revoke` takes. */
   id: string;
   /** What it is for, as its creator described it. */
   name: string;

@@ -1,0 +1,41 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { loginAddress, showSingleSignOn } from "../../src/page/single-sign-on";
+
+const BASE = new URL("https://hawse.example/");
+
+afterEach(() => vi.unstubAllGlobals());
+
+async function shown(answer: () => Promise<Response>) {
+  vi.stubGlobal("fetch", answer);
+  const link = { hidden: true, textContent: "", href: "" };
+  await showSingleSignOn(
+    link as HTMLAnchorElement,
+    BASE,
+    "https://hawse.example/?terminal=main#token=secret",
+  );
+  return link;
+}
+
+test("the link names the provider and comes back to the page without its token", async () => {
+  expect(await shown(async () => Response.json({ provider: "id.example" }))).toEqual({
+    hidden: false,
+    textContent: "Sign in with id.example",
+    href: "https://hawse.example/v1/login?return=%2F%3Fterminal%3Dmain",
+  });
+});
+
+test("without a provider, or with a gateway that is older or unreachable, there is no link", async () => {
+  for (const answer of [
+    async () => Response.json({ provider: null }),
+    async () => new Response("{}", { status: 401 }),
+    () => Promise.reject(new TypeError("network")),
+  ])
+    expect((await shown(answer)).hidden).toBe(true);
+});
+
+test("the address of a page in a folder is kept", () => {
+  const base = new URL("https://hawse.example/tools/");
+  expect(loginAddress(base, "https://hawse.example/tools/?sandbox=a")).toBe(
+    "https://hawse.example/tools/v1/login?return=%2Ftools%2F%3Fsandbox%3Da",
+  );
+});
