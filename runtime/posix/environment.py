@@ -43,6 +43,8 @@ class Environment:
         for name, value in (extra or {}).items():
             if "=" in name or not name:
                 raise HawseError("invalid_params", f"an environment variable named {name!r}")
+            if "\0" in name or "\0" in (value or ""):
+                raise HawseError("invalid_params", "env must not contain NUL bytes")
             if value is None:
                 env.pop(name, None)
             else:

@@ -48,6 +48,13 @@ def test_an_invalid_name_is_refused(environment: Environment, name: str) -> None
         environment.build({name: "x"}, cwd="/")
 
 
+@pytest.mark.parametrize("extra", [{"a\0": "b"}, {"a": "b\0"}])
+def test_a_nul_byte_is_refused(environment: Environment, extra: dict[str, str]) -> None:
+    """In a code context, it was `spawn_failed` (a sibling of W6)."""
+    with pytest.raises(HawseError, match="invalid_params: env must not contain NUL bytes"):
+        environment.build(extra, cwd="/")
+
+
 def test_a_relative_path_is_within_the_workspace(environment: Environment, tmp_path: Path) -> None:
     assert environment.path("a/../b") == str(tmp_path / "b")
     assert environment.path("/etc") == "/etc"
