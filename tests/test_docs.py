@@ -1,6 +1,8 @@
 """Check the documentation: links lead to files and headings that exist, and lines in docs/ are short enough to read."""
 
+import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,9 +24,13 @@ METRIC = re.compile(r"hawse_\w+")
 REFERENCE = re.compile(r"docs/decisions/(\d{4})(?:-[a-z0-9-]+)?|\bdecisions? (\d{4})\b")
 
 
+@cache
 def pages() -> list[Path]:
-    found = (path for path in ROOT.rglob("*.md") if not SKIPPED & set(path.relative_to(ROOT).parts))
-    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(ROOT).parts[:-1]))
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in SKIPPED and not name.startswith(".")]
+        found += [Path(folder, file) for file in files if file.endswith(".md")]
+    return sorted(found)
 
 
 def name(path: Path) -> str:

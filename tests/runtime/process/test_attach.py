@@ -1,6 +1,7 @@
 """One reader of a process: its offsets, input that is applied once, and its bounds."""
 
 import sys
+from functools import cache
 
 import pytest
 
@@ -11,8 +12,12 @@ from tests.support.runtime import Client, Served
 
 BRIEF = FlowLimits(stall_timeout=0.02, lossless_stall_timeout=0.02)
 LINES = 500_000
-NUMBERS = b"".join(b"%08d\n" % n for n in range(LINES))
 PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
+
+
+@cache  # not while pytest imports the module, which each of its processes does
+def numbers() -> bytes:
+    return b"%08d\n" * LINES % tuple(range(LINES))
 
 
 SMALL_JOURNALS = pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20))])
@@ -20,13 +25,13 @@ SMALL_JOURNALS = pytest.mark.parametrize("limits", [RuntimeLimits(journals=Journ
 
 async def test_a_slow_reader_slows_the_program_down_and_gets_all_output(client: Client) -> None:
     run = client.call("exec", {"argv": [sys.executable, "-c", PRINT_NUMBERS]}, generous=False)
-    while len(run.output) < len(NUMBERS):
+    while len(run.output) < len(numbers()):
         run.grant(200_000)
-        due = min(len(run.output) + 100_000, len(NUMBERS))
+        due = min(len(run.output) + 100_000, len(numbers()))
         await run.until(lambda: len(run.output) >= due)  # noqa: B023
     await run.result()
-    assert bytes(run.output) == NUMBERS
-    assert run.value["stdout"] == len(NUMBERS)
+    assert bytes(run.output) == numbers()
+    assert run.value["stdout"] == len(numbers())
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20, flow=BRIEF))])
@@ -42,7 +47,7 @@ async def test_bytes_that_the_journal_lost_are_reported_by_an_event(served: Serv
     await run.result()
     assert lost["stream"] == "stdout"
     assert lost["from"] > taken
-    assert bytes(run.output) == NUMBERS[:taken] + NUMBERS[lost["from"] :]
+    assert bytes(run.output) == numbers()[:taken] + numbers()[lost["from"] :]
 
 
 async def test_an_attached_reader_resumes_each_stream_at_its_offset(client: Client) -> None:
@@ -172,14 +177,14 @@ async def test_old_output_is_read_from_disk_and_newer_output_from_memory(client:
     await client.ask("process.start", id="p", argv=[sys.executable, "-c", PRINT_NUMBERS])
     await client.ask("process.wait", id="p", exit=True)
     info = await client.ask("process.get", id="p")
-    assert info["stdout"] == {"start": 0, "offset": len(NUMBERS)}
+    assert info["stdout"] == {"start": 0, "offset": len(numbers())}
     whole = client.call("process.attach", {"id": "p"})
     await whole.result()
-    assert bytes(whole.output) == NUMBERS
+    assert bytes(whole.output) == numbers()
     assert not [event for event in whole.events if event.name == "truncated"]
     part = client.call("process.attach", {"id": "p", "since": {"stdout": 1_234_567}})
     await part.result()
-    assert bytes(part.output) == NUMBERS[1_234_567:]
+    assert bytes(part.output) == numbers()[1_234_567:]
 
 
 @SMALL_JOURNALS
@@ -195,4 +200,4 @@ async def test_a_reader_of_old_output_does_not_slow_the_program_down(client: Cli
     old.generous = True
     old.grant(1 << 20)
     await old.result()
-    assert bytes(old.output) == NUMBERS + b"x" * 3_000_000
+    assert bytes(old.output) == numbers() + b"x" * 3_000_000

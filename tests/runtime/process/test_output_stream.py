@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import threading
 import weakref
 from collections.abc import AsyncIterator
@@ -19,7 +20,7 @@ from tests.support.waiting import TIMEOUT, Changes, writable
 
 RING = 64 << 10
 SIZE = 500_000
-DATA = bytes((n * 31 + (n >> 8) * 7) & 0xFF for n in range(SIZE))
+DATA = random.Random(0).randbytes(SIZE)
 
 
 class Printed:

@@ -5,6 +5,7 @@ import hashlib
 import os
 import signal
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,12 @@ while data := sys.stdin.buffer.read1(4096):
 print(hashed.hexdigest())
 """
 LINES = 500_000
-NUMBERS = b"".join(b"%08d\n" % n for n in range(LINES))
 PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
+
+
+@cache  # not while pytest imports the module, which each of its processes does
+def numbers() -> bytes:
+    return b"%08d\n" * LINES % tuple(range(LINES))
 
 
 async def test_stdout_and_stderr_are_separate_and_byte_for_byte(client: Client) -> None:
@@ -56,7 +61,7 @@ async def test_stdout_and_stderr_are_separate_and_byte_for_byte(client: Client) 
 
 
 async def test_a_big_stdin_reaches_a_slow_reader_whole(client: Client) -> None:
-    data = NUMBERS
+    data = numbers()
     run = client.call("exec", {"argv": [sys.executable, "-c", HASH], "stdin": True, "input": "i"})
     await run.type(data)
     run.end()

@@ -5,6 +5,7 @@ import gc
 import random
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -25,8 +26,12 @@ from tests.support.runtime import Channel, Client, Served, eventually
 from tests.support.waiting import in_directory
 
 LINES = 300_000
-FLOOD = b"".join(b"%08d\r\n" % n for n in range(LINES))
 PRINT_FLOOD = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n in range({LINES}))"
+
+
+@cache  # not while pytest imports the module, which each of its processes does
+def flood_output() -> bytes:
+    return b"%08d\r\n" * LINES % tuple(range(LINES))
 
 
 async def flood(client: Client, terminal_id: str = "t") -> None:
@@ -76,12 +81,12 @@ async def test_a_snapshot_is_sent_if_the_journal_has_dropped_the_output(
     viewer = client.attach("t", since=since)
     opened = await viewer.event("opened")
     assert opened["start_at"] == "snapshot"
-    assert opened["from"] == len(FLOOD)
+    assert opened["from"] == len(flood_output())
     await viewer.result()
     assert opened["screen"] == len(viewer.screen)
     assert not viewer.output
     with Emulator(80, 24) as straight, Emulator(80, 24) as painted:
-        straight.feed(FLOOD)
+        straight.feed(flood_output())
         painted.feed(bytes(viewer.screen))
         assert painted.text() == straight.text()
         assert painted.cursor == straight.cursor
@@ -291,7 +296,7 @@ async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: 
     stalled = client.attach("t", generous=False, window=None)
     fast = client.attach("t")
     await fast.result()
-    assert fast.output == FLOOD, "it had every byte"
+    assert fast.output == flood_output(), "it had every byte"
     assert "reseed" not in names(fast)
     assert len(stalled.output) <= 1 << 20
     assert not stalled.closed
@@ -310,7 +315,7 @@ async def test_with_one_slow_viewer_the_program_waits_for_it(client: Client, ser
     slow.generous = True
     slow.grant(1 << 20)
     await slow.result()
-    assert slow.output == FLOOD
+    assert slow.output == flood_output()
 
 
 @pytest.mark.parametrize("limits", [FOREVER])
@@ -332,7 +337,7 @@ async def test_a_viewer_that_stalls_is_not_waited_for(client: Client, served: Se
 async def test_without_viewers_a_program_never_blocks(client: Client, served: Served) -> None:
     await flood(client)
     await terminals.exited(served.runtime.terminals.get("t"))
-    assert (await client.ask("terminal.get", id="t"))["offset"] == len(FLOOD)
+    assert (await client.ask("terminal.get", id="t"))["offset"] == len(flood_output())
 
 
 async def test_a_viewer_that_grants_no_credit_does_not_block_others(client: Client, served: Served) -> None:
@@ -373,8 +378,8 @@ async def test_a_slow_viewer_is_sent_a_snapshot_and_the_output_after_it(client: 
     await slow.result()
     expected, at = b"", 0
     for start, stop in slow.lost:
-        expected, at = expected + FLOOD[at:start], stop
-    assert slow.output == expected + FLOOD[at:]
+        expected, at = expected + flood_output()[at:start], stop
+    assert slow.output == expected + flood_output()[at:]
     reseed = await slow.event("reseed", len(slow.lost))
     assert slow.lost
     assert reseed["screen"] == len(slow.screen)
@@ -382,8 +387,8 @@ async def test_a_slow_viewer_is_sent_a_snapshot_and_the_output_after_it(client: 
     assert names(slow)[-3:] == ["reseed", "live", "exit"]
     assert slow.events[-2].at >= reseed["from"]
     with Emulator(80, 24) as straight, Emulator(80, 24) as painted:
-        straight.feed(FLOOD)
-        painted.feed(bytes(slow.screen) + FLOOD[reseed["from"] :])
+        straight.feed(flood_output())
+        painted.feed(bytes(slow.screen) + flood_output()[reseed["from"] :])
         assert painted.text() == straight.text()
 
 
@@ -429,11 +434,11 @@ async def test_the_snapshots_of_99_stalled_viewers_are_bounded(client: Client, s
     assert sum("reseed" in names(viewer) for viewer in stalled) >= made - snapshots.limit // opened["screen"]
     assert snapshots.held == 0
     with Emulator(80, 24) as straight:
-        straight.feed(FLOOD)
+        straight.feed(flood_output())
         for viewer in (stalled[0], stalled[50], stalled[-1]):
             begun = viewer.lost[-1][1] if viewer.lost else viewer.events[0].value["from"]
             with Emulator(80, 24) as painted:
-                painted.feed(bytes(viewer.screen) + FLOOD[begun:])
+                painted.feed(bytes(viewer.screen) + flood_output()[begun:])
                 assert painted.text() == straight.text()
 
 
@@ -496,7 +501,7 @@ async def test_a_lossless_viewer_misses_no_output_also_after_a_lost_connection(s
         await recorder.cut()
         await served.until(lambda: len(terminal.viewers) == 1)
         taken = bytes(recording.output)
-        assert taken == FLOOD[: len(taken)]
+        assert taken == flood_output()[: len(taken)]
         await fast.info()
         assert terminal.journal.start <= len(taken)
         assert terminal.exit is None
@@ -504,7 +509,7 @@ async def test_a_lossless_viewer_misses_no_output_also_after_a_lost_connection(s
             resumed = again.attach("t", lossless=True, input="recorder", since=len(taken))
             assert (await resumed.event("opened"))["start_at"] == "resume"
             await resumed.result()
-            assert taken + resumed.output == FLOOD
+            assert taken + resumed.output == flood_output()
             await watching.result()
 
 
@@ -523,7 +528,7 @@ async def test_output_is_kept_for_a_lossless_viewer_without_credit_from_the_star
         recording.generous = True
         recording.grant(1 << 20)
         await recording.result()
-        assert recording.output == b"\r\n" + FLOOD
+        assert recording.output == b"\r\n" + flood_output()
 
 
 # ---- answers to queries
