@@ -1,5 +1,5 @@
 """The gateway: authenticates clients, checks their rights and forwards their calls to sandboxes."""
 
-from importlib.metadata import version
+from hawse import __version__ as VERSION
 
-VERSION = version("hawse")
+__all__ = ["VERSION"]

@@ -131,7 +131,8 @@ RULES = {
         )
     ),
     "gateway": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "hawse.sockets", "gateway")
+        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "hawse.sockets", "gateway"),
+        exactly=("hawse",),  # its version
     ),
     "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.limits", "gateway.store")),
     "gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),

@@ -4,10 +4,11 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Final, NamedTuple
 
 import click
+
+from hawse import __version__
 
 
 class Entry(NamedTuple):
@@ -70,7 +71,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="The gateway is that of --url or HAWSE_URL, of `hawse login`, or the one that runs on this machine.",
 )
-@click.version_option(version("hawse"), message="hawse %(version)s")
+@click.version_option(__version__, message="hawse %(version)s")
 def hawse() -> None:
     """Work with sandboxes over one WebSocket."""
 
