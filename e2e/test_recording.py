@@ -63,7 +63,7 @@ async def mark(page: Page, label: str) -> None:
 
 
 async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, stack: Stack) -> None:
-    view = await open_page(webgl=True)
+    view = await open_page()
     other = await open_page(width=800, height=600)
     page = view.page
     await expect(page.locator("#recording")).to_be_hidden()

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_two_browsers_and_a_late_one_show_the_same_screen(open_page: Open) -> None:
-    first = await open_page(webgl=True)
+    first = await open_page()
     second = await open_page(width=800, height=600)
     await first.run(r"for i in $(seq 300); do printf '\033[3%dmline %d\033[0m \u6f22\n' $((i % 8)) $i; done")
     await second.until_text("line 300")
