@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, cast
 
@@ -33,6 +34,7 @@ RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 START_TIMEOUT: Final = 9.0  # s
 POLL: Final = 0.1  # s between looks at the socket of a runtime that does not report that it is ready
 CGROUP_POLL: Final = 0.01  # s between attempts to remove a cgroup: that it is empty is no event
+REMOVERS: Final = 2  # threads that remove files: more would only compete for the disk
 STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: a runtime ends all that runs in the sandbox first
 KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a process that was killed
 LOG_MAX: Final = 1 << 20  # bytes of a runtime's log, above which the next start begins a new one
@@ -85,6 +87,8 @@ class LocalProvider:
         system_calls: Whether the system calls of programs are filtered.
         network: What programs can connect to, unless the sandbox says so. Without isolation it is the host's.
         runtime: The runtime's program and first arguments.
+        removals: Runs what removes the files of deleted sandboxes; None: `REMOVERS` threads of its own. In the loop's
+            default executor, six large workspaces would hold up all starts.
     """
 
     images: None = None  # a sandbox sees the files of the machine
@@ -98,6 +102,7 @@ class LocalProvider:
         system_calls: bool = False,
         network: Network = "private",
         runtime: Sequence[str] = RUNTIME,
+        removals: ThreadPoolExecutor | None = None,
     ) -> None:
         self._state = state
         self._isolation = isolation
@@ -106,6 +111,7 @@ class LocalProvider:
         self._network: Network = network if isolation == "bubblewrap" else "host"
         self._cgroups = cgroups.find() if isolation == "bubblewrap" else None
         self._runtime = list(runtime)
+        self._removals = removals or ThreadPoolExecutor(REMOVERS, "remove")
         self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
 
     async def capabilities(self) -> Capabilities:
@@ -158,7 +164,7 @@ class LocalProvider:
         paths = self._paths(unit)
         await self._end(unit, paths, STOP_GRACE)
         try:
-            await asyncio.to_thread(_remove, paths.home)
+            await asyncio.get_running_loop().run_in_executor(self._removals, _remove, paths.home)
         except OSError as error:
             raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
 
@@ -175,7 +181,8 @@ class LocalProvider:
         return await asyncio.to_thread(lambda: [self._observe(unit) for unit in self._state.sandboxes()])
 
     async def close(self) -> None:
-        """Nothing to release: runtimes outlive the gateway."""
+        """Start no more removals. Runtimes outlive the gateway."""
+        self._removals.shutdown(wait=False)
 
     # ---- state
 

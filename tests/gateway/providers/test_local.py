@@ -1,10 +1,13 @@
 """The local provider with programs that stand for a runtime, and with the real one."""
 
+import asyncio
 import itertools
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -169,6 +172,24 @@ async def test_a_killed_runtime_is_started_again(make: Make) -> None:
 async def test_a_missing_executable_is_unavailable(state: StateDirectory) -> None:
     with pytest.raises(HawseError, match="was not started"):
         await start(LocalProvider(state, "none", runtime=["/nonexistent/python"]))
+
+
+async def test_a_unit_starts_while_the_files_of_another_are_removed(state: StateDirectory) -> None:
+    """A sibling of H2: the removal of large workspaces took all threads of the loop's default executor."""
+    go, removals = threading.Event(), ThreadPoolExecutor(1)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    slow = removals.submit(go.wait, 60)
+    provider = LocalProvider(state, "none", runtime=[sys.executable, "-I", "-c", LISTENER], removals=removals)
+    await provider.create("large", SPEC, no_report)
+    async with asyncio.TaskGroup() as tasks:
+        deleting = tasks.create_task(provider.delete("large"))
+        await start(provider, "other")
+        assert not deleting.done()
+        go.set()
+    assert slow.result()
+    assert (await provider.observe("large")).state == "absent"
+    await provider.stop("other")
+    await provider.close()
 
 
 async def test_the_path_of_the_state_directory_may_be_long(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Programs start as from a login: their own session and terminal, default signals, nothing of ours open."""
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -219,3 +220,14 @@ def _ignored(status: str) -> set[str]:
     (line,) = (line for line in status.splitlines() if line.startswith("SigIgn"))
     mask = int(line.split()[1], 16)
     return {s.name for s in signal.Signals if mask >> (s - 1) & 1}
+
+
+def test_without_a_free_pty_the_limit_is_exceeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """W8: it was `io_error`. The error of the kernel is ENOSPC, which means a full disk elsewhere."""
+
+    def openpty() -> tuple[int, int]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "openpty", openpty)
+    with pytest.raises(HawseError, match="limit_exceeded: no PTY"):
+        on_pty("pass")
