@@ -734,24 +734,6 @@ class CodeContext:
     Entering creates it; leaving deletes it with everything that its code started, unless `detach` was called. Its runs
     are made one at a time, in the order of the calls of all clients; contexts run in parallel.
     """
-    @property
-    def id(self) -> str:
-        ...
-
-    def __enter__(self) -> CodeContext:
-        """Create the context, or find the existing one.
-
-        Raises:
-            HawseError: `conflict` if a context of that id exists, `language_unavailable`, `spawn_failed`,
-                `limit_exceeded`; `not_found` if it is not to be created.
-        """
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
-
-    def detach(self) -> None:
-        """Let the context live when the `with` is left."""
-
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
         """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
 
@@ -818,6 +800,24 @@ class CodeContext:
 
         A context that does not exist any more is no error.
         """
+
+    @property
+    def id(self) -> str:
+        ...
+
+    def __enter__(self) -> Self:
+        """Create it, or find the existing one.
+
+        Raises:
+            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
+                `language_unavailable`; `not_found` if it is not to be created.
+        """
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def detach(self) -> None:
+        """Let it live when the `with` is left."""
 
 class CodeRunStream:
     """The events of a run, in order; the last one is a `CodeEnd`. `for event in ctx.stream(source)`.
@@ -1143,24 +1143,6 @@ class Session:
     Entering creates it; leaving deletes it with everything that it started, unless `detach` was called. Its commands
     run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
-    @property
-    def id(self) -> str:
-        ...
-
-    def __enter__(self) -> Session:
-        """Create the session, or find the existing one.
-
-        Raises:
-            HawseError: `conflict` if a session of that id exists, `spawn_failed`, `limit_exceeded`; `not_found` if it
-                is not to be created.
-        """
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
-
-    def detach(self) -> None:
-        """Let the session live when the `with` is left."""
-
     def exec(self, command: str, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
         """Run a command in the session's shell after those before it, and return its exit and its output.
 
@@ -1227,6 +1209,24 @@ class Session:
 
         A session that does not exist any more is not an error.
         """
+
+    @property
+    def id(self) -> str:
+        ...
+
+    def __enter__(self) -> Self:
+        """Create it, or find the existing one.
+
+        Raises:
+            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
+                `language_unavailable`; `not_found` if it is not to be created.
+        """
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def detach(self) -> None:
+        """Let it live when the `with` is left."""
 
 class Terminal:
     """`with box.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""

@@ -16,7 +16,16 @@ from tests.support.stack import Stack
 
 # Classes of the client that a caller does not get: what runs the connection, and base classes.
 INTERNAL = {
-    *("Automation", "CallTable", "CountingConnection", "Execution", "GatewayConnection", "InputStream", "Lifecycle"),
+    *(
+        "Automation",
+        "CallTable",
+        "CountingConnection",
+        "CreatedHandle",
+        "Execution",
+        "GatewayConnection",
+        "InputStream",
+        "Lifecycle",
+    ),
     *("Options", "OutputRange", "ReceiveBuffer", "Reconnector", "Reread", "StreamHandle"),
     "SandboxCreation",  # `CreatedSandbox` stands for what it creates
 }

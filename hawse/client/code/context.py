@@ -1,14 +1,11 @@
 """Code contexts: an executor whose runs share variables, modules and the working directory."""
 
-import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from types import TracebackType
 from typing import TypedDict, Unpack
 
 import msgspec
 
-from hawse.api import Params
 from hawse.api.code import (
     CodeAttach,
     CodeComplete,
@@ -24,8 +21,8 @@ from hawse.api.code import (
     CodeRestart,
     CodeRun,
 )
-from hawse.client.calls.call import ClientCall
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.created_handle import CreatedHandle
 from hawse.client.code.results import (
     CodeEnd,
     CodeEvent,
@@ -38,9 +35,7 @@ from hawse.client.code.results import (
     RichResult,
 )
 from hawse.client.code.run import CodeRunCall, CodeRunStream
-from hawse.wire import HawseError
 
-GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to delete
 OUTPUT_LIMIT = 64 << 20  # bytes of stdout and of stderr that `run` keeps: for more, use `stream`
 
 Answer = Callable[[CodeInput], str | Awaitable[str]]
@@ -63,7 +58,7 @@ class _Handle(TypedDict):
     instance: str | None
 
 
-class CodeContext:
+class CodeContext(CreatedHandle):
     """`async with box.code("python") as ctx: done = await ctx.run("1 + 1")`
 
     Entering creates it; leaving deletes it with everything that its code started, unless `detach` was called. Its runs
@@ -80,48 +75,8 @@ class CodeContext:
             create: Whether entering creates it.
             window: Bytes that the server may send before they are read.
         """
-        self.instance = ""  # distinguishes contexts of the same id: new for each that is created
-        self._calls = calls
-        self._sandbox = sandbox
+        super().__init__(calls, sandbox, wanted.id, prefix="c-", create=create, window=window)
         self._wanted = wanted
-        self._create = create
-        self._window = window
-        self._detached = not create
-
-    @property
-    def id(self) -> str:
-        return self._wanted.id or ""
-
-    async def __aenter__(self) -> "CodeContext":
-        """Create the context, or find the existing one.
-
-        Raises:
-            HawseError: `conflict` if a context of that id exists, `language_unavailable`, `spawn_failed`,
-                `limit_exceeded`; `not_found` if it is not to be created.
-        """
-        if not self._create:
-            self.instance = (await self.info()).instance
-            return self
-        own = self._wanted.id is None
-        if own:
-            self._wanted = msgspec.structs.replace(self._wanted, id=f"c-{secrets.token_hex(6)}")
-        try:
-            self.instance = (await self._request(self._wanted)).instance
-        except BaseException:
-            if own:  # it may have been created, and its id is known to no other client
-                self._calls.post(ClientCall(CodeDelete(context=self.id), sandbox=self._sandbox))
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self._detached:
-            await self.delete()
-
-    def detach(self) -> None:
-        """Let the context live when the `async with` is left."""
-        self._detached = True
 
     # ---- runs
 
@@ -231,17 +186,21 @@ class CodeContext:
 
         A context that does not exist any more is no error.
         """
-        try:
-            await self._request(CodeDelete(**self._handle()))
-        except HawseError as error:
-            if error.code not in GONE:
-                raise
+        await self._delete(self._deletion())
+
+    # ---- inside
 
     def _handle(self) -> _Handle:
         return {"context": self.id, "instance": self.instance or None}
 
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)
+    async def _begin(self) -> str:
+        return (await self._request(msgspec.structs.replace(self._wanted, id=self.id))).instance
+
+    async def _find(self) -> str:
+        return (await self.info()).instance
+
+    def _deletion(self) -> CodeDelete:
+        return CodeDelete(**self._handle())
 
 
 def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | None, window: int) -> CodeRunStream:

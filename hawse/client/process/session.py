@@ -1,13 +1,10 @@
 """Sessions: persistent shells whose commands share the working directory, variables, functions and aliases."""
 
-import secrets
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Protocol, TypedDict, Unpack
 
 import msgspec
 
-from hawse.api import Params
 from hawse.api.sessions import (
     SessionCancel,
     SessionCreate,
@@ -22,14 +19,12 @@ from hawse.api.sessions import (
 from hawse.api.types import Exit, StreamName
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.created_handle import CreatedHandle
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, run_to_end
 from hawse.client.process.process import Process
 from hawse.client.process.program import Command, Env, StartOptions, directory, environment, start_fields
-from hawse.wire import HawseError
-
-GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to delete
 
 
 class SessionResult(CommandResult, frozen=True):
@@ -53,7 +48,7 @@ class Handle(TypedDict):
     instance: str | None
 
 
-class Session:
+class Session(CreatedHandle):
     """`async with box.session() as session: await session.exec("cd /tmp"); …`
 
     Entering creates it; leaving deletes it with everything that it started, unless `detach` was called. Its commands
@@ -80,50 +75,9 @@ class Session:
             window: Bytes that the server may send before they are handled.
             attach: Attaches to a process that the session has started.
         """
-        self.instance = ""  # distinguishes sessions of the same id: new for each that is created
-        self._calls = calls
-        self._sandbox = sandbox
+        super().__init__(calls, sandbox, wanted.id, prefix="s-", create=create, window=window)
         self._wanted = wanted
-        self._create = create
-        self._window = window
         self._attach = attach
-        self._detached = not create
-
-    @property
-    def id(self) -> str:
-        return self._wanted.id or ""
-
-    async def __aenter__(self) -> "Session":
-        """Create the session, or find the existing one.
-
-        Raises:
-            HawseError: `conflict` if a session of that id exists, `spawn_failed`, `limit_exceeded`; `not_found` if it
-                is not to be created.
-        """
-        if not self._create:
-            self.instance = (await self.info()).instance
-            return self
-        own = self._wanted.id is None
-        if own:
-            self._wanted = msgspec.structs.replace(self._wanted, id=f"s-{secrets.token_hex(6)}")
-        try:
-            created = await self._request(self._wanted)
-        except BaseException:
-            if own:  # it may have been created, and its id is known to no other client
-                self._calls.post(ClientCall(SessionDelete(id=self.id), sandbox=self._sandbox))
-            raise
-        self.instance = created.instance
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not self._detached:
-            await self.delete()
-
-    def detach(self) -> None:
-        """Let the session live when the `async with` is left."""
-        self._detached = True
 
     # ---- commands
 
@@ -239,16 +193,18 @@ class Session:
 
         A session that does not exist any more is not an error.
         """
-        try:
-            await self._request(SessionDelete(**self._handle(), grace=grace))
-        except HawseError as error:
-            if error.code not in GONE:
-                raise
+        await self._delete(SessionDelete(**self._handle(), grace=grace))
 
     # ---- inside
 
     def _handle(self) -> Handle:
         return {"id": self.id, "instance": self.instance or None}
 
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)
+    async def _begin(self) -> str:
+        return (await self._request(msgspec.structs.replace(self._wanted, id=self.id))).instance
+
+    async def _find(self) -> str:
+        return (await self.info()).instance
+
+    def _deletion(self) -> SessionDelete:
+        return SessionDelete(**self._handle())
