@@ -42,6 +42,7 @@ from gateway.store.base import StoreError
 from gateway.store.redis import RedisStore
 from gateway.store.sqlite import SqliteStore
 from gateway.transport import listener as sockets, tls
+from gateway.transport.forwarded import ForwardedHeader
 from gateway.transport.tls import Certificate, CertificateError
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
@@ -242,8 +243,9 @@ class GatewayServer(uvicorn.Server):
 
 
 def config(app: Starlette, settings: Settings) -> uvicorn.Config:
+    forwarded = settings.proxy_headers == "forwarded"
     return uvicorn.Config(
-        app,
+        ForwardedHeader(app, settings.proxies) if forwarded and settings.proxies else app,
         http=HttpProtocol,
         ws=WebSocketProtocol,
         ws_max_size=settings.limits.text,
@@ -254,7 +256,8 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         interface="asgi3",
         log_config=None,
         access_log=False,  # it would log tickets
-        proxy_headers=bool(settings.proxies),  # X-Forwarded-For and -Proto of other clients are not trusted
+        proxy_headers=bool(settings.proxies)
+        and not forwarded,  # X-Forwarded-For and -Proto of other clients are not trusted
         forwarded_allow_ips=list(settings.proxies),
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from gateway.auth.access_policy import split_host, split_origin
 from gateway.providers.local import RequestedIsolation
@@ -21,6 +22,7 @@ CALLS_PER_SECOND = 500  # of one user: far more than a person or a usual program
 WRONG_TOKENS = 100  # at once: many programs behind one address may have an old token
 TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
 
+ProxyHeaders = Literal["x-forwarded", "forwarded"]
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters stands before it
 
@@ -90,7 +92,8 @@ class Settings:
         oidc: The OpenID provider.
         hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
         origins: Origins whose pages may call, beside the gateway's own.
-        proxies: IP addresses and networks of reverse proxies, whose X-Forwarded-For and X-Forwarded-Proto are used.
+        proxies: IP addresses and networks of reverse proxies, whose forwarded headers are used.
+        proxy_headers: Which headers the proxies set: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         max_connections: How many clients may be connected at once.
         calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
@@ -122,6 +125,7 @@ class Settings:
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     proxies: Sequence[str] = ()
+    proxy_headers: ProxyHeaders = "x-forwarded"
     preview_host: str | None = "localhost"
     max_connections: int = MAX_CONNECTIONS
     calls_per_second: int = CALLS_PER_SECOND

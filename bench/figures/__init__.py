@@ -7,6 +7,7 @@ from bench.figures.interrupt import interrupt
 from bench.figures.keys import beside_a_flood, beside_code, echo
 from bench.figures.many import many
 from bench.figures.printed import printed
+from bench.figures.tokens import tokens
 from bench.lab import Figure
 
 FIGURES: dict[str, Figure] = {
@@ -23,4 +24,5 @@ FIGURES: dict[str, Figure] = {
     "calls": calls,
     "code": code,
     "contexts": contexts,
+    "tokens": tokens,
 }

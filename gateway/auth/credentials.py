@@ -1,11 +1,13 @@
 """API tokens, share links and sessions: rows of the store, which each gateway keeps in memory and follows.
 
-Only the SHA-256 of a secret is stored, and a secret is found by that hash: the time of the look-up does not depend on
-how much of a guess is right. A slow hash is not needed, because no secret has less than 256 random bits.
+Only the SHA-256 of a secret is stored, and a secret is found by that hash. A guess that resembles a secret has another
+hash altogether, so the time of the look-up does not depend on how much of a guess is right. A slow hash is not needed,
+because no secret has less than 256 random bits.
 """
 
 import asyncio
 import hashlib
+import hmac
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -92,8 +94,7 @@ class Credentials:
             store: The rows.
             clock: Measures the time until credentials end. None: that of this machine.
         """
-        digest = _digest(owner_token)
-        # The id changes with the token, so that its sessions end when another one is configured.
+        digest = _digest(owner_token)  # in the id, so that sessions end when another token is configured
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
         self._clock = clock or Clock()
@@ -124,7 +125,7 @@ class Credentials:
     def find(self, secret: str) -> Identity | None:
         """Return who presents `secret`; None if it is unknown, has expired or was revoked."""
         digest = _digest(secret)
-        if digest == self._owner_digest:
+        if hmac.compare_digest(digest, self._owner_digest):
             return self._owner
         id = self._by_digest.get(digest)
         if id is None and self.external is not None and secret.count(".") == 2:  # RFC 7515, 7.1

@@ -96,6 +96,11 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     help="IP address or network of a proxy that sets X-Forwarded-For and X-Forwarded-Proto; may be repeated",
 )
 @click.option(
+    "--proxy-headers",
+    type=click.Choice(["x-forwarded", "forwarded"]),
+    help="forwarded: the proxies set Forwarded (RFC 7239) instead (x-forwarded)",
+)
+@click.option(
     "--preview-host",
     metavar="NAME",
     help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway (localhost)",

@@ -286,3 +286,14 @@ async def test_only_a_trusted_proxy_can_report_that_a_request_came_by_https(
         else:
             with pytest.raises(InvalidStatus):
                 await request
+
+
+async def test_the_headers_that_proxies_set_are_read_and_the_others_are_not(runtime: FakeRuntime) -> None:
+    async with Gateway(runtime, proxies=["127.0.0.1"], proxy_headers="forwarded") as gateway:
+        own = {"Origin": f"https://127.0.0.1:{gateway.port}", "Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(trust_env=False, headers=own) as http:
+            for headers, status in (
+                ({"X-Forwarded-Proto": "https"}, 403),
+                ({"Forwarded": "for=192.0.2.1;proto=https"}, 201),
+            ):
+                assert (await http.post(f"{gateway.url}/v1/tickets", headers=headers)).status_code == status
