@@ -18,7 +18,7 @@ import psutil
 from gateway.providers.isolation import cgroups
 from gateway.providers.runtime_process import RuntimeProcess
 
-START_SECONDS = 30
+START_SECONDS = 30  # until a gateway has started, or ended when it was asked to
 
 
 # Below the ports that the kernel gives to outgoing connections (ip_local_port_range starts at 32768): a port of that
@@ -133,7 +133,7 @@ class Stack:
         assert self._process is not None
         assert self._output is not None
         self._process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(START_SECONDS):
             code = await self._process.wait()
         await self._output
         return code
