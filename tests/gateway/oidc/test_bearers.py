@@ -24,7 +24,7 @@ async def served(runtime: FakeRuntime, settings: OidcSettings) -> AsyncIterator[
 
 
 async def session(gateway: Gateway, token: str, path: str = "/v1/token.list") -> httpx.Response:
-    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as http:
         return await http.post(path, json={}, headers={"Authorization": f"Bearer {token}"})
 
 
@@ -85,7 +85,7 @@ async def test_a_token_cannot_create_what_would_outlive_it(served: Gateway, prov
     token = await provider.mint("ada")
     await served.read_keys()
     headers = {"Authorization": f"Bearer {token}", "Origin": served.url}
-    async with httpx.AsyncClient(base_url=served.url, trust_env=False, headers=headers) as http:
+    async with httpx.AsyncClient(base_url=served.url, trust_env=False, headers=headers, timeout=60) as http:
         for path, body in (("/v1/token.create", {"name": "x", "role": "viewer"}), ("/v1/session", {})):
             answer = await http.post(path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), path
@@ -111,7 +111,7 @@ async def test_a_new_key_is_read_and_the_old_one_does_not_count_any_more(
 async def test_wrong_tokens_of_the_provider_count_as_guesses(
     runtime: FakeRuntime, settings: OidcSettings, provider: RunningProvider
 ) -> None:
-    async with Gateway(runtime, oidc=settings, guesses=Guesses(2)) as gateway:
+    async with Gateway(runtime, oidc=settings, guesses=Guesses(2, rate=1e-6)) as gateway:
         await gateway.read_keys()
         expired = await provider.mint("ada", exp=1)
         assert [(await session(gateway, expired)).status_code for _ in range(3)] == [401, 401, 429]

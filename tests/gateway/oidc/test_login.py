@@ -158,7 +158,7 @@ async def test_a_session_of_a_login_ends_for_another_role_and_by_revocation(
         await sign_in(other, "bob")
         assert (await browser.get("/v1/session")).status_code == 200
     owner = {"Authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(base_url=served.url, headers=owner, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=served.url, headers=owner, trust_env=False, timeout=60) as http:
         (row,) = (await http.post("/v1/token.list", json={})).json()["tokens"][1:]
         assert (row["id"][:6], row["user"], row["own"]) == ("login-", "oidc|bob", True)
         assert (await http.post("/v1/token.revoke", json={"id": row["id"]})).status_code == 200

@@ -11,7 +11,7 @@ from hawse.client import GaveUpError, Options
 from tests.support.certificates import Authority, private_key, served_name
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 
-QUICK = Options(connect_timeout=5.0, give_up=0.0)
+QUICK = Options(connect_timeout=60.0, give_up=0.0)
 
 
 def handshake(server: ssl.SSLContext, authority: Authority, *, name: str | None = "localhost") -> ssl.SSLObject:
@@ -93,7 +93,7 @@ async def test_clients_call_over_tls_with_a_secure_cookie_and_a_renewed_certific
             assert await client.call("answer", {"a": 1}, sandbox="local") == {"a": 1}
             authority.issue("second")
             assert certificate.reload()
-            async with httpx.AsyncClient(verify=trusted, trust_env=False) as http:
+            async with httpx.AsyncClient(verify=trusted, trust_env=False, timeout=60) as http:
                 own = {"Authorization": f"Bearer {TOKEN}", "Origin": address}
                 answer = await http.post(f"{address}/v1/session", headers=own)
                 assert answer.status_code == 201
