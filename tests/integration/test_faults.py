@@ -8,28 +8,9 @@ import psutil
 import pytest
 
 import hawse
-from tests.support.client import eventually
+from tests.support.lifecycle import suspend, until_gone, until_state
 from tests.support.runtime import alive
 from tests.support.stack import Stack, post
-
-
-async def until_state(hw: hawse.Client, id: str, *states: str | None) -> None:
-    """Wait until a sandbox has one of the states. None: it does not exist."""
-    async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
-        known: dict[str, str] = {}
-        async for change in changes:
-            if change.info is not None:
-                known[change.id] = change.info.state
-            else:
-                known.pop(change.id, None)
-            if change.id == id and known.get(id) in states:
-                return
-
-
-async def suspend(pid: int) -> None:
-    """Send SIGSTOP, and wait until the process has stopped, which is not an event."""
-    os.kill(pid, signal.SIGSTOP)
-    await eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)
 
 
 @pytest.fixture
@@ -82,16 +63,6 @@ async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_
         assert not (stack.state / "sandboxes" / "deleted").exists()
         await boxes[1].wake()
         assert (await boxes[1].exec("echo 1")).stdout == b"1\n"
-
-
-async def until_gone(hw: hawse.Client, id: str) -> None:
-    """Wait until a sandbox does not exist any more."""
-    async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
-        async for change in changes:
-            if change.id == id and change.info is None:
-                return
-            if id not in {info.id for info in await hw.sandboxes.list()}:
-                return
 
 
 async def test_a_runtime_that_has_lost_its_socket_is_ended_before_the_next_one_starts(stack: Stack) -> None:

@@ -30,15 +30,19 @@ Files = Mapping[str, str | bytes | Path]  # the target of a symbolic link, a con
 
 
 class _Connection(http.client.HTTPConnection):
+    def __init__(self, address: str) -> None:
+        super().__init__("engine", timeout=60)
+        self._address = address
+
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(ADDRESS.removeprefix("unix://"))
+        self.sock.connect(self._address.removeprefix("unix://"))
 
 
-def ask(method: str, path: str, body: bytes | None = None) -> Any:
-    """Send a request to the engine and return its JSON. Raises `OSError`, and `AssertionError` for a refusal."""
-    connection = _Connection("engine", timeout=60)
+def ask(method: str, path: str, body: bytes | None = None, *, address: str = ADDRESS) -> Any:
+    """Send a request to an engine and return its JSON. Raises `OSError`, and `AssertionError` for a refusal."""
+    connection = _Connection(address)
     try:
         connection.request(method, path, body, {"Content-Type": "application/x-tar"})
         response = connection.getresponse()
@@ -49,9 +53,9 @@ def ask(method: str, path: str, body: bytes | None = None) -> Any:
         connection.close()
 
 
-def answers() -> bool:
+def answers(address: str = ADDRESS) -> bool:
     try:
-        ask("GET", "/_ping")
+        ask("GET", "/_ping", address=address)
     except (OSError, AssertionError):
         return False
     return True
@@ -60,9 +64,9 @@ def answers() -> bool:
 needs_engine = pytest.mark.skipif(not answers(), reason=f"no Docker Engine answers at {ADDRESS} (DOCKER_HOST)")
 
 
-def make_images() -> None:
+def make_images(address: str = ADDRESS) -> None:
     """Make the images that are missing: programs of Debian's busybox-static, with musl, and a single file."""
-    existing = {tag for image in ask("GET", "/images/json") for tag in image["RepoTags"] or []}
+    existing = {tag for image in ask("GET", "/images/json", address=address) for tag in image["RepoTags"] or []}
     busybox = shutil.which("busybox")
     assert busybox is not None, "busybox-static is not installed"
     programs: Files = {"bin/busybox": Path(busybox), **{f"bin/{name}": "busybox" for name in APPLETS}}
@@ -77,7 +81,7 @@ def make_images() -> None:
     for name, files in images.items():
         if f"{name}:latest" not in existing:
             changes = "".join(f"&changes={quote(line)}" for line in SETTINGS.get(name, []))
-            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", _tar(files))
+            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", _tar(files), address=address)
 
 
 def _tar(files: Files) -> bytes:
@@ -97,12 +101,12 @@ def _tar(files: Files) -> bytes:
     return buffer.getvalue()
 
 
-def left(gateway: str) -> list[str]:
+def left(gateway: str, address: str = ADDRESS) -> list[str]:
     """Return the names of all containers, volumes and networks with the label of a state directory."""
     filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}"]}))
-    containers = ask("GET", f"/containers/json?all=1&filters={filters}")
-    volumes = ask("GET", f"/volumes?filters={filters}")["Volumes"] or []
-    networks = ask("GET", f"/networks?filters={filters}")
+    containers = ask("GET", f"/containers/json?all=1&filters={filters}", address=address)
+    volumes = ask("GET", f"/volumes?filters={filters}", address=address)["Volumes"] or []
+    networks = ask("GET", f"/networks?filters={filters}", address=address)
     return [*(c["Names"][0] for c in containers), *(v["Name"] for v in volumes), *(n["Name"] for n in networks)]
 
 

@@ -1,0 +1,106 @@
+"""A Docker Engine of the test's own, which can be killed, suspended and started again with what it had."""
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import psutil
+import pytest
+
+from tests.support import docker
+from tests.support.client import eventually
+from tests.support.lifecycle import suspend
+
+# The programs that it starts itself (containerd, runc, docker-init) are of packages on which docker.io depends.
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+needs_dockerd = pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("dockerd", path=PATH) is None or not docker.answers(),
+    reason="an engine of the test's own needs root, dockerd, and a machine on which an engine works (DOCKER_HOST)",
+)
+
+
+class EngineProcess:
+    """dockerd with the data in one directory. It changes nothing in the network of the machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: asyncio.subprocess.Process | None = None
+        self.address = f"unix://{folder}/docker.sock"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    async def start(self) -> None:
+        """Start it and wait until it answers."""
+        (self._folder / "pid").unlink(missing_ok=True)  # left by one that was killed
+        with (self._folder / "log").open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *("env", f"PATH={PATH}", "dockerd"),
+                *("--host", self.address, "--pidfile", str(self._folder / "pid")),
+                *("--data-root", str(self._folder / "data"), "--exec-root", str(self._folder / "exec")),
+                *("--bridge=none", "--iptables=false", "--ip6tables=false"),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        while not await asyncio.to_thread(docker.answers, self.address):  # until it listens
+            assert self._process.returncode is None, (self._folder / "log").read_text()[-2000:]
+            await asyncio.sleep(0.05)
+
+    async def suspend(self) -> None:
+        await suspend(self.pid)
+
+    def resume(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
+    async def kill(self) -> None:
+        """Kill it. Its containerd ends with it; programs in containers go on until the engine is started again."""
+        assert self._process is not None
+        self._process.kill()
+        await self._process.wait()
+        await eventually(lambda: not any(process.name() == "containerd" for process in self._processes()))
+        # Where no init reaps it, the next engine would take what is left of it for a containerd that runs.
+        (self._folder / "exec" / "containerd" / "containerd.pid").unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """Stop it with all its containers, and end what is left of one that was killed."""
+        assert self._process is not None
+        if self._process.returncode is None:
+            self.resume()
+            self._process.terminate()
+            await self._process.wait()
+        for process in self._processes():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        for line in docker.mounts(self._folder):
+            unmounting = await asyncio.create_subprocess_exec("umount", "--lazy", line.split()[4])
+            await unmounting.wait()
+        shutil.rmtree(self._folder)
+
+    def _processes(self) -> list[psutil.Process]:
+        """Programs of the engine: their command line has a path in the directory."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if any(str(self._folder) in word for word in process.cmdline()):  # empty if it has ended
+                    found.append(process)
+        return found
+
+
+@asynccontextmanager
+async def engine_process() -> AsyncIterator[EngineProcess]:
+    """Start an engine. Its directory has a short path, because containerd makes sockets deep below it."""
+    engine = EngineProcess(Path(tempfile.mkdtemp(prefix="hawse-engine-", dir="/tmp")))
+    try:
+        await engine.start()
+        yield engine
+    finally:
+        await engine.close()
