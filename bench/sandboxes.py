@@ -20,7 +20,6 @@ import psutil
 import uvloop
 
 import hawse
-from gateway.providers.docker.bundle import ensure_bundle
 from gateway.providers.docker.provider import GATEWAY_ID
 from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client
@@ -50,7 +49,7 @@ async def main(rounds: int, idle: int, image: str | None) -> None:
         report("docker run /bin/true, ms", [await run(bare) for _ in range(rounds)])
         with temporary() as folder:
             options = ["--provider", "docker", "--image", image, "--pool", str(POOL)]
-            ensure_bundle(docker.BUNDLES)
+            docker.ensure_tests_bundle()
             (Path(folder) / "bundles").symlink_to(docker.BUNDLES)
             try:
                 async with gateway(Path(folder), *options) as (hw, _):

@@ -327,7 +327,11 @@ class CodeMethods:
             raise HawseError("unavailable", "the runtime is stopping")
         if self.host is None:
             if not _kernels_are_supported():
-                message = "the runtime of this sandbox has no jupyter_client, so code contexts are not available in it"
+                message = (
+                    "the runtime of this sandbox has no jupyter_client, as in containers, so code contexts are not "
+                    "available in it: create a sandbox with the provider `local`, or run an interpreter of the image "
+                    "with `exec`, in a session or in a terminal"
+                )
                 raise HawseError("language_unavailable", message)
             try:
                 host = self.host = KernelHost(self._environment, self._trees, self._host_ended)

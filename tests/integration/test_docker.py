@@ -8,7 +8,6 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.docker.bundle import ensure_bundle
 from gateway.providers.docker.provider import GATEWAY_ID
 from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client, Sandbox, SandboxLimits
@@ -21,7 +20,7 @@ pytestmark = [docker.needs_engine, pytest.mark.asyncio(loop_scope="module")]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    ensure_bundle(docker.BUNDLES)
+    docker.ensure_tests_bundle()
     docker.make_images()
     state = StateDirectory(tmp_path_factory.mktemp("docker") / "s")
     (state.root / "bundles").symlink_to(docker.BUNDLES)

@@ -8,7 +8,6 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.docker.bundle import ensure_bundle
 from gateway.providers.docker.provider import GATEWAY_ID
 from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client
@@ -33,7 +32,7 @@ async def engine() -> AsyncIterator[EngineProcess]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stack(engine: EngineProcess, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    ensure_bundle(docker.BUNDLES)
+    docker.ensure_tests_bundle()
     state = StateDirectory(tmp_path_factory.mktemp("engine") / "s")
     (state.root / "bundles").symlink_to(docker.BUNDLES)
     under = ["env", f"DOCKER_HOST={engine.address}"]

@@ -1,5 +1,6 @@
 """A Docker Engine for tests, if one answers: small images that are made here, and what is left of a state directory."""
 
+import fcntl
 import http.client
 import io
 import json
@@ -14,6 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+
+from gateway.providers.docker.bundle import ensure_bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLES = ROOT / "build" / "bundles"  # the same for all tests: one takes up to half a minute to build
@@ -99,6 +102,14 @@ def _tar(files: Files) -> bytes:
                 entry.size = len(data)
                 archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
+
+
+def ensure_tests_bundle() -> Path:
+    """Return the bundle that all tests share. Of several processes one builds it, and the others wait."""
+    BUNDLES.mkdir(parents=True, exist_ok=True)
+    with BUNDLES.with_name("bundles.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return ensure_bundle(BUNDLES)
 
 
 def left(gateway: str, address: str = ADDRESS) -> list[str]:

@@ -70,6 +70,7 @@ def ensure_bundle(bundles: Path) -> Path:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise BundleError("setpriv (of util-linux) is not installed")
+    setpriv = os.path.realpath(setpriv)  # the same bundle, by whatever symbolic link of PATH it is found
     try:
         packages = sorted(_packages())
         bundle = bundles / _key(

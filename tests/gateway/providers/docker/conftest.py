@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from gateway.providers.docker.bundle import ensure_bundle
 from gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
 from gateway.providers.state_directory import StateDirectory
 from tests.support import docker
@@ -12,7 +11,7 @@ from tests.support import docker
 
 @pytest.fixture(scope="session")
 def bundle() -> Path:
-    return ensure_bundle(docker.BUNDLES)
+    return docker.ensure_tests_bundle()
 
 
 @pytest.fixture(scope="session")
