@@ -20,7 +20,7 @@ export PYTHON UPGRADE
 WORKERS ?= 4
 PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test test-apps check pytest pytest-all vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz build release generate \
+.PHONY: help run test test-apps check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz build release generate \
 	pins clean dev web web-modules
 
 help: ## list the targets
@@ -30,7 +30,7 @@ run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081"
 	@exec $(BIN)/hawse serve $(ARGS)
 
 test: ## run all tests: pytest, vitest, and a real Chromium against a real gateway; ends with a summary
-	@scripts/stages.sh pytest-all vitest e2e
+	@scripts/stages.sh pytest soak vitest e2e
 
 test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js, nginx, Prometheus, … (downloads 500 MB)
 	@scripts/need_tools.sh
@@ -45,12 +45,7 @@ pytest: dev web $(KERNELS) ## the Python tests but the long ones (ARGS="tests/wi
 	@scripts/need_tools.sh
 	$(PYTEST) -m 'not soak' $(ARGS)
 
-# The long tests wait more than others. They come first, and so run one after the other in one of the processes: conftest.py.
-pytest-all: dev web $(KERNELS) ## all Python tests, also the long ones
-	@scripts/need_tools.sh
-	$(PYTEST) $(ARGS)
-
-soak: dev web $(KERNELS) ## the long Python tests alone. They measure memory, so only two run at once
+soak: dev web $(KERNELS) ## the long Python tests. They measure memory and times, so only two run at once
 	@scripts/need_tools.sh
 	scripts/pytest.sh -n 2 --dist worksteal -m soak tests/integration $(ARGS)
 

@@ -40,18 +40,14 @@ class FailuresAtOnce:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the long tests first, so that no process of pytest-xdist ends long after others.
-
-    `--dist worksteal` begins with an equal, contiguous part for each process. So the tests marked `soak` run one after
-    the other in the first process, beside short ones in the others, and their measurements do not disturb each other.
-    """
-    items.sort(key=_length, reverse=True)
+    """Start the tests with the longest time limits first, so that no process of pytest-xdist ends long after others."""
+    items.sort(key=_time_limit, reverse=True)
 
 
-def _length(item: pytest.Item) -> tuple[bool, float]:
-    """Whether it is marked `soak`, and the seconds of its marker `timeout`; 0 without it."""
-    limit = item.get_closest_marker("timeout")
-    return item.get_closest_marker("soak") is not None, float(limit.args[0]) if limit is not None else 0.0
+def _time_limit(item: pytest.Item) -> float:
+    """The seconds of the marker `timeout`; 0 without it."""
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker is not None else 0.0
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,10 +7,11 @@ import pytest
 from hawse.client.base.boot_time import boot_time
 
 ROOT = Path(__file__).resolve().parents[3]
-# Modules that use the date: for what is shown to people, or compared with the time of a file.
+# Modules that use the date: for what is shown to people, or compared with the time of a file or of a token of others.
 DATED = {
     "gateway/audit/trail.py",
     "gateway/metrics/endpoint.py",
+    "gateway/oidc/tokens.py",
     "gateway/store/clock.py",
     "hawse/cli/access.py",
     "hawse/cli/audit.py",

@@ -113,6 +113,8 @@ async def test_a_screen_that_changes_while_it_is_made_is_of_one_moment(
     for _ in range(20):
         shown = await client.ask("terminal.screen", id="t", scrollback=1000)
         numbers = [int(line) for line in shown["content"].split("\n") if line]
+        if shown["cursor"]["x"]:
+            del numbers[-1:]  # only a part of it has been read from the shell
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True
     await client.ask("terminal.kill", id="t", grace=0)
 
