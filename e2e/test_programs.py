@@ -165,7 +165,8 @@ async def test_wide_characters_and_emoji_have_the_right_width(open_page: Open) -
         }"""
     )
     assert widths == [1, 2, 0, 2, 0, 1, 2, 0, 1, 1, 1, 2, 0]
-    await view.run("cat")
+    await view.run("echo r''un; cat")
+    await view.until_text("\nrun")  # what comes before bash has left raw mode is not echoed
     await view.type("\u00e4\u20ac\U0001f680")  # typed, so the line discipline echoes it
     await view.until_text("\u00e4\u20ac\U0001f680")
     await view.press("Control+c")

@@ -144,11 +144,10 @@ async def test_on_a_phone_the_actions_on_sandboxes_are_large_enough(open_page: O
     dialog = await show(page)
     await expect(row(page, "local")).to_be_visible()
     await dialog.get_by_role("button", name="New sandbox").click()
-    targets = await dialog.locator("button:visible, a:visible, input:visible, select:visible, textarea:visible").all()
-    assert len(targets) >= 10
-    for target in targets:
-        box = await target.bounding_box()
-        assert box is not None
+    targets = dialog.locator("button:visible, a:visible, input:visible, select:visible, textarea:visible")
+    boxes = await targets.evaluate_all("targets => targets.map((target) => target.getBoundingClientRect().toJSON())")
+    assert len(boxes) >= 10
+    for box in boxes:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
         assert box["height"] >= 44
