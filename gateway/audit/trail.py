@@ -36,7 +36,7 @@ NAMED: Final = (
 )
 VALUE_MAX: Final = 256  # characters of one value
 REFUSALS: Final = 60  # entries of refusals of one address that are written at once, and then in a minute
-NOBODY: Final = Principal(id="nobody", name="", kind="", rights=())
+UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
 _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -69,16 +69,16 @@ class AuditTrail:
 
     # ---- connections and requests
 
-    def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
+    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
         """Write that a client has connected or disconnected.
 
         Args:
             action: `connect`, `disconnect`, or another action that is not a method.
-            principal: The client.
+            principal: The client; None: it is not authenticated.
             address: Its address, `HOST:PORT`.
             outcome: `ok`, or why the connection has ended.
         """
-        self.log.record(self._entry(action, principal, CallContext(address), outcome))
+        self.log.record(self._entry(action, principal or UNAUTHENTICATED, CallContext(address), outcome))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Write that a request was refused, unless that is written already.
@@ -90,7 +90,7 @@ class AuditTrail:
         """
         if not context.audited:
             context.audited = True
-            entry = self._entry("refused", NOBODY, context, code)
+            entry = self._entry("refused", UNAUTHENTICATED, context, code)
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
 
     # ---- calls

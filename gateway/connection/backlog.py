@@ -24,11 +24,12 @@ class BacklogBudget:
 
     def hold(self, owner: object, size: int) -> bool:
         """Replace what `owner` holds by `size` bytes; return False, and change nothing, if there is no room for it."""
+        if not size:  # the usual case, after each write
+            self._held.pop(owner, None)
+            return True
         if self.held - self._held.get(owner, 0) + size > self._total:
             return False
         self._held[owner] = size
-        if not size:
-            del self._held[owner]
         return True
 
 

@@ -38,7 +38,6 @@ SECRET_BYTES: Final = 32
 AT_ONCE: Final = 32  # requests to the provider for logins: each needs a socket, and no credential
 RETURN_MAX: Final = 1024  # characters of the address to return to
 PARAMETER_MAX: Final = 4096  # characters of what the provider adds to the address
-NOBODY: Final = Principal(id="nobody", name="", kind="", rights=())
 _PATH: Final = re.compile(r"/(?![/\\])[!-\[\]-~]*")  # a path on this host: no second slash, backslash or space
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
@@ -49,7 +48,7 @@ PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sig
 class LoginAudit(Protocol):
     """The audit log."""
 
-    def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
+    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
         """A user has signed in (`login`), or failed to."""
 
 
@@ -163,7 +162,7 @@ class LoginEndpoints:
             response, principal = await self._sign_in(request)
             self._audit.connection("login", principal, address)
         except HawseError as error:
-            self._audit.connection("login", NOBODY, address, error.code)
+            self._audit.connection("login", None, address, error.code)
             response = _failed(error)
         _set(request, response, "", 0)
         return response
