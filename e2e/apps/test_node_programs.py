@@ -17,7 +17,7 @@ PAGE = """"use client";
 import { useState } from "react";
 export default function Page() {
   const [count, setCount] = useState(0);
-  return <><h1>TITLE</h1><button onClick={() => setCount(count + 1)}>clicked {count}</button></>;
+  return <><h1 data-save="SAVE">TITLE</h1><button onClick={() => setCount(count + 1)}>clicked {count}</button></>;
 }
 """
 
@@ -49,9 +49,13 @@ async def test_nextjs_replaces_a_changed_component_and_keeps_its_state(
 
 
 async def save_until_shown(page: Page, file: Path, title: str) -> None:
-    """Save the page with a new title, and again if the server has not noticed: its watch may begin after its answer."""
-    for _ in range(5):
-        await asyncio.to_thread(file.write_text, PAGE.replace("TITLE", title))
+    """Save the page with a new title, and again if the browser does not get it.
+
+    Next.js loses a change that comes while it begins to follow the files of a page. It notices the next one, which has
+    to differ.
+    """
+    for save in range(5):
+        await asyncio.to_thread(file.write_text, PAGE.replace("TITLE", title).replace("SAVE", str(save)))
         with suppress(AssertionError):
             await expect(page.get_by_role("heading")).to_have_text(title, timeout=STEP / 3)
             return
