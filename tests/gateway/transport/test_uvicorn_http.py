@@ -104,16 +104,16 @@ async def test_a_download_may_exceed_the_response_timeout_while_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 1.0)
-    size = 8 << 20
+    size = 24 << 20
     loop = asyncio.get_running_loop()
     async with Recorded(tmp_path / "s", size) as runtime, Gateway(runtime) as gateway:
         gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)  # what is read is soon made up for
-        async with RawSocket(gateway) as reader:
+        async with RawSocket(gateway, receive_buffer=1 << 16) as reader:
             await reader.send(DOWNLOAD)
             end = loop.time() + 2.5 * HttpProtocol.answer_timeout
             received = b""
             while loop.time() < end:
-                received += await reader.receive(1 << 14)
+                received += await reader.receive(1 << 15)
                 await asyncio.sleep(0.01)  # a slow reader: time itself is tested
             assert len(received) < size // 2
             body = received.partition(b"\r\n\r\n")[2]
