@@ -28,6 +28,7 @@ from hawse.wire import Event, HawseError, Principal
 
 FILES_PATH: Final = "/v1/sandboxes/{sandbox}/files/{path:path}"
 KEY_LIMIT: Final = 128  # characters
+_TAG = re.compile(r'"[^",]*"')
 _RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
@@ -42,6 +43,7 @@ class FileEndpoint:
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
+        params["if_version"] = _required_version(http)
         if "parents" in http.query_params:
             params["parents"] = http.query_params["parents"] != "false"
         async with UpstreamCall(link, "file.write", params, principal=principal, key=idempotency_key(http)) as request:
@@ -142,6 +144,16 @@ def _mode(http: HttpRequest) -> int | None:
     except ValueError:
         message = f"`mode` must be octal, such as 755, not {text[:20]!r}"
         raise HawseError("invalid_params", message, details={"path": "mode"}) from None
+
+
+def _required_version(http: HttpRequest) -> str | None:
+    """Return the version that the file must have (RFC 9110, section 13.1): "" if there must be none, None for any."""
+    absent, tag = http.headers.get("if-none-match"), http.headers.get("if-match")
+    if absent == "*" and tag is None:
+        return ""
+    if absent is not None or (tag is not None and not _TAG.fullmatch(tag)):
+        raise HawseError("invalid_params", 'use If-Match with one ETag, or "If-None-Match: *"')
+    return None if tag is None else tag[1:-1]
 
 
 def _tag(version: str | None) -> str:

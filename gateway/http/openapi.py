@@ -185,6 +185,8 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     ranged = {"name": "Range", "in": "header", "schema": {"type": "string"}}
     mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
     parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
+    match = {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": "The file's ETag."}
+    absent = {"name": "If-None-Match", "in": "header", "schema": {"const": "*"}, "description": "There is no file yet."}
     whole = {"200": {"description": "The file.", "content": {BYTES: {"schema": BINARY}}}}
     part = {
         "206": {"description": "The requested range of the file.", "content": {BYTES: {"schema": BINARY}}},
@@ -216,7 +218,11 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
             {"200": {"description": "The file exists; the headers describe it."}},
         ),
         "put": operation(
-            "files.put", METHODS["file.write"], "Replace a file with the body, atomically.", [mode, parents, KEY], done
+            "files.put",
+            METHODS["file.write"],
+            "Replace a file with the body, atomically.",
+            [mode, parents, match, absent, KEY],
+            done,
         )
         | {"requestBody": {"required": True, "content": {BYTES: {"schema": BINARY}}}},
     }

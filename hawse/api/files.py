@@ -68,6 +68,7 @@ class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     raises=(
         *PATH_ERRORS,
         "is_directory",
+        "conflict",
         "no_space",
         "too_large",
         "limit_exceeded",
@@ -90,11 +91,14 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
         input: Id of the stream of input, the same for each call that continues the upload.
         mode: Permission bits; null: those of the file that is replaced.
         parents: Whether missing parent directories are created; null: true.
+        if_version: The version that the file must have when it is replaced, otherwise `conflict` with its `version` in
+            the details; an empty text: it must not exist. Null: any.
     """
 
     input: InputId
     mode: Mode | None = None
     parents: bool | None = None
+    if_version: str | None = None
 
 
 @method("file.cancel", requires=WRITE)

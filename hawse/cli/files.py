@@ -79,9 +79,12 @@ def edit(target: Target, path: str) -> None:
         if after == before:
             _remove(local)
             return "not changed"
-        if await _version(box, path) != version:
-            raise click.ClickException(f"{path} has changed in the sandbox; your text is in {local}")
-        await box.files.write(path, after)
+        try:
+            await box.files.write(path, after, if_version=version or "")
+        except HawseError as error:
+            if error.code != "conflict":
+                raise
+            raise click.ClickException(f"{path} has changed in the sandbox; your text is in {local}") from error
         _remove(local)
         return f"saved, {size(len(after))}"
 

@@ -557,19 +557,20 @@ class Files:
             version: Only of this version; any other is a `conflict`.
         """
 
-    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True) -> FileWriter:
+    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> FileWriter:
         """Stream into a file, which is replaced when the `with` block ends; after an error the old one stays.
 
         Args:
             path: The file.
             mode: Its permission bits; None: those that it has.
             parents: Whether to create missing directories.
+            if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
         """Return a file's content, all of one version. Raises `too_large` beyond `max_size` bytes."""
 
-    def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True) -> api.FileTransferResult:
+    def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file atomically; return its size and version.
 
         Args:
@@ -577,6 +578,10 @@ class Files:
             data: The content, as bytes or as an async iterable of bytes.
             mode: Its permission bits; None: those that it has.
             parents: Whether to create missing directories.
+            if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
+
+        Raises:
+            HawseError: `conflict` if the file has another version than `if_version`.
         """
 
     def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:

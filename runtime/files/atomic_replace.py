@@ -5,16 +5,19 @@ import errno
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
 from hawse.wire import HawseError
 from runtime.files.rooted_path import RootedPath
+from runtime.files.stat import version_of
 
 MARK = ".hawse-"  # the prefix of temporary names
 _LINKS_LIMIT = 40  # symlinks in a row, as in the kernel
 _RENAME_NOREPLACE = 1
 _NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel does not support renameat2
+_replacing = threading.Lock()  # held from the check of a version to the rename
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Place = tuple[int, str]  # a directory's descriptor, and a name in it
@@ -34,15 +37,26 @@ class AtomicReplacement:
             os.close(self._folder)
             raise
 
-    def commit(self, mode: int | None = None) -> os.stat_result:
-        """Replace the target. It gets `mode` or the old file's mode, and the old owner where that is allowed."""
+    def commit(self, mode: int | None = None, version: str | None = None) -> os.stat_result:
+        """Replace the target. It gets `mode` or the old file's mode, and the old owner where that is allowed.
+
+        Args:
+            mode: The permission bits of the new file; None: those of the old one.
+            version: The version that the old file must have; "": there must be none; None: any.
+
+        Raises:
+            HawseError: `conflict` if the old file has another version. `discard` must be called then.
+        """
         if self._old is not None:
             with suppress(PermissionError):
                 os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
             mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
         if mode is not None:
             os.fchmod(self.fd, mode)  # after the owner, which clears bits
-        os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        with _replacing:
+            if version is not None and (now := self._version()) != version:
+                raise HawseError("conflict", "the file has changed", details={"version": now})
+            os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         status = os.fstat(self.fd)
         self._close()
         return status
@@ -53,6 +67,13 @@ class AtomicReplacement:
             os.unlink(self._temporary, dir_fd=self._folder)
         finally:
             self._close()
+
+    def _version(self) -> str:
+        """The version of the file that is at the target now; empty if there is none."""
+        try:
+            return version_of(os.stat(self._name, dir_fd=self._folder, follow_symlinks=False))
+        except FileNotFoundError:
+            return ""
 
     def _close(self) -> None:
         os.close(self.fd)

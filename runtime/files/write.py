@@ -69,7 +69,7 @@ class Uploads:
             self._uploads[upload] = None
             return upload
 
-        identity = (params.path, params.root, params.mode, params.parents)
+        identity = (params.path, params.root, params.mode, params.parents, params.if_version)
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 
     def cancel(self, key: str) -> None:
@@ -271,7 +271,7 @@ class Upload:
 
     def _replace(self) -> FileTransferResult:
         assert self._file is not None
-        status = self._file.commit(self._params.mode)
+        status = self._file.commit(self._params.mode, self._params.if_version)
         self._file = None
         return FileTransferResult(bytes=self._received, version=version_of(status))
 

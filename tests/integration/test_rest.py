@@ -151,6 +151,14 @@ async def test_a_file_is_uploaded_and_downloaded(http: httpx.AsyncClient) -> Non
     part = await http.get(HERE + "files/a/b%E9.bin", headers={"Range": "bytes=-10"})
     assert (part.status_code, part.content) == (206, data[-10:])
     assert (await http.get(HERE + "files//proc/self/status")).text.startswith("Name:")
+    stale = await http.put(HERE + "files/a/b%E9.bin", content=b"x", headers={"If-Match": '"1-2"'})
+    assert (stale.status_code, stale.json()["code"]) == (409, "conflict")
+    taken = await http.put(HERE + "files/a/b%E9.bin", content=b"x", headers={"If-None-Match": "*"})
+    assert taken.json()["details"]["version"] == got.headers["etag"].strip('"')
+    unclear = await http.put(HERE + "files/new", content=b"x", headers={"If-Match": "*"})
+    assert unclear.json()["code"] == "invalid_params"
+    latest = await http.put(HERE + "files/a/b%E9.bin", content=data, headers={"If-Match": got.headers["etag"]})
+    assert latest.json()["bytes"] == len(data)
     assert (await http.put(HERE + "files/a", content=b"")).json()["code"] == "is_directory"
 
 

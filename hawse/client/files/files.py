@@ -64,15 +64,18 @@ class Files:
         params = api.FileRead(**self._target(path), offset=offset, length=length, version=version)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
 
-    def open_write(self, path: PathLike, *, mode: int | None = None, parents: bool = True) -> FileWriter:
+    def open_write(
+        self, path: PathLike, *, mode: int | None = None, parents: bool = True, if_version: str | None = None
+    ) -> FileWriter:
         """Stream into a file, which is replaced when the `async with` block ends; after an error the old one stays.
 
         Args:
             path: The file.
             mode: Its permission bits; None: those that it has.
             parents: Whether to create missing directories.
+            if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
         """
-        params = api.FileWrite(**self._target(path), mode=mode, parents=parents, input=UNNAMED)
+        params = api.FileWrite(**self._target(path), mode=mode, parents=parents, if_version=if_version, input=UNNAMED)
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
@@ -93,6 +96,7 @@ class Files:
         *,
         mode: int | None = None,
         parents: bool = True,
+        if_version: str | None = None,
     ) -> api.FileTransferResult:
         """Replace a file atomically; return its size and version.
 
@@ -101,8 +105,12 @@ class Files:
             data: The content, as bytes or as an async iterable of bytes.
             mode: Its permission bits; None: those that it has.
             parents: Whether to create missing directories.
+            if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
+
+        Raises:
+            HawseError: `conflict` if the file has another version than `if_version`.
         """
-        async with self.open_write(path, mode=mode, parents=parents) as file:
+        async with self.open_write(path, mode=mode, parents=parents, if_version=if_version) as file:
             if isinstance(data, AsyncIterable):
                 async for chunk in data:
                     await file.write(chunk)

@@ -924,6 +924,8 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether missing parent directories are created; null: true. */
   parents?: boolean | null;
+  /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; an empty text: it must not exist. Null: any. */
+  if_version?: string | null;
 }
 
 /** The upload has begun, or continues. */
