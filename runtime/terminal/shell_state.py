@@ -15,7 +15,7 @@ from runtime.terminal.osc_scanner import OscScanner
 TITLE_LIMIT = 1024  # characters
 PATH_LIMIT = 4096  # bytes, as Linux has it
 
-_PASTED = re.compile(rb"\x1b\[200~.*?(?:\x1b\[201~|\Z)", re.S)  # between brackets, a line end does not end a line
+_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # of a bracketed paste; between them, a line end does not end a line
 _SUBMITS = re.compile(rb"[\r\n\x03]")  # a shell prints its next prompt after a line, or Ctrl-C
 
 
@@ -30,6 +30,8 @@ class ShellStateTracker:
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
+        self._pasting = False  # whether the input up to now ends within a paste
+        self._held = b""  # the last bytes of the input, if the next bracket may begin in them
         self._submitted = 0  # the end of the output when a line or Ctrl-C was typed last
         self._host = socket.gethostname().encode()
 
@@ -52,8 +54,24 @@ class ShellStateTracker:
 
     def note_input(self, data: bytes | memoryview) -> None:
         """Note what is about to be written to the program."""
-        if _SUBMITS.search(_PASTED.sub(b"", bytes(data))):
+        if any(_SUBMITS.search(typed) for typed in self._typed(bytes(data))):
             self._submitted = self._journal.end
+
+    def _typed(self, data: bytes) -> list[bytes]:
+        """Return the parts of the next input that are outside of pastes. A paste may be split over several writes."""
+        data = self._held + data
+        parts: list[bytes] = []
+        position = 0
+        while True:
+            bracket = data.find(_ENDS if self._pasting else _BEGINS, position)
+            stop = bracket if bracket >= 0 else len(data)
+            if not self._pasting:
+                parts.append(data[position:stop])
+            if bracket < 0:
+                self._held = _unfinished(data[position:])
+                return parts
+            self._pasting = not self._pasting
+            position = bracket + len(_BEGINS)
 
     def catch_up(self) -> None:
         """Read the new output."""
@@ -83,6 +101,12 @@ class ShellStateTracker:
             return None
         path = unquote_to_bytes(b"/" + path)
         return _printable(path) if len(path) <= PATH_LIMIT and b"\0" not in path else None
+
+
+def _unfinished(data: bytes) -> bytes:
+    """Return the end of `data` with which a bracket may begin."""
+    lengths = range(len(_BEGINS) - 1, 0, -1)
+    return next((data[-n:] for n in lengths if data.endswith((_BEGINS[:n], _ENDS[:n]))), b"")
 
 
 def _copy(journal: Journal, start: int, stop: int) -> bytes:

@@ -78,6 +78,17 @@ def test_the_shell_is_at_its_prompt_when_it_has_begun_one_since_the_last_line() 
     assert prints(b"^C\r\n\x1b]133;A\x07$ \x1b]133;B\x07")
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 6, 7, 100])
+def test_a_paste_is_not_a_typed_line_when_it_is_split_over_several_writes(size: int) -> None:
+    shell = observed(b"\x1b]133;A\x07$ \x1b]133;B\x07")
+    pasted = b"ls \x1b[A\x1b[200~a\rb\x1b[20\rc\x1b[201~ x\x1b\x1b[200~\r\x1b[201~"
+    for start in range(0, len(pasted), size):
+        shell.note_input(pasted[start : start + size])
+        assert shell.at_prompt
+    shell.note_input(b"\r")
+    assert not shell.at_prompt
+
+
 def test_a_shell_without_marks_of_prompts_is_at_its_prompt_between_commands() -> None:
     assert not observed(b"$ ").at_prompt
     assert not observed(b"\x1b]133;C\x07").at_prompt
