@@ -28,6 +28,7 @@ from hawse.api.processes import ProcessStart
 from hawse.logs import FORMS, handler
 from hawse.sockets import socket_address
 from runtime.app import running
+from runtime.code.host_protocol import OWN_PYTHON
 from runtime.code.limits import CodeLimits
 from runtime.core.folder import Folder
 from runtime.core.registry import Retention
@@ -97,6 +98,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--unknown-peers", action="store_true", help="with --users: the kernel does not tell who connects, as in gVisor"
+    )
+    parser.add_argument(
+        "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
     )
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
     for of in ("thread", "programs"):
@@ -240,6 +244,7 @@ async def _serve(
         quota=args.quota,
         oom_kills=args.oom_kills,
         command=args.command,
+        python=args.python,
         limits=RuntimeLimits(
             processes=Retention(args.keep_ended, args.keep_seconds),
             code=CodeLimits(contexts=args.max_contexts, pool=pool, pools=pools),

@@ -84,7 +84,7 @@ class Runtime:
         self.processes = ProcessMethods(launcher, execs, self.spill, search, limits.processes)
         self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
         code_store = SpillStore(pools.spill, private and private.folder("spill-code"), limits.code.spill)
-        self.code = CodeMethods(environment, context, code_store, idempotency, limits.code)
+        self.code = CodeMethods(environment, context, code_store, idempotency, limits.code, settings.python)
         root = str(settings.root) if settings.root else None
         slots = StreamSlots()
         self.files = FileMethods(

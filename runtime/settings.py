@@ -1,5 +1,6 @@
 """What can be set about a runtime. `python -m runtime` fills it from the command line, tests set it directly."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from hawse.api.processes import ProcessStart
 from hawse.rpc.dispatcher import STOP_DELAY
 from hawse.rpc.idempotency import IdempotencyLimits
 from hawse.rpc.server import ServerLimits
+from runtime.code.host_protocol import OWN_PYTHON
 from runtime.code.limits import CodeLimits
 from runtime.core.folder import Folder
 from runtime.core.registry import Retention
@@ -54,4 +56,5 @@ class RuntimeSettings:
     # the runtime's own control group.
     oom_kills: int | None = None
     command: ProcessStart | None = None  # a program that is started at the beginning
+    python: Sequence[str] = OWN_PYTHON  # the command that runs a module of this interpreter; its name follows
     limits: RuntimeLimits = field(default_factory=RuntimeLimits)

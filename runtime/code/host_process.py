@@ -1,12 +1,12 @@
 """The process that hosts the kernels, from the runtime's side: started on first use, ended with the runtime."""
 
 import asyncio
+import json
 import logging
 import secrets
 import signal
 import socket
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -56,12 +56,19 @@ class HostedRun(Protocol):
 class KernelHost(asyncio.Protocol):
     """One host process and the connection to it."""
 
-    def __init__(self, environment: Environment, trees: ProcessTrees, on_end: Callable[["KernelHost"], None]) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        trees: ProcessTrees,
+        python: Sequence[str],
+        on_end: Callable[["KernelHost"], None],
+    ) -> None:
         """Start the process.
 
         Args:
             environment: The variables and directories that programs start with.
             trees: Ends what it leaves running.
+            python: The command that runs a Python module.
             on_end: Is called once when it has ended.
 
         Raises:
@@ -86,7 +93,7 @@ class KernelHost(asyncio.Protocol):
         try:
             cwd = environment.cwd(None)
             env = {**environment.build(None, cwd=cwd), PROCESS_MARK: self._mark}
-            argv = [sys.executable, "-I", "-m", "runtime.code.host", str(self._folder.path)]
+            argv = [*python, "runtime.code.host", str(self._folder.path), json.dumps(list(python))]
             pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=False, extra=theirs.fileno())
         except BaseException:
             ours.close()

@@ -11,6 +11,7 @@ The host runs beside user code, which may control it. The runtime therefore chec
 """
 
 import struct
+import sys
 from collections.abc import Generator
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ LENGTH = struct.Struct(">I")
 OUTPUT_HEADER = struct.Struct(">BI")
 CONTROL, STDOUT, STDERR, BUNDLES = range(4)
 CHUNK = 64 << 10  # bytes of output in one message: after it, the output of another kernel gets its turn
+OWN_PYTHON = (sys.executable, "-I", "-m")  # the command that runs a module of this interpreter; its name follows
 MESSAGE_LIMIT = 2 << 20  # bytes of one message: source code has up to 1 MiB, and an event up to 512 KiB
 
 

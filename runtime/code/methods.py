@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections import OrderedDict
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -57,6 +58,7 @@ class CodeMethods:
         store: SpillStore,
         idempotency: IdempotencyTable,
         limits: CodeLimits,
+        python: Sequence[str],
     ) -> None:
         """Create the methods. Nothing is started before the first context, run or question for languages.
 
@@ -66,10 +68,12 @@ class CodeMethods:
             store: Keeps the output of runs on disk.
             idempotency: The outcomes of runs with a key.
             limits: The bounds of the contexts.
+            python: The command that runs a Python module.
         """
         self.contexts: Registry[Context] = Registry("context")
         self._environment = environment
         self._limits = limits
+        self._python = python
         self._idempotency = idempotency
         self._tasks = context.tasks
         self._trees = context.trees
@@ -328,13 +332,13 @@ class CodeMethods:
         if self.host is None:
             if not _kernels_are_supported():
                 message = (
-                    "the runtime of this sandbox has no jupyter_client, as in containers, so code contexts are not "
-                    "available in it: create a sandbox with the provider `local`, or run an interpreter of the image "
-                    "with `exec`, in a session or in a terminal"
+                    "the runtime of this sandbox has no jupyter_client, so code contexts are not available in it: "
+                    "install ipykernel where the gateway is installed, or run an interpreter with `exec`, in a session "
+                    "or in a terminal"
                 )
                 raise HawseError("language_unavailable", message)
             try:
-                host = self.host = KernelHost(self._environment, self._trees, self._host_ended)
+                host = self.host = KernelHost(self._environment, self._trees, self._python, self._host_ended)
             except OSError as error:
                 raise typed(error) from None
             await host.connect()
@@ -346,7 +350,7 @@ class CodeMethods:
 
 
 def _kernels_are_supported() -> bool:
-    """Whether the kernel host can start: runtimes in containers do not have its packages (docs/decisions/0095)."""
+    """Whether the kernel host can start: a bundle may have been built without its packages (docs/decisions/0105)."""
     return find_spec("jupyter_client") is not None
 
 

@@ -144,6 +144,24 @@ async def test_an_image_of_one_static_program_runs(client: Client) -> None:
         assert bytes(result.stdout) == b"1000\n"
 
 
+@pytest.mark.parametrize("image", [docker.MUSL, docker.SCRATCH])
+async def test_python_code_runs_in_an_image_without_python_as_the_user_of_programs(client: Client, image: str) -> None:
+    async with client.sandboxes.create(image=image) as box:
+        async with box.code("python") as ctx:
+            done = await ctx.run("import os, sqlite3, ssl; (os.getresuid(), os.getgroups(), os.getcwd())")
+            assert (done.error, done.text) == (None, "((1000, 1000, 1000), [], '/workspace')")
+            shown = await ctx.run("from IPython.display import HTML; help(abs); HTML('<b>x</b>')")
+            assert shown.results[0].html == "<b>x</b>"
+            assert "absolute value" in bytes(shown.stdout).decode()
+            denied = await ctx.run("import os; os.kill(1, 0)")
+            assert denied.error is not None
+            assert denied.error.name == "PermissionError"
+            ended = await ctx.run("import os; os._exit(3)")
+            assert (ended.status, ended.exit.code if ended.exit else None) == ("crashed", 3)
+        (python,) = [each for each in await box.languages() if each.language == "python"]
+        assert python.kernel == "python3"
+
+
 async def test_the_command_of_an_image_runs_beside_the_runtime_in_its_directory(client: Client) -> None:
     async with client.sandboxes.create(image=docker.COMMAND, image_command=True, env={"A": "1"}) as box:
         (process,) = await box.processes()

@@ -1,6 +1,7 @@
 """A kernel host as the runtime starts it, and what it sends."""
 
 import asyncio
+import json
 import os
 import socket
 import sys
@@ -13,6 +14,7 @@ import msgspec
 
 from runtime.code.host_protocol import (
     CONTROL,
+    OWN_PYTHON,
     Decoder,
     Execute,
     Exited,
@@ -42,9 +44,10 @@ class HostProcess:
     async def __aenter__(self) -> Self:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = 'exec "$0" -P -m runtime.code.host "$1" 3<&"$2"'
+            command = 'exec "$0" -P -m runtime.code.host "$1" "$3" 3<&"$2"'
+            python = json.dumps(OWN_PYTHON)
             self.process = await asyncio.create_subprocess_exec(
-                *("bash", "-c", command, sys.executable, str(self.folder), str(theirs.fileno())),
+                *("bash", "-c", command, sys.executable, str(self.folder), str(theirs.fileno()), python),
                 pass_fds=[theirs.fileno()],
                 env=self.env,
             )

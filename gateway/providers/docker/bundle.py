@@ -3,7 +3,7 @@
 ld            the dynamic linker of this machine's interpreter, started with the path of `lib` and of the interpreter
 lib/          the shared libraries of everything below
 python/       the interpreter and its standard library
-site/         hawse, runtime, and the packages that they import
+site/         hawse, runtime, and the packages that they and the kernel of code contexts import
 bin/setpriv   starts programs as another user
 start.py      runs a module, with these directories as the path of modules
 
@@ -16,6 +16,7 @@ import compileall
 import hashlib
 import os
 import py_compile
+import re
 import secrets
 import shutil
 import struct
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -41,12 +43,16 @@ for module in pkgutil.walk_packages(runtime.__path__, "runtime."):
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None) or "")
 """
-# Parts of the standard library that the runtime does not use.
+# The kernel of code contexts and what speaks with it, with all that they require except: a debugger, completions of
+# code that has not run (jedi and its type stubs), what draws on a terminal, and what only PyPy uses.
+KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
+NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
+# Parts of the standard library that neither the runtime nor code in a kernel without a display needs.
 UNUSED: Final = frozenset(
-    "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages sqlite3 test tests tkinter"
-    " turtledemo unittest venv wsgiref xmlrpc".split()
+    "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages test tests tkinter"
+    " turtledemo venv".split()
 )
-UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "_sqlite3", "xxlimited", "_dbm", "_gdbm")
+UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxlimited", "_dbm", "_gdbm")
 # Files of packages that are needed only to build them, or by type checkers.
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 PT_INTERP: Final = 3  # elf(5): the segment with the path of the dynamic linker
@@ -184,12 +190,36 @@ def _packages() -> Iterator[Path]:
         for place in places:
             if line and Path(line).is_relative_to(place):
                 seen.add(place / Path(line).relative_to(place).parts[0])
+    seen.update(_required(KERNEL))
     for path in seen:
         if path.name in (*OUR_PACKAGES, "_distutils_hack", "_virtualenv.py"):
             continue
         yield path
         if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # where wheels put their shared libraries
             yield libraries
+
+
+def _required(names: Iterable[str]) -> set[Path]:
+    """Return the files and directories in site-packages of distributions and all that they require, if installed."""
+    found: set[Path] = set()
+    seen = set(NOT_REQUIRED)
+    waiting = list(names)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop().lower())
+        if name.replace("-", "_") in seen:
+            continue
+        seen.add(name.replace("-", "_"))
+        try:
+            distribution = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # for another system, or this machine has no kernel: code contexts are unavailable then
+        place = Path(os.path.abspath(str(distribution.locate_file(""))))
+        tops = {file.parts[0] for file in distribution.files or ()}
+        found |= {place / top for top in tops if top not in ("..", "__pycache__")}
+        for requirement in distribution.requires or ():
+            if "extra ==" not in requirement and (match := re.match(r"[\w.-]+", requirement)):
+                waiting.append(match[0])
+    return found
 
 
 def _linker(program: Path) -> Path:

@@ -113,7 +113,8 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
     environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
-    who = ["--users", f"{place.user}:{programs}", "--wrapper", wrapper]
+    python = json.dumps(bundle.command(BUNDLE))
+    who = ["--users", f"{place.user}:{programs}", "--wrapper", wrapper, "--python", python]
     if start.oci_runtime is not None and GVISOR in start.oci_runtime:
         who.append("--unknown-peers")
     return {

@@ -1,11 +1,12 @@
 """Run a module of the bundle: `start.py MODULE ARGUMENTS…`. It is copied into the bundle and imports nothing of ours.
 
-The interpreter is started with `-I -S`, so that only the directories of the bundle are searched for modules, whatever
-the image contains.
+The interpreter is started with `-S`, and `-I` for the runtime, so that only the directories of the bundle are searched
+for modules, whatever the image contains. Kernels are started without `-I`: user code may set PYTHONPATH.
 """
 
 import os
 import runpy
+import site
 import sys
 
 
@@ -13,6 +14,9 @@ def main() -> None:
     bundle = os.path.dirname(os.path.abspath(__file__))
     standard = os.path.join(bundle, "python", "lib", f"python{sys.version_info.major}.{sys.version_info.minor}")
     sys.path[:] = [standard, os.path.join(standard, "lib-dynload"), os.path.join(bundle, "site")]
+    if not sys.flags.isolated:
+        sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
+        site.sethelper()  # which -S leaves out
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 

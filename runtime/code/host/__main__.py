@@ -1,5 +1,9 @@
-"""`python -m runtime.code.host FOLDER`: host Jupyter kernels for the runtime at the other end of descriptor 3."""
+"""`python -m runtime.code.host FOLDER PYTHON`: host Jupyter kernels for the runtime at the other end of descriptor 3.
 
+FOLDER is a private directory, and PYTHON is the command that runs a module of this interpreter, as JSON.
+"""
+
+import json
 import logging
 import socket
 import sys
@@ -14,7 +18,7 @@ INHERITED = 3  # runtime.posix.spawn.EXTRA_FD
 
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler("text")])
-    uvloop.run(serve(socket.socket(fileno=INHERITED), sys.argv[1]))
+    uvloop.run(serve(socket.socket(fileno=INHERITED), sys.argv[1], json.loads(sys.argv[2])))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 """Finds the Jupyter kernel of a language among those that are installed.
 
-Kernels that the sandbox's own programs have installed come before those of the Python that runs this host.
+Kernels that the sandbox's own programs have installed come before those of the Python that runs this host. They are
+searched where Jupyter searches them, and beside each directory of PATH: a Python in `/opt/conda/bin` has its kernels in
+`/opt/conda/share/jupyter/kernels`.
 """
 
+import os
 import shutil
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +17,7 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_core.paths import SYSTEM_JUPYTER_PATH, jupyter_path
 
 from runtime.code.host.unlimited_output import keeping_output
-from runtime.code.host_protocol import Failure
+from runtime.code.host_protocol import OWN_PYTHON, Failure
 
 
 class Known(NamedTuple):
@@ -22,6 +26,9 @@ class Known(NamedTuple):
     kernel: str  # the usual name of its kernel
     install: str  # how to install it
 
+
+PYTHONS = ("python", "python3", f"python3.{sys.version_info.minor}")  # programs that jupyter_client would replace
+KERNELS = Path("share", "jupyter", "kernels")  # below the prefix of a Python
 
 KNOWN = {
     "python": Known("python3", "pip install ipykernel"),
@@ -50,9 +57,19 @@ class Installed(NamedTuple):
 class Languages(KernelSpecManager):
     """The kernels that are installed now. Each question looks at the file system again."""
 
+    def __init__(self, python: Sequence[str] = OWN_PYTHON) -> None:
+        """`python`: the command that runs a module of this interpreter."""
+        super().__init__(ensure_native_kernel=False)  # that one is `_built_in`, which knows how to start it
+        self._python = [word for word in python if word != "-I"]  # user code may set PYTHONPATH
+
     def _kernel_dirs_default(self) -> list[str]:
-        own = Path(sys.prefix) / "share" / "jupyter" / "kernels"
-        others = [*jupyter_path("kernels"), *(str(Path(path) / "kernels") for path in SYSTEM_JUPYTER_PATH)]
+        own = Path(sys.prefix) / KERNELS
+        programs = [Path(path).parent for path in os.get_exec_path() if Path(path).name == "bin"]
+        others = [
+            *jupyter_path("kernels"),
+            *(str(Path(path) / "kernels") for path in SYSTEM_JUPYTER_PATH),
+            *(str(prefix / KERNELS) for prefix in programs),
+        ]
         return [*dict.fromkeys(path for path in others if Path(path) != own), str(own)]
 
     def find(self, language: str | None, kernel: str | None) -> Installed:
@@ -99,40 +116,49 @@ class Languages(KernelSpecManager):
         try:
             spec = self.get_kernel_spec(name)
         except Exception:  # KeyError, or any error of a file that a program has written
-            return _built_in(name)
-        return spec if spec.argv and _runs(spec.argv[0]) else _built_in(name)
+            return self._built_in(name)
+        return spec if spec.argv and shutil.which(spec.argv[0]) is not None else self._built_in(name)
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         """Return a specification; also of kernels whose program is installed without one. Raises `KeyError`."""
-        try:
+        if kernel_name.lower() in self.find_kernel_specs():
             spec = super().get_kernel_spec(kernel_name)
-        except KeyError:
-            built_in = _built_in(kernel_name)
-            if built_in is None:
-                raise
+        elif (built_in := self._built_in(kernel_name)) is not None:
             spec = built_in
+        else:
+            raise KeyError(kernel_name)
         if spec.argv:
+            spec.argv[0] = self._program_of(spec)
             spec.argv = keeping_output(spec.argv, spec.language)
         return spec
 
+    def _program_of(self, spec: KernelSpec) -> str:
+        """Return the program of a specification. `python` is the one with which the kernel was installed.
 
-def _built_in(name: str) -> KernelSpec | None:
-    """Return the specification of a kernel whose program is installed, but has no specification."""
-    if name == "deno" and (deno := shutil.which("deno")) is not None:
-        argv = [deno, "jupyter", "--kernel", "--conn", "{connection_file}"]
-        return KernelSpec(argv=argv, display_name="Deno", language="typescript", interrupt_mode="message")
-    for kernel, module, title, language in (
-        ("python3", "ipykernel", "Python 3", "python"),
-        ("bash", "bash_kernel", "Bash", "bash"),
-    ):
-        if name == kernel and find_spec(module) is not None:
-            argv = [sys.executable, "-m", module, "-f", "{connection_file}"]
-            return KernelSpec(argv=argv, display_name=title, language=language)
-    return None
+        jupyter_client would replace it by the Python that runs this host, which does not have the other's packages.
+        """
+        program = spec.argv[0]
+        if program not in PYTHONS:
+            return str(program)
+        prefix = Path(os.path.normpath(f"{spec.resource_dir}/../../../.."))
+        if prefix == Path(sys.prefix):
+            return sys.executable
+        beside = prefix / "bin" / program
+        return str(beside) if os.access(beside, os.X_OK) else shutil.which(program) or sys.executable
 
-
-def _runs(program: str) -> bool:
-    return program in ("python", "python3") or shutil.which(program) is not None
+    def _built_in(self, name: str) -> KernelSpec | None:
+        """Return the specification of a kernel whose program is installed, but has no specification."""
+        if name == "deno" and (deno := shutil.which("deno")) is not None:
+            argv = [deno, "jupyter", "--kernel", "--conn", "{connection_file}"]
+            return KernelSpec(argv=argv, display_name="Deno", language="typescript", interrupt_mode="message")
+        for kernel, module, title, language in (
+            ("python3", "ipykernel", "Python 3", "python"),
+            ("bash", "bash_kernel", "Bash", "bash"),
+        ):
+            if name == kernel and find_spec(module) is not None:
+                argv = [*self._python, module, "-f", "{connection_file}"]
+                return KernelSpec(argv=argv, display_name=title, language=language)
+        return None
 
 
 def _described(installed: Installed) -> dict[str, str | None]:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import resource
 import socket
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import msgspec
@@ -41,12 +41,13 @@ REPLY_LIMIT = 512 << 10  # bytes of an answer: a larger one is empty, since a co
 ENDED = Failure(code="exited", message="the executor has ended")
 
 
-async def serve(connection: socket.socket, folder: str) -> None:
+async def serve(connection: socket.socket, folder: str, python: Sequence[str]) -> None:
     """Serve until the runtime closes the connection, then kill all kernels.
 
     Args:
         connection: The socket to the runtime.
         folder: A private directory for sockets and connection files.
+        python: The command that runs a module of this interpreter.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -55,7 +56,7 @@ async def serve(connection: socket.socket, folder: str) -> None:
     reader, writer = await asyncio.open_unix_connection(sock=connection)
     try:
         async with asyncio.TaskGroup() as group:
-            host = Host(group, writer, folder)
+            host = Host(group, writer, folder, Languages(python))
             try:
                 await host.receive(reader)
             finally:
@@ -68,11 +69,13 @@ async def serve(connection: socket.socket, folder: str) -> None:
 class Host:
     """The kernels, by the numbers of their executors."""
 
-    def __init__(self, group: asyncio.TaskGroup, writer: asyncio.StreamWriter, folder: str) -> None:
+    def __init__(
+        self, group: asyncio.TaskGroup, writer: asyncio.StreamWriter, folder: str, languages: Languages
+    ) -> None:
         self._group = group
         self._folder = folder
         self._outbox = Outbox(writer, self._start)
-        self._languages = Languages()
+        self._languages = languages
         self._kernels: dict[int, HostedKernel] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -7,7 +7,7 @@ from gateway.providers.docker import bundle as bundles
 from gateway.providers.docker.bundle import BundleError, ensure_bundle
 from tests.support import docker
 
-SIZE_MAX = 80 << 20  # bytes
+SIZE_MAX = 100 << 20  # bytes
 MAPPED = "import runtime.__main__, runtime.screen.ghostty, re2; print(open('/proc/self/maps').read())"
 
 
@@ -29,6 +29,10 @@ def test_the_runtime_loads_no_library_of_the_image(bundle: Path) -> None:
     files = {line.split()[-1] for line in maps.stdout.splitlines() if ".so" in line}
     assert files
     assert [file for file in files if not file.startswith(str(bundle))] == []
+
+
+def test_the_kernel_of_code_contexts_starts_from_the_bundle(bundle: Path) -> None:
+    assert "connection_file" in run(bundle, "ipykernel", "--help-all")
 
 
 def test_the_bundle_is_small(bundle: Path) -> None:

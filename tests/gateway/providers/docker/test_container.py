@@ -31,6 +31,12 @@ def test_a_container_is_hardened_without_any_setting() -> None:
     assert all("size=" in options and "nosuid,nodev" in options for options in host["Tmpfs"].values())
 
 
+def test_the_runtime_is_passed_the_command_with_which_it_was_started() -> None:
+    container = made()
+    arguments = container["Cmd"]
+    assert json.loads(arguments[arguments.index("--python") + 1]) == container["Entrypoint"]
+
+
 def test_limits_of_the_sandbox_replace_the_defaults() -> None:
     host = made(SandboxSpec(limits=SandboxLimits(memory=64 << 20, cpus=0.5, processes=20)))["HostConfig"]
     assert (host["Memory"], host["MemorySwap"], host["NanoCpus"], host["PidsLimit"]) == (

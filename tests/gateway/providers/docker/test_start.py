@@ -4,13 +4,15 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 from gateway.providers.docker import start
 
-MODULE = "import json, sys; print(json.dumps([sys.argv[1:], sys.path, __name__]))"
+MODULE = "import builtins, json, sys; print(json.dumps([sys.argv[1:], sys.path, __name__, hasattr(builtins, 'help')]))"
 
 
-def test_a_module_of_the_bundle_is_run_with_its_arguments_and_only_the_paths_of_the_bundle(tmp_path: Path) -> None:
+def made(tmp_path: Path, *options: str, **env: str) -> Any:
+    """Run a module that prints its arguments and paths; return them with the paths of the bundle."""
     library = tmp_path / "python" / "lib"
     library.mkdir(parents=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -18,8 +20,17 @@ def test_a_module_of_the_bundle_is_run_with_its_arguments_and_only_the_paths_of_
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "hello.py").write_text(MODULE)
     shutil.copy(start.__file__, tmp_path / "start.py")
-    argv = [sys.executable, "-I", "-S", str(tmp_path / "start.py"), "hello", "a", "b"]
-    run = subprocess.run(argv, check=True, capture_output=True, timeout=60)
+    argv = [sys.executable, *options, str(tmp_path / "start.py"), "hello", "a", "b"]
+    run = subprocess.run(argv, check=True, capture_output=True, timeout=60, env=env)
     standard = str(library / version)
-    paths = [standard, f"{standard}/lib-dynload", str(tmp_path / "site")]
-    assert json.loads(run.stdout) == [["a", "b"], paths, "__main__"]
+    return json.loads(run.stdout), [standard, f"{standard}/lib-dynload", str(tmp_path / "site")]
+
+
+def test_a_module_of_the_bundle_is_run_with_its_arguments_and_only_the_paths_of_the_bundle(tmp_path: Path) -> None:
+    printed, paths = made(tmp_path, "-I", "-S", PYTHONPATH="/mine")
+    assert printed == [["a", "b"], paths, "__main__", False]
+
+
+def test_user_code_has_help_and_can_add_paths(tmp_path: Path) -> None:
+    printed, paths = made(tmp_path, "-S", PYTHONPATH="/mine:/other:")
+    assert printed == [["a", "b"], ["/mine", "/other", *paths], "__main__", True]

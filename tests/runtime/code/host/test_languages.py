@@ -70,6 +70,27 @@ def test_deno_needs_no_specification(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert (found.name, found.language, found.spec.argv[0]) == ("deno", language, str(program))
 
 
+def test_a_python_on_the_path_brings_its_kernels_and_runs_them_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "conda" / "bin" / "python"
+    folder = tmp_path / "conda" / "share" / "jupyter" / "kernels" / "python3"
+    program.parent.mkdir(parents=True)
+    program.symlink_to(sys.executable)
+    folder.mkdir(parents=True)
+    argv = ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    folder.joinpath("kernel.json").write_text(json.dumps({"argv": argv, "display_name": "C", "language": "python"}))
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert Languages().find("python", None).spec.argv == [str(program), *argv[1:]]
+
+
+def test_the_built_in_python_is_started_with_the_command_of_the_runtime() -> None:
+    languages = Languages(["/b/ld", "/b/python3", "-I", "/b/start.py"])
+    languages.kernel_dirs = []  # as in a bundle, which has no specifications
+    found = languages.find("python", None).spec.argv
+    assert found == ["/b/ld", "/b/python3", "/b/start.py", "ipykernel", "-f", "{connection_file}"]
+
+
 @pytest.mark.parametrize("name", ["missing", "..", "a/b"])
 def test_a_kernel_that_is_not_installed_is_unavailable(name: str) -> None:
     with pytest.raises(Unavailable, match="installed"):
