@@ -32,8 +32,10 @@ from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
 from gateway.http.sessions import SessionEndpoints
 from gateway.image_methods import ImageMethods
-from gateway.limits.calls import CallRates
+from gateway.limits.calls import CallLimits, CallRates
 from gateway.limits.guesses import Guesses
+from gateway.limits.pace import ByteRates
+from gateway.limits.quotas import HeldLimit, Quotas
 from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.preview.addresses import PreviewAddresses
@@ -46,6 +48,7 @@ from gateway.sandboxes.owners import Owners
 from gateway.sandboxes.records import RUNS
 from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
+from gateway.upstream.observer import Observers
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Limits
 
@@ -105,7 +108,9 @@ def create_app(
     web: ASGIApp | None = None,
     preview_host: str | None = None,
     audit: AuditLog | None = None,
+    quotas: Quotas | None = None,
     calls: CallRates | None = None,
+    byte_rates: ByteRates | None = None,
     guesses: Guesses | None = None,
     sign_on: SignOn | None = None,
 ) -> Starlette:
@@ -121,7 +126,9 @@ def create_app(
         web: Serves the pages. None: the files of `gateway/_web`.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         audit: The audit log. None: none is kept.
-        calls: Limits the calls of each user. None: there is no limit.
+        quotas: The limits of users, links and addresses. None: there are none.
+        calls: Limits how often calls are made. None: as `quotas` say.
+        byte_rates: Limits how many bytes flow in a second. None: as `quotas` say.
         guesses: Limits wrong credentials by address. None: there is no limit.
         sign_on: The identity provider. None: there is none.
     """
@@ -129,9 +136,12 @@ def create_app(
     allowed = tuple(origins)
     tickets = Tickets(time.monotonic)
     access_policy = AccessPolicy(credentials, tickets, hosts=hosts, origins=allowed, guesses=guesses)
-    uses = OpenUses(expiry=credentials.expiry)
+    quotas = quotas or Quotas()
+    connections = HeldLimit(quotas, "connections")
+    call_limits, byte_rates = CallLimits(quotas, calls), byte_rates or ByteRates(quotas)
+    uses = OpenUses(expiry=credentials.expiry, connections=connections)
     credentials.on_ended.append(uses.end)
-    admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses)
+    admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses, byte_rates)
     owners = Owners(sandboxes.store)
     methods = [
         GatewayMethods(preview_host=preview_host),
@@ -140,7 +150,8 @@ def create_app(
     ]
     feed = SandboxFeed(sandboxes)
     provider = None if sign_on is None else sign_on.name
-    connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail)
+    connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail, byte_rates)
+    observer = Observers([call_limits, trail])
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
@@ -159,9 +170,12 @@ def create_app(
             nullcontext() if sign_on is None else sign_on.running(),
             asyncio.TaskGroup() as tasks,
         ):
-            about_sandboxes = [SandboxMethods(sandboxes, feed, owners), ImageMethods(sandboxes, tasks)]
+            own_sandboxes = SandboxMethods(sandboxes, feed, owners, limit=quotas.number("user", "sandboxes"))
+            about_sandboxes = [own_sandboxes, ImageMethods(sandboxes, tasks)]
             own_methods = [*methods, *about_sandboxes]
-            table = connect.links = Links(sandboxes, tasks, own_methods, observer=trail, owns=owners.owns, rates=calls)
+            table = connect.links = Links(
+                sandboxes, tasks, own_methods, observer=observer, owns=owners.owns, limits=call_limits
+            )
             stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")
@@ -192,6 +206,8 @@ def create_app(
                 sandboxes=sandboxes,
                 links=links,
                 addresses=PreviewAddresses(preview_host),
+                byte_rates=byte_rates,
+                connections=connections,
             ),
             Middleware(RequestContexts, observer=trail),
             Middleware(SecurityHeaders, origins=allowed),

@@ -28,7 +28,6 @@ from gateway.auth.access_policy import split_host
 from gateway.auth.credentials import Credentials
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.endpoint import REQUESTS
-from gateway.limits.calls import CallRates
 from gateway.limits.guesses import Guesses
 from gateway.preview.proxy import AT_ONCE
 from gateway.providers.base import Capabilities, ProviderError
@@ -52,7 +51,6 @@ log = logging.getLogger(__name__)
 
 # Sockets beside those of clients: pages, tickets, clients that are refused with 4429, the HTTP API, and previews.
 SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE
-CALLS_AT_ONCE: Final = 10  # s of calls that a user may make at once
 SPARE_FILES: Final = 64  # beside sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
@@ -85,6 +83,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             quota=settings.quota,
             log_format=settings.log_format,
             max_contexts=settings.max_contexts,
+            max_terminals=settings.quotas().number("user", "terminals"),
             code_pool=settings.code_pool,
         )
         provider = create_provider(settings.provider, options)
@@ -116,7 +115,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         limits=settings.limits,
         max_connections=settings.max_connections,
         preview_host=settings.preview_host,
-        calls=CallRates(rate=settings.calls_per_second, burst=CALLS_AT_ONCE * settings.calls_per_second),
+        quotas=settings.quotas(),
         guesses=Guesses(burst=settings.wrong_tokens),
         audit=AuditLog(AuditFiles(state.root / "audit")),
     )

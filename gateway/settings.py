@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gateway.auth.access_policy import split_host, split_origin
+from gateway.limits.quotas import Quotas
 from gateway.providers.local import RequestedIsolation
 from gateway.sandboxes.lifecycle import IDLE_TIMEOUT
 from hawse.api.code_pool import parse_pools
@@ -97,6 +98,7 @@ class Settings:
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         max_connections: How many clients may be connected at once.
         calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
+        limit: Limits of users, links and addresses, as `WHO:WHAT=NUMBER`.
         wrong_tokens: How many wrong tokens one address may send before it has to wait a second for each.
         quota: Bytes that the API may leave in a workspace. None: unlimited.
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
@@ -129,6 +131,7 @@ class Settings:
     preview_host: str | None = "localhost"
     max_connections: int = MAX_CONNECTIONS
     calls_per_second: int = CALLS_PER_SECOND
+    limit: Sequence[str] = ()
     wrong_tokens: int = WRONG_TOKENS
     quota: int | None = None
     store: str | None = None
@@ -140,6 +143,11 @@ class Settings:
     code_pool: Sequence[str] = ()
     log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
+
+    def quotas(self) -> Quotas:
+        """Return the limits of users, links and addresses. Raises `ValueError`."""
+        calls = self.calls_per_second
+        return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
 
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""
@@ -168,6 +176,10 @@ class Settings:
             raise SettingsError(f"--idle-timeout must be above 0, not {self.idle_timeout:g}")
         if self.max_contexts is not None and self.max_contexts < 1:
             raise SettingsError(f"--max-contexts must be at least 1, not {self.max_contexts}")
+        try:
+            self.quotas()
+        except ValueError as error:
+            raise SettingsError(f"--limit {error}") from error
         try:
             parse_pools(self.code_pool)
         except ValueError as error:

@@ -125,6 +125,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--keep-seconds", metavar="S", type=float, default=keep.age, help="and for how long")
     parser.add_argument("--max-contexts", metavar="N", type=int, help="code contexts of each language (unlimited)")
     parser.add_argument(
+        "--terminals-of-each", metavar="N", type=int, help="running terminals of each user (1024 of all)"
+    )
+    parser.add_argument(
         "--code-pool", metavar=FORM, action="append", default=[], help="executors of code that wait for a context"
     )
     args = parser.parse_args()
@@ -247,6 +250,7 @@ async def _serve(
         python=args.python,
         limits=RuntimeLimits(
             processes=Retention(args.keep_ended, args.keep_seconds),
+            terminals_of_each=args.terminals_of_each,
             code=CodeLimits(contexts=args.max_contexts, pool=pool, pools=pools),
         ),
     )

@@ -66,7 +66,7 @@ class Runtime:
         private = settings.private
         self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
-        self.terminals = TerminalMethods(environment, journals, trees)
+        self.terminals = TerminalMethods(environment, journals, trees, of_each=limits.terminals_of_each)
         orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
         context = ProcessContext(
             tasks=tasks,

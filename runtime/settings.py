@@ -32,6 +32,7 @@ class RuntimeLimits:
     uploads: UploadLimits = field(default_factory=UploadLimits)
     git: GitLimits = field(default_factory=GitLimits)
     sessions: SessionLimits = field(default_factory=SessionLimits)
+    terminals_of_each: int | None = None  # running terminals that each caller without every right may have created
     code: CodeLimits = field(default_factory=CodeLimits)
     watches: WatchLimits = field(default_factory=WatchLimits)
     idempotency: IdempotencyLimits = field(default_factory=IdempotencyLimits)  # outcomes of keyed calls

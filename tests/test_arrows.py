@@ -162,7 +162,7 @@ RULES = {
         )
     ),
     "gateway.http": Rule(
-        ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth", "gateway.context"),
+        ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth", "gateway.context", "gateway.limits"),
         exactly=("gateway",),
     ),
     "gateway.oidc": Rule(
@@ -173,6 +173,7 @@ RULES = {
         ours=(
             *(*LINK, "gateway.preview", "gateway.http", "gateway.upstream", "gateway.sandboxes", "gateway.auth"),
             "gateway.context",
+            "gateway.limits",
             "gateway.transport",
         )
     ),
@@ -180,6 +181,7 @@ RULES = {
         ours=(
             *(*LINK, SHARES, "gateway.connection", "gateway.http", "gateway.upstream", "gateway.auth"),
             "gateway.context",
+            "gateway.limits",
             "gateway.transport",
         )
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.auth.identity import Identity
+from gateway.limits.quotas import HeldLimit
 from gateway.store.clock import Clock, Moment
 from hawse.wire import HawseError
 
@@ -38,16 +39,23 @@ class OpenUses:
         clock: Clock | None = None,
         *,
         expiry: Callable[[Identity], Moment | None] = lambda identity: identity.expires,
+        connections: HeldLimit | None = None,
     ) -> None:
         """Create the table.
 
         Args:
             clock: Measures the time until uses end. None: that of this machine.
             expiry: Returns when a credential expires, which may be later than when it was presented.
+            connections: Limits the uses of each user, link and address. None: there is no limit.
         """
+        self._held = connections or HeldLimit()
         self._clock = clock or Clock()
         self._expiry = expiry
         self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
+
+    def check(self, identity: Identity, address: str) -> None:
+        """Raise `HawseError` (`limit_exceeded`) if a caller may open nothing more."""
+        self._held.check(identity.principal, address)
 
     @contextmanager
     def hold(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
@@ -57,7 +65,15 @@ class OpenUses:
             identity: Who opens it.
             address: The address of the client.
             end: Is called at most once, when the credential ends.
+
+        Raises:
+            HawseError: `limit_exceeded`.
         """
+        with self._held.hold(identity.principal, address), self._registered(identity, address, end):
+            yield
+
+    @contextmanager
+    def _registered(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
         use = Use(identity, address, self._clock.now().wall, end)
         self._open.setdefault(identity.credential, {})[use] = None
         timer = self._expire(use)

@@ -42,6 +42,10 @@ class BridgeHost(Protocol):
     principal: Principal  # of the client
     name: str  # its address
 
+    @property
+    def paced(self) -> bool:
+        """Whether no credit is given now, in either direction."""
+
     def flush(self) -> None:
         """Write what is waiting."""
 
@@ -66,6 +70,7 @@ class ChannelBridge:
         self._host = host
         self._input_queue = InputQueue(host.count_input)
         self._output_queue = OutputQueue()
+        self._input_credit = 0  # bytes that the runtime has granted and the client was not granted yet
 
     # ---- the link
 
@@ -88,7 +93,7 @@ class ChannelBridge:
             age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
             trace=str(self.context.trace),
             principal=self.principal,  # never the one that the client sends
-            window=self._host.budget.more(self.ch, self._host.connection.window(self.ch)),
+            window=0 if self._host.paced else self._host.budget.more(self.ch, self._host.connection.window(self.ch)),
         )
         self.link = link
         if self._input_queue:
@@ -128,8 +133,8 @@ class ChannelBridge:
 
     def receive_credit(self, credit: Credit) -> None:
         if self.link is not None:
-            self._host.connection.grant(self.ch, credit.bytes)
-            self._host.flush()
+            self._input_credit += credit.bytes
+            self.grant_input()
             self.link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
@@ -156,11 +161,18 @@ class ChannelBridge:
 
     def grant(self) -> None:
         """Pass on the client's credit, as far as the budget allows."""
-        if self.link is not None:
+        if self.link is not None and not self._host.paced:
             size = self._host.budget.more(self.ch, self._host.connection.window(self.ch))
             if size > 0:
                 self.link.connection.grant(self.link_ch, size)
                 self.link.flush()
+
+    def grant_input(self) -> None:
+        """Pass on the runtime's credit, unless the client has to wait for it."""
+        if self._input_credit and self.link is not None and not self._host.paced:
+            size, self._input_credit = self._input_credit, 0
+            self._host.connection.grant(self.ch, size)
+            self._host.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         """Send what waits for the client. Called by the client's writer when it is this channel's turn."""

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple, Protocol
 from gateway.auth.principals import role_of
 from gateway.connection.backlog import Backlog, BacklogBudget
 from gateway.connection.channel_bridge import ChannelBridge
-from gateway.connection.credit_budget import CreditBudget
+from gateway.connection.credit_budget import TOTAL, CreditBudget
+from gateway.limits.pace import Pace, Pacer
 from gateway.upstream.links import Links
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.wire import (
@@ -95,10 +96,23 @@ class ClientConnection:
         name: str,
         principal: Principal,
         backlogs: BacklogBudget,
+        pace: Pace | None = None,
     ) -> None:
+        """Create the connection.
+
+        Args:
+            transport: The WebSocket.
+            links: The sandboxes.
+            limits: What `welcome` announces.
+            name: The address of the client.
+            principal: The client.
+            backlogs: Bounds what waits for all clients together.
+            pace: How fast the client may send and receive. None: there is no limit.
+        """
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
-        self.budget = CreditBudget()
+        self.budget = CreditBudget(TOTAL if pace is None else pace.window(TOTAL))
+        self._pacer = None if pace is None else Pacer(pace, self._resume_pace)
         self.name = name
         self.principal = principal
         self.role = role_of(principal)
@@ -126,6 +140,8 @@ class ClientConnection:
             self._transport.attach(None)
             deadline.cancel()
             self._backlog.close()
+            if self._pacer is not None:
+                self._pacer.close()
             for bridge, link in list(self._bridges.values()):
                 link.close(bridge, cancel=not self._going_away)
             self._bridges.clear()
@@ -152,6 +168,11 @@ class ClientConnection:
         self.close(ConnectionClose(1012, reason))
 
     # ---- for bridges
+
+    @property
+    def paced(self) -> bool:
+        """Whether no credit is given now, in either direction: the client is above its bytes per second."""
+        return self._pacer is not None and self._pacer.blocked
 
     def flush(self) -> None:
         """Write what is waiting, unless this happens anyway when the current message has been handled."""
@@ -183,6 +204,8 @@ class ClientConnection:
         if self.closing:
             return
         self._busy = True
+        if self._pacer is not None:
+            self._pacer.pace.spend(len(message))
         try:
             if isinstance(message, str):
                 self.connection.receive_text(message)
@@ -220,6 +243,8 @@ class ClientConnection:
     def _update_reading(self) -> None:
         """Read, unless too much input of this client waits for a runtime that does not read, or too much for itself."""
         room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
+        if self._pacer is not None and self._pacer.overdrawn:
+            room = False
         if room is not self._reading and not self.closing:
             self._reading = room
             if room:
@@ -233,6 +258,15 @@ class ClientConnection:
                 link.when_drained(self._update_reading)
                 return True
         return False
+
+    def _resume_pace(self) -> None:
+        """Give the credit that was withheld."""
+        for bridge, _ in list(self._bridges.values()):
+            bridge.grant()
+            bridge.grant_input()
+        self.flush()
+        if not self._reading:
+            self._update_reading()
 
     def _handle(self, event: Message | Data) -> None:
         match event:
@@ -271,7 +305,10 @@ class ClientConnection:
                     self._unsent.extend(self.writer.take(BATCH))
                     if not self._unsent:
                         break
-                self._transport.write(self._unsent.popleft())
+                message = self._unsent.popleft()
+                self._transport.write(message)
+                if self._pacer is not None:
+                    self._pacer.pace.spend(len(message))
                 progress = True
         except Exception:
             self._fail()

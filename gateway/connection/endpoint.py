@@ -21,6 +21,7 @@ from gateway.connection.client_connection import (
 from gateway.context import CallContext, current
 from gateway.http.endpoint import address_of
 from gateway.http.responses import error_response
+from gateway.limits.pace import ByteRates
 from gateway.transport.uvicorn_websocket import SOCKET
 from gateway.upstream.links import Links
 from hawse.rpc.shares import Shares
@@ -52,7 +53,19 @@ class ConnectEndpoint:
         limits: Limits,
         max_connections: int,
         audit: ConnectionAudit,
+        byte_rates: ByteRates | None = None,
     ) -> None:
+        """Create the endpoint.
+
+        Args:
+            access_policy: Authenticates clients.
+            uses: Ends connections when the credential of their client ends.
+            limits: What `welcome` announces.
+            max_connections: How many clients may be connected at once.
+            audit: Is notified of connections.
+            byte_rates: Slows down clients that send and receive too much. None: there is no limit.
+        """
+        self._byte_rates = byte_rates or ByteRates()
         self._audit = audit
         self.links: Links | None = None  # set while the application runs
         self._access_policy = access_policy
@@ -114,8 +127,9 @@ class ConnectEndpoint:
         except HawseError as error:
             identity, limited = None, error
         principal = STRANGER if identity is None else identity.principal
-        client = ClientConnection(transport, self.links, self._limits, name, principal, self._backlogs)
-        refused = self._refusal(identity)
+        pace = self._byte_rates.pace(principal, name)
+        client = ClientConnection(transport, self.links, self._limits, name, principal, self._backlogs, pace)
+        refused = self._refusal(identity, name)
         if limited is not None:
             refused = ConnectionClose(4403 if limited.code == "forbidden" else 4429, limited.code, limited)
         if identity is None or refused is not None:
@@ -144,13 +158,14 @@ class ConnectEndpoint:
             self._client_closed.set()
             self._disconnected = _sum([self._disconnected, client.counts])
 
-    def _refusal(self, identity: Identity | None) -> ConnectionClose | None:
+    def _refusal(self, identity: Identity | None, address: str) -> ConnectionClose | None:
         """Why a client is refused. This is sent after the upgrade: browsers do not show the status of a refused one."""
         if identity is None:
             error = HawseError("unauthenticated", "the token or ticket is missing or not valid")
             return ConnectionClose(4401, "unauthenticated", error)
         try:
             self._shares.check(identity.principal)
+            self._uses.check(identity, address)
         except HawseError as error:
             return ConnectionClose(4429, error.code, error)
         return None

@@ -14,6 +14,7 @@ from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.uses import OpenUses, ended
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
+from gateway.limits.pace import ByteRates, paced
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
@@ -41,11 +42,13 @@ class RequestAdmission(NamedTuple):
         access_policy: Authenticates callers.
         requests: Counts the requests that are being handled.
         uses: Ends requests when the credential of their caller ends.
+        byte_rates: Slows down callers that send and receive too much.
     """
 
     access_policy: AccessPolicy
     requests: Shares
     uses: OpenUses
+    byte_rates: ByteRates = ByteRates()
 
 
 class HttpEndpoint:
@@ -92,14 +95,16 @@ class HttpEndpoint:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request and send the response. Raises `HawseError`, also when the credential of the caller ends."""
-        access_policy, requests, uses = self._admission
+        access_policy, requests, uses, byte_rates = self._admission
         identity = access_policy.admit(scope, ticket=self._ticket)
+        address = address_of(scope)
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(None) as until_ended:
                 with (
                     requests.hold(identity.principal),
-                    uses.hold(identity, address_of(scope), lambda: until_ended.reschedule(loop.time())),
+                    uses.hold(identity, address, lambda: until_ended.reschedule(loop.time())),
+                    paced(byte_rates.pace(identity.principal, address)),
                 ):
                     response = await self._handle(HttpRequest(scope, receive), identity.principal, send)
                     if response is not None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple, Self
 
 from gateway.context import current
+from gateway.limits.pace import CURRENT, Pacer
 from gateway.upstream.input_queue import InputQueue
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.link import StreamLink
@@ -56,6 +57,10 @@ class UpstreamCall:
         self._error: HawseError | None = None
         self._done = False
         self._changed = asyncio.Event()
+        pace = CURRENT.get()
+        self._pacer = None if pace is None else Pacer(pace, self._grant)
+        self._taken = 0  # bytes that were taken from here, and for which no credit was given yet
+        self._spend(len(self.call.params))
 
     async def __aenter__(self) -> Self:
         self._sandbox.open(self)
@@ -63,6 +68,8 @@ class UpstreamCall:
 
     async def __aexit__(self, *_: object) -> None:
         self._sandbox.close(self)
+        if self._pacer is not None:
+            self._pacer.close()
 
     @property
     def buffered(self) -> int:
@@ -96,7 +103,10 @@ class UpstreamCall:
             await self._changed.wait()
         if self._items:
             item = self._items.popleft()
-            self._grant(len(item.payload) if isinstance(item, UpstreamItem) else len(item.value) + EVENT_OVERHEAD)
+            size = len(item.payload) if isinstance(item, UpstreamItem) else len(item.value) + EVENT_OVERHEAD
+            self._taken += size
+            self._spend(size)
+            self._grant()
             return item
         if self._error is not None:
             raise self._error
@@ -113,6 +123,9 @@ class UpstreamCall:
             while self._input_waiting and not self._done:
                 self._changed.clear()
                 await self._changed.wait()
+            self._spend(len(part))
+            if self._pacer is not None and (wait := self._pacer.pace.wait):
+                await asyncio.sleep(wait)
         return not self._done
 
     def end(self) -> None:
@@ -129,10 +142,17 @@ class UpstreamCall:
         self._input_waiting += change
         self._changed.set()
 
-    def _grant(self, size: int) -> None:
-        if self._link is not None and not self._done and size:
-            self._link.connection.grant(self.link_ch, size)
-            self._link.flush()
+    def _grant(self) -> None:
+        """Give credit for what was taken, as soon as the pace of the caller allows it."""
+        if self._link is None or self._done or not self._taken or (self._pacer is not None and self._pacer.blocked):
+            return
+        size, self._taken = self._taken, 0
+        self._link.connection.grant(self.link_ch, size)
+        self._link.flush()
+
+    def _spend(self, size: int) -> None:
+        if self._pacer is not None:
+            self._pacer.pace.spend(size)
 
     # ---- for the link
 
@@ -146,7 +166,7 @@ class UpstreamCall:
             timeout=timeout,
             trace=str(self.context.trace),
             principal=self.principal,
-            window=WINDOW,
+            window=WINDOW if self._pacer is None else self._pacer.pace.window(WINDOW),
         )
         self._link = link
         if self._input_queue:
@@ -165,6 +185,7 @@ class UpstreamCall:
                 self._items.append(message)
             case Result():
                 self._result = from_raw(message.value)
+                self._spend(len(message.value))
                 self._finish()
             case Error():
                 self._error = message.to_exception()

@@ -1,31 +1,103 @@
-"""How many calls a user may make in a second, on all connections together. No I/O."""
+"""The limits of calls: how many in a second, and how many terminals are open at once. No I/O."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Final, Protocol
 
+from gateway.limits.quotas import HeldLimit, Quotas, Who, limit_exceeded
 from gateway.limits.rates import RateTable
-from hawse.api.rights import ALL
-from hawse.wire import HawseError, Principal
+from hawse.wire import Call, Principal, Result
+
+BURST: Final = 10  # s of calls that may be made at once
+ATTACH: Final = "terminal.attach"
 
 
 class CallRates:
-    """Limits the calls of each user. Callers with every right, and those of the gateway itself, have no limit."""
+    """Limits the calls of each user, link and address, on all connections together.
 
-    def __init__(self, burst: float, rate: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+    Callers with every right, and those of the gateway itself, have no limit.
+    """
+
+    def __init__(self, quotas: Quotas, *, burst: float = BURST, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with everything free.
 
         Args:
-            burst: How many calls a user may make at once.
-            rate: How many in a second after that.
+            quotas: How many calls may be made in a second.
+            burst: Seconds of calls that may be made at once.
             clock: Returns seconds and never decreases.
         """
-        self._calls = RateTable(rate, burst, clock=clock)
+        self._quotas = quotas
+        tables: Mapping[Who, int | None] = {who: quotas.number(who, "calls") for who in ("user", "link", "address")}
+        self._tables = {
+            who: RateTable(rate, max(1.0, rate * burst), clock=clock)
+            for who, rate in tables.items()
+            if rate is not None
+        }
 
-    def check(self, principal: Principal) -> None:
+    def check(self, principal: Principal, address: str) -> None:
         """Count a call. Raises `HawseError` (`limit_exceeded`, with `retry_after` in the details)."""
-        if ALL in principal.rights or principal.credential is None or self._calls.take(principal.id):
+        if principal.credential is None:
             return
-        wait = round(self._calls.wait(principal.id), 3)
-        raise HawseError(
-            "limit_exceeded", f"{principal.id!r} calls too often: wait {wait:g} s", details={"retry_after": wait}
-        )
+        for who, name, _ in self._quotas.subjects("calls", principal, address):
+            if not self._tables[who].take(name):
+                raise limit_exceeded(f"the {who} {name!r} calls too often", self._tables[who].wait(name))
+
+
+class Origin(Protocol):
+    """Where a call comes from."""
+
+    @property
+    def address(self) -> str: ...
+
+
+class LimitedCall(Protocol):
+    """A call, with its caller."""
+
+    @property
+    def call(self) -> Call: ...
+
+    @property
+    def principal(self) -> Principal: ...
+
+    @property
+    def context(self) -> Origin: ...
+
+
+class CallLimits:
+    """Decides whether a call may be made now. It is also an observer of the calls, to learn of their ends."""
+
+    def __init__(self, quotas: Quotas | None = None, rates: CallRates | None = None) -> None:
+        """Start without calls.
+
+        Args:
+            quotas: The limits. None: there are none.
+            rates: Limits how often calls are made. None: as `quotas` say.
+        """
+        self._rates = rates or CallRates(quotas or Quotas())
+        self._terminals = HeldLimit(quotas, "terminals")
+        self._held: dict[LimitedCall, ExitStack] = {}
+
+    def count(self, caller: LimitedCall) -> None:
+        """Count a call, also one that may not be made. Raises `HawseError` (`limit_exceeded`)."""
+        self._rates.check(caller.principal, caller.context.address)
+
+    def admit(self, caller: LimitedCall) -> None:
+        """Begin a call that its caller may make. Raises `HawseError` (`limit_exceeded`)."""
+        if caller.call.method == ATTACH:
+            with ExitStack() as held:
+                held.enter_context(self._terminals.hold(caller.principal, caller.context.address))
+                self._held[caller] = held.pop_all()
+
+    # ---- the observer
+
+    def began(self, call: LimitedCall, sandbox: str | None) -> None:
+        """Nothing is to be done: `admit` has done it."""
+
+    def ended(self, call: LimitedCall, outcome: str, result: Result | None = None) -> None:
+        held = self._held.pop(call, None)
+        if held is not None:
+            held.close()
+
+    def refused(self, call: LimitedCall, sandbox: str | None, error: Exception) -> None:
+        """A call that was not admitted holds nothing."""

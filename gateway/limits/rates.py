@@ -27,6 +27,11 @@ class TokenBucket:
         self._level = level - amount if level >= amount else level
         return level >= amount
 
+    def spend(self, now: float, amount: float) -> None:
+        """Take `amount`, also if there is less."""
+        self._level = min(self._burst, self._level + (now - self._at) * self._rate) - amount
+        self._at = now
+
     def wait(self, now: float, amount: float = 1.0) -> float:
         """Return the seconds from `now` until `amount` can be taken."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
@@ -56,6 +61,15 @@ class RateTable:
     def take(self, name: str) -> bool:
         """Take one of `name`, if there is one."""
         return self._bucket(name).take(self._clock())
+
+    def spend(self, name: str, amount: float) -> None:
+        """Take `amount` of `name`, also if there is less: the rest is a debt."""
+        self._bucket(name).spend(self._clock(), amount)
+
+    def debt(self, name: str) -> float:
+        """Return the seconds until `name` has no debt."""
+        bucket = self._buckets.get(name)
+        return 0.0 if bucket is None else bucket.wait(self._clock(), 0.0)
 
     def wait(self, name: str) -> float:
         """Return the seconds until one of `name` can be taken."""

@@ -82,6 +82,10 @@ class HttpExchange:
     async def send(self, event: Any) -> None:
         await self._tunnel.write(self._http.send(event) or b"")
 
+    async def keep_pace(self) -> None:
+        """Wait as long as the bytes per second of the browser require."""
+        await self._tunnel.keep_pace()
+
     async def receive(self) -> Any:
         """Return the next event of the response.
 
@@ -112,6 +116,7 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
     """Pass on the body, then wait for the browser to disconnect, which raises `BrowserClosedError`."""
     more = True
     while True:
+        await exchange.keep_pace()
         message = await receive()
         if message["type"] == "http.disconnect":
             raise BrowserClosedError

@@ -4,6 +4,7 @@ The middleware is the outermost: requests for previews pass none of the gateway'
 other requests are passed on unchanged. The runtime checks the preview's token for each request (docs/decisions/0037).
 """
 
+import hashlib
 import html
 import logging
 from collections import Counter
@@ -11,11 +12,16 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
 
+import msgspec
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.principals import PREVIEW
+from gateway.http.endpoint import address_of
 from gateway.http.responses import error_response
+from gateway.limits.pace import ByteRates, Pace
+from gateway.limits.quotas import HeldLimit
 from gateway.preview.addresses import PreviewAddresses, PreviewTarget
 from gateway.preview.headers import SANDBOX, Pairs, PublicAddress, preflight_response
 from gateway.preview.http import forward
@@ -56,7 +62,22 @@ class PreviewProxy:
         sandboxes: Sandboxes,
         links: Callable[[], Links],
         addresses: PreviewAddresses,
+        byte_rates: ByteRates | None = None,
+        connections: HeldLimit | None = None,
     ) -> None:
+        """Wrap an application.
+
+        Args:
+            app: The application.
+            access_policy: Knows the names of the gateway.
+            sandboxes: Says which sandboxes run.
+            links: Returns the links to them.
+            addresses: Finds the preview that a request is for.
+            byte_rates: Slows down visitors that send and receive too much. None: there is no limit.
+            connections: Limits the requests of each visitor. None: there is no limit.
+        """
+        self._connections = connections or HeldLimit()
+        self._byte_rates = byte_rates or ByteRates()
         self._app = app
         self._access_policy = access_policy
         self._sandboxes = sandboxes
@@ -99,7 +120,18 @@ class PreviewProxy:
             raise HawseError(
                 "limit_exceeded", f"more than {AT_ONCE_EACH} concurrent requests in this preview, or {AT_ONCE} in all"
             )
-        async with PortTunnel(await self._link(target.sandbox), target.token) as tunnel:
+        visitor = msgspec.structs.replace(PREVIEW, id=f"preview {_id(target.token)}")
+        address = address_of(scope)
+        pace = self._byte_rates.pace(visitor, address)
+        if pace is not None:
+            pace.check()
+        with self._connections.hold(visitor, address):
+            await self._exchange(target, scope, receive, send, pace)
+
+    async def _exchange(
+        self, target: PreviewTarget, scope: Scope, receive: Receive, send: Send, pace: Pace | None
+    ) -> None:
+        async with PortTunnel(await self._link(target.sandbox), target.token, pace) as tunnel:
             if target.port not in (None, tunnel.port):
                 raise HawseError("not_found", "no such preview")
             secure = scope["scheme"] in ("https", "wss")
@@ -126,6 +158,11 @@ class PreviewProxy:
         if info.state != "running":
             raise HawseError("stale_handle", "the sandbox is not running")
         return link
+
+
+def _id(token: str) -> str:
+    """Return what names a preview in messages: its token is secret."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _problem(error: HawseError, scope: Scope) -> Response:

@@ -12,6 +12,7 @@ import msgspec
 
 from gateway.auth.principals import PREVIEW
 from gateway.context import CallContext
+from gateway.limits.pace import Pace, Pacer
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.ports import PortConnectOpened
 from hawse.link import StreamLink
@@ -30,7 +31,14 @@ class PortTunnel:
     Entering, `read` and `write` raise `HawseError`.
     """
 
-    def __init__(self, link: SandboxLink, token: str) -> None:
+    def __init__(self, link: SandboxLink, token: str, pace: Pace | None = None) -> None:
+        """Create it.
+
+        Args:
+            link: The sandbox.
+            token: The token of the preview.
+            pace: How fast bytes may flow in both directions. None: there is no limit.
+        """
         self.call = Call(ch=1, method="port.connect", params=to_raw({"token": token}))
         self.principal = PREVIEW
         self.context = CallContext("")
@@ -48,6 +56,7 @@ class PortTunnel:
         self._error: HawseError | None = None
         self._changed = asyncio.Event()  # something was received
         self._written = asyncio.Event()  # something was sent, or never will be
+        self._pacer = None if pace is None else Pacer(pace, self._grant)
 
     async def __aenter__(self) -> Self:
         self._sandbox.open(self)
@@ -66,6 +75,8 @@ class PortTunnel:
 
     async def __aexit__(self, *_: object) -> None:
         self._sandbox.close(self)
+        if self._pacer is not None:
+            self._pacer.close()
 
     @property
     def buffered(self) -> int:
@@ -81,6 +92,7 @@ class PortTunnel:
             await self._change()
         chunk = self._chunks.popleft()
         self._taken += len(chunk)
+        self._spend(len(chunk))
         if self._taken >= GRANT_STEP or not self._chunks:
             self._grant()
         return chunk
@@ -94,6 +106,12 @@ class PortTunnel:
             self._written.clear()
             await self._written.wait()
             self._check()
+        self._spend(sum(map(len, parts)))
+
+    async def keep_pace(self) -> None:
+        """Wait before more is read from the browser, as long as its bytes per second require."""
+        if self._pacer is not None and (wait := self._pacer.pace.wait):
+            await asyncio.sleep(wait)
 
     def end(self) -> None:
         """Close our side: the program sees the end after all that was written."""
@@ -103,7 +121,8 @@ class PortTunnel:
     # ---- for the link
 
     def start(self, link: StreamLink, waited: float = 0.0) -> int:
-        self.link_ch = link.connection.call(self.call.method, self.call.params, principal=self.principal, window=WINDOW)
+        window = WINDOW if self._pacer is None else self._pacer.pace.window(WINDOW)
+        self.link_ch = link.connection.call(self.call.method, self.call.params, principal=self.principal, window=window)
         self._link = link
         link.attach(self.link_ch, self)
         return self.link_ch
@@ -188,8 +207,12 @@ class PortTunnel:
         if self._link is not None:
             self._link.wake(self.link_ch)
 
+    def _spend(self, size: int) -> None:
+        if self._pacer is not None:
+            self._pacer.pace.spend(size)
+
     def _grant(self) -> None:
-        if self._link is not None and self._taken:
+        if self._link is not None and self._taken and not (self._pacer is not None and self._pacer.blocked):
             self._link.connection.grant(self.link_ch, self._taken)
             self._taken = 0
             self._link.flush()

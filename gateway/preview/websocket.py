@@ -179,6 +179,7 @@ class WebSocketRelay:
                 self._program.send_binary(message["bytes"])
             with suppress(HawseError):  # the connection is lost: the reader sees why
                 await self._flush()
+            await self._tunnel.keep_pace()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
         if self._program.state is OPEN:
             if code in SILENT:

@@ -25,6 +25,7 @@ class ProviderOptions:
         image: The image of sandboxes that name none. None: the provider's default.
         oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
         max_contexts: How many code contexts of one language a sandbox may have. None: any number.
+        max_terminals: How many running terminals each user may have created in a sandbox. None: any number.
         code_pool: Executors that wait for code contexts (`hawse.api.code_pool`).
     """
 
@@ -36,6 +37,7 @@ class ProviderOptions:
     image: str | None = None
     oci_runtime: str | None = None
     max_contexts: int | None = None
+    max_terminals: int | None = None
     code_pool: Sequence[str] = ()
 
 
@@ -52,7 +54,7 @@ def local(options: ProviderOptions) -> Provider:
         isolation_reason=reason,
         system_calls=system_calls,
         network=options.network,
-        runtime=[*RUNTIME, *_arguments(options)],
+        runtime=[*RUNTIME, *runtime_arguments(options)],
     )
 
 
@@ -79,16 +81,17 @@ def docker(options: ProviderOptions) -> Provider:
         network=options.network,
         image=options.image,
         oci_runtime=options.oci_runtime,
-        arguments=_arguments(options),
+        arguments=runtime_arguments(options),
     )
 
 
-def _arguments(options: ProviderOptions) -> list[str]:
+def runtime_arguments(options: ProviderOptions) -> list[str]:
     """The arguments that all runtimes get."""
     quota = [] if options.quota is None else ["--quota", str(options.quota)]
     contexts = [] if options.max_contexts is None else ["--max-contexts", str(options.max_contexts)]
+    terminals = [] if options.max_terminals is None else ["--terminals-of-each", str(options.max_terminals)]
     pools = [argument for text in options.code_pool for argument in ("--code-pool", text)]
-    return ["--log-format", options.log_format, *quota, *contexts, *pools]
+    return ["--log-format", options.log_format, *quota, *contexts, *terminals, *pools]
 
 
 FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {"local": local, "docker": docker}

@@ -1,13 +1,16 @@
 """The handlers of `sandbox.*`."""
 
 import secrets
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.owners import Owners, namespace
-from hawse.api.rights import OPERATE, OWN, Right, allows, covers, in_sandbox
+from hawse.api.rights import ALL, OPERATE, OWN, Right, allows, covers, in_sandbox
 from hawse.api.sandboxes import (
     SandboxCreate,
     SandboxDelete,
@@ -31,9 +34,19 @@ from hawse.wire import HawseError, Principal
 
 
 class SandboxMethods:
-    """The methods. `feed` serves the watches, `owners` knows which sandboxes belong to which caller."""
+    """The methods."""
 
-    def __init__(self, sandboxes: Sandboxes, feed: SandboxFeed, owners: Owners) -> None:
+    def __init__(self, sandboxes: Sandboxes, feed: SandboxFeed, owners: Owners, *, limit: int | None = None) -> None:
+        """Create the handlers.
+
+        Args:
+            sandboxes: The sandboxes.
+            feed: Serves the watches.
+            owners: Knows which sandboxes belong to which caller.
+            limit: How many sandboxes a user without every right may have. None: any number.
+        """
+        self._limit = limit
+        self._creating: Counter[str] = Counter()  # creations in progress by the user
         self._sandboxes = sandboxes
         self._feed = feed
         self._owners = owners
@@ -43,11 +56,30 @@ class SandboxMethods:
         everywhere = allows(caller.rights, OPERATE)
         if not everywhere:
             params = _in_namespace(params, caller)
-        info = await self._sandboxes.create(params, caller.id)
+        with self._room(params, caller):
+            info = await self._sandboxes.create(params, caller.id)
         if not everywhere and info.owner != caller.id:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         self._owners.note(info.id, info.owner or "")
         return info
+
+    @contextmanager
+    def _room(self, params: SandboxCreate, caller: Principal) -> Iterator[None]:
+        """Raise `HawseError` (`limit_exceeded`) if the caller has as many sandboxes as it may have."""
+        exists = params.id is not None and self._owners.owns(caller, params.id)
+        if self._limit is None or ALL in caller.rights or exists:
+            yield
+            return
+        if self._owners.count(caller.id) + self._creating[caller.id] >= self._limit:
+            text = f"{caller.id!r} has {self._limit} sandboxes, which is the limit: delete one"
+            raise HawseError("limit_exceeded", text)
+        self._creating[caller.id] += 1
+        try:
+            yield
+        finally:
+            self._creating[caller.id] -= 1
+            if not self._creating[caller.id]:
+                del self._creating[caller.id]
 
     @handles(SandboxGet)
     async def get(self, params: SandboxGet) -> SandboxInfo:

@@ -67,6 +67,10 @@ class Owners:
         """Return whether a sandbox exists and belongs to the user."""
         return self._owners.get(sandbox) == principal.id
 
+    def count(self, user: str) -> int:
+        """Return the number of sandboxes that belong to a user."""
+        return sum(owner == user for owner in self._owners.values())
+
     def note(self, sandbox: str, owner: str) -> None:
         """Note a sandbox that was created just now."""
         self._owners[sandbox] = owner

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
 from gateway.auth.call_check import Owns, owns_nothing
-from gateway.limits.calls import CallRates
+from gateway.limits.calls import CallLimits
 from gateway.providers.base import Endpoint, Report
 from gateway.upstream.dial import RuntimeLink, dial, dial_server
 from gateway.upstream.observer import CallObserver
@@ -56,7 +56,7 @@ class Links:
         *,
         observer: CallObserver | None = None,
         owns: Owns = owns_nothing,
-        rates: CallRates | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
         """Create the table, without links.
 
@@ -66,9 +66,9 @@ class Links:
             methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
             observer: Is notified of all calls.
             owns: Returns whether a sandbox belongs to a caller.
-            rates: Limits the calls of each user. None: there is no limit.
+            limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
         """
-        self._rates = rates
+        self._limits = limits
         self._observer = observer
         self._owns = owns
         self._sandboxes = sandboxes
@@ -81,7 +81,7 @@ class Links:
             self.dispatcher.add(part)
         self._server = Server(self.dispatcher, name="hawse-gateway")
         connect = partial(dial_server, self._server.accept)
-        self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, rates=rates)
+        self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)
 
     def get(self, sandbox: str | None) -> SandboxLink:
         """Return the link of a sandbox, or of the gateway itself for None.
@@ -98,7 +98,7 @@ class Links:
                 self._tasks,
                 observer=self._observer,
                 owns=self._owns,
-                rates=self._rates,
+                limits=self._limits,
             )
         return link
 

@@ -1,5 +1,6 @@
-"""What is notified of the calls on the links: the audit log. It must return at once and never raise."""
+"""What is notified of the calls on the links: limits, audit log, spans. It must return at once and never raise."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from gateway.context import CallContext
@@ -40,3 +41,22 @@ class Unobserved:
     def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None: ...
 
     def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None: ...
+
+
+class Observers:
+    """Notifies several observers, in order."""
+
+    def __init__(self, observers: Sequence[CallObserver]) -> None:
+        self._observers = observers
+
+    def began(self, call: ObservedCall, sandbox: str | None) -> None:
+        for observer in self._observers:
+            observer.began(call, sandbox)
+
+    def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
+        for observer in self._observers:
+            observer.ended(call, outcome, result)
+
+    def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
+        for observer in self._observers:
+            observer.refused(call, sandbox, error)

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from gateway.auth.call_check import Owns, check_call, owns_nothing
 from gateway.auth.principals import check_link
 from gateway.context import CallContext
-from gateway.limits.calls import CallRates
+from gateway.limits.calls import CallLimits
 from gateway.providers.base import Progress
 from gateway.upstream.dial import RuntimeLink, watch
 from gateway.upstream.gateway_call import GatewayCall
@@ -85,7 +85,7 @@ class SandboxLink:
         gateway: bool = False,
         observer: CallObserver | None = None,
         owns: Owns = owns_nothing,
-        rates: CallRates | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
         """Create a link that connects when the first call needs it.
 
@@ -96,9 +96,9 @@ class SandboxLink:
             gateway: Whether it is the link to the gateway's own methods.
             observer: Is notified of the calls.
             owns: Returns whether a sandbox belongs to a caller.
-            rates: Limits the calls of each user. None: there is no limit.
+            limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
         """
-        self._rates = rates
+        self._limits = limits
         self._observer = observer or Unobserved()
         self._owns = owns
         self._own_methods = gateway
@@ -124,9 +124,11 @@ class SandboxLink:
         """
         place = None if self._own_methods else self.sandbox
         try:
-            if self._rates is not None:
-                self._rates.check(caller.principal)
+            if self._limits is not None:
+                self._limits.count(caller)
             caller.principal = check_call(caller.principal, caller.call, place, self._owns)
+            if self._limits is not None:
+                self._limits.admit(caller)
         except HawseError as error:
             self._observer.refused(caller, place, error)
             caller.fail(error)

@@ -110,6 +110,13 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     "--calls-per-second", type=int, metavar="N", help="how many calls a user without every right may make (500)"
 )
 @click.option(
+    "--limit",
+    multiple=True,
+    metavar="WHO:WHAT=N",
+    help="a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes of "
+    "each user, such as link:bytes=2M; may be repeated (calls only)",
+)
+@click.option(
     "--wrong-tokens", type=int, metavar="N", help="how many wrong tokens an address may send before it must wait (100)"
 )
 @click.option(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from hawse.api.people import ParticipantEvent, TerminalLease, TerminalPresence, ViewerProfile, WriterLease
-from hawse.api.rights import VIEW, WRITE, allows
+from hawse.api.rights import ALL, VIEW, WRITE, allows
 from hawse.api.spec import Nothing
 from hawse.api.terminals import (
     RecordOptions,
@@ -49,7 +49,18 @@ EXITED_KEPT = 64  # exited terminals that stay readable
 class TerminalMethods:
     """By id: at most one instance each, running or exited."""
 
-    def __init__(self, environment: Environment, journals: JournalPool, trees: ProcessTrees) -> None:
+    def __init__(
+        self, environment: Environment, journals: JournalPool, trees: ProcessTrees, *, of_each: int | None = None
+    ) -> None:
+        """Start without terminals.
+
+        Args:
+            environment: What programs are started with.
+            journals: Keep the output.
+            trees: End programs.
+            of_each: How many running terminals a caller without every right may have created. None: any number.
+        """
+        self._of_each = of_each
         self._environment = environment
         self._journals = journals
         self._trees = trees
@@ -76,13 +87,14 @@ class TerminalMethods:
         """Raises `not_found` and `stale_handle`."""
         return self.registry.get(terminal_id, instance)
 
-    @handles(TerminalCreate)
-    def create(self, params: TerminalCreate) -> TerminalCreateResult:
+    @handles(TerminalCreate, caller=True)
+    def create(self, params: TerminalCreate, caller: Principal) -> TerminalCreateResult:
         """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self.registry.find(terminal_id)
         if existing is not None and existing.exit is None:
             return _created(existing, created=False)
+        self._check_number(caller)
         begin = self._recording(params.record)
         cwd = self._environment.cwd(params.cwd)
         env = self._environment.build(params.env, cwd=cwd, terminal=True)
@@ -96,6 +108,7 @@ class TerminalMethods:
             rows=params.rows or DEFAULT_ROWS,
             shown_argv=argv,
             integrated=start.integrated,
+            creator=caller.id,
         )
         with self.registry.reserve(terminal_id):
             terminal = Terminal(
@@ -107,6 +120,13 @@ class TerminalMethods:
         if begin is not None:
             begin(terminal)
         return _created(terminal, created=True)
+
+    def _check_number(self, caller: Principal) -> None:
+        if self._of_each is None or ALL in caller.rights:
+            return
+        if sum(one.creator == caller.id for one in self if one.exit is None) >= self._of_each:
+            text = f"{self._of_each} terminals that {caller.id!r} has created are running, which is the limit"
+            raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
         """What is to be done with the terminal that will be started. Raises, so that none is started unrecorded."""

@@ -59,6 +59,7 @@ class TerminalOptions:
     cols: int = 80
     rows: int = 24
     shown_argv: Sequence[str] | None = None  # what `describe` reports; None: `argv`
+    creator: str = ""  # the id of the principal that has created it
     integrated: bool = False  # its shell marks its commands in the output (OSC 133)
 
 
@@ -91,6 +92,7 @@ class Terminal:
         self.instance = secrets.token_hex(8)
         self.argv = list(options.shown_argv or options.argv)
         self.cwd = options.cwd
+        self.creator = options.creator
         self.started = time.time()
         self.journal = journal
         self.snapshots = snapshots

@@ -130,3 +130,10 @@ def test_a_limit_is_at_least_one(name: str) -> None:
     settings(**{name: 1}).check()
     with pytest.raises(SettingsError, match=name.replace("_", "-")):
         settings(**{name: 0}).check()
+
+
+def test_limits_of_users_links_and_addresses_are_checked() -> None:
+    quotas = settings(limit=["link:bytes=2M", "link:calls=3"], calls_per_second=7).quotas()
+    assert [quotas.number(*one) for one in (("link", "bytes"), ("link", "calls"), ("user", "calls"))] == [2 << 20, 3, 7]
+    with pytest.raises(SettingsError, match="--limit 'user:files=1': expected WHO:WHAT=NUMBER"):
+        settings(limit=["user:files=1"]).check()

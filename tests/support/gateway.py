@@ -117,6 +117,7 @@ class FakeRuntime(Changes):
         self.seen: list[Call] = []
         self.cancelled: list[int] = []
         self.input: dict[int, bytearray] = {}
+        self.mute = False  # whether methods that it does not know are not answered
         self.granted: dict[int, int] = {}  # bytes, by channel, since it was opened
         self._server: asyncio.Server | None = None
 
@@ -190,7 +191,7 @@ class FakeRuntime(Changes):
                 link.abort()
             case "echo" | "eat" | "hang" | "deaf":
                 pass
-            case _:
+            case _ if not self.mute:
                 link.connection.send_error(call.ch, HawseError("unknown_method", call.method))
 
 
@@ -293,7 +294,7 @@ class Gateway:
         limits = options.pop("limits", Limits())
         web = options.pop("web", None)
         websocket = options.pop("websocket", ObservedWebSocket)
-        limiters = {name: options.pop(name, None) for name in ("calls", "guesses")}
+        limiters = {name: options.pop(name, None) for name in ("calls", "byte_rates", "guesses")}
         self.audit = AuditLog(options.pop("audit", None))
         self._certificate = options.pop("certificate", None)
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
@@ -312,6 +313,7 @@ class Gateway:
             web=web,
             audit=self.audit,
             sign_on=self.sign_on,
+            quotas=self.settings.quotas(),
             **limiters,
         )
         self.connect = self.app.state.connect

@@ -46,6 +46,7 @@ class FakeHost:
 
     principal = OWNER
     name = "127.0.0.1:9"
+    paced = False
 
     def __init__(self, pair: Pair, budget: CreditBudget) -> None:
         self.pair = pair

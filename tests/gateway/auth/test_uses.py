@@ -7,7 +7,9 @@ import pytest
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
 from gateway.auth.uses import OpenUses, ended
+from gateway.limits.quotas import HeldLimit, Quotas
 from gateway.store.clock import Clock, Moment
+from hawse.wire import HawseError, Principal
 from tests.support.clock import ManualClock
 
 
@@ -73,3 +75,16 @@ async def test_a_change_of_the_date_neither_brings_the_end_forward_nor_delays_it
 
 def test_the_error_says_what_has_happened() -> None:
     assert (ended().code, ended().status) == ("unauthenticated", 401)
+
+
+def test_a_user_has_at_most_its_number_of_connections_and_requests() -> None:
+    guest = Identity(Principal(id="link-1", name="", kind="guest", rights=("view",)), "link-1")
+    uses = OpenUses(connections=HeldLimit(Quotas.parse(["link:connections=1"])))
+    with uses.hold(guest, "192.0.2.1:1", lambda: None):
+        with pytest.raises(HawseError, match="limit_exceeded"):
+            uses.check(guest, "192.0.2.2:1")
+        with pytest.raises(HawseError, match="limit_exceeded"), uses.hold(guest, "192.0.2.2:1", lambda: None):
+            pass
+        assert len(uses.of("link-1")) == 1
+        uses.check(identity(), "192.0.2.1:1")
+    uses.check(guest, "192.0.2.1:1")

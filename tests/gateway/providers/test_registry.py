@@ -1,10 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gateway.providers.base import ProviderError
 from gateway.providers.local import LocalProvider
-from gateway.providers.registry import ProviderOptions, create_provider
+from gateway.providers.registry import ProviderOptions, create_provider, runtime_arguments
 from gateway.providers.state_directory import StateDirectory
 
 
@@ -23,3 +24,7 @@ async def test_the_local_provider_is_selected_by_its_name(options: ProviderOptio
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(options: ProviderOptions) -> None:
     with pytest.raises(ProviderError, match="--provider moon: unknown provider; available: local, docker"):
         create_provider("moon", options)
+
+
+def test_runtimes_limit_the_terminals_of_each_user(options: ProviderOptions) -> None:
+    assert runtime_arguments(replace(options, max_terminals=3))[-2:] == ["--terminals-of-each", "3"]

@@ -65,3 +65,23 @@ async def test_a_user_without_the_right_creates_no_sandbox(sandboxes: Sandboxes,
     methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
     with pytest.raises(HawseError, match="forbidden"):
         await methods.create(SandboxCreate(id="ada.x"), Principal(id="ada", name="", kind="user", rights=rights))
+
+
+async def test_a_user_has_at_most_its_number_of_sandboxes(sandboxes: Sandboxes) -> None:
+    owners = Owners(sandboxes.store)
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), owners, limit=1)
+    async with owners.running():
+        made = await methods.create(SandboxCreate(id="ada.x"), TENANT)
+        with pytest.raises(HawseError, match="'ada' has 1 sandboxes, which is the limit") as caught:
+            await methods.create(SandboxCreate(id="ada.y"), TENANT)
+        assert (caught.value.code, caught.value.details) == ("limit_exceeded", None)
+        assert (await methods.create(SandboxCreate(id="ada.x"), TENANT)).id == made.id
+        for id in ("a", "b"):
+            await methods.create(SandboxCreate(id=id), OWNER)
+
+
+async def test_two_creations_at_once_do_not_exceed_the_number_of_sandboxes(sandboxes: Sandboxes) -> None:
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store), limit=1)
+    both = (methods.create(SandboxCreate(id=id), TENANT) for id in ("ada.x", "ada.y"))
+    made = await asyncio.gather(*both, return_exceptions=True)
+    assert [isinstance(one, HawseError) and one.code for one in made] == [False, "limit_exceeded"]

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from hawse.wire import Principal
 from runtime.core.registry import Retention
+from runtime.settings import RuntimeLimits
 from tests.support.principals import AT_MAIN, VIEWER
-from tests.support.runtime import Client, Served, alive
+from tests.support.runtime import Channel, Client, Served, alive
 from tests.support.waiting import exists, lines
 
 
@@ -224,3 +226,20 @@ async def test_a_viewer_cannot_make_the_program_wait_for_it(served: Served, clie
     await looking.event("opened")
     terminal = served.runtime.terminals.get("t")
     assert [viewer.lossless for viewer in terminal.viewers] == [False, False]
+
+
+@pytest.mark.parametrize("limits", [RuntimeLimits(terminals_of_each=1)])
+async def test_a_user_creates_as_many_running_terminals_as_its_limit_says(client: Client) -> None:
+    user = Principal(id="ada", name="", kind="user", rights=("operate",))
+
+    def create(id: str) -> Channel:
+        return client.call("terminal.create", {"id": id, "argv": ["cat"]}, principal=user)
+
+    await create("a").result()
+    refused = await create("b").refusal()
+    assert (refused.code, refused.details) == ("limit_exceeded", None)
+    await create("a").result()  # it is running already
+    for id in ("b", "c"):
+        await client.ask("terminal.create", id=id, argv=["cat"])
+    await client.ask("terminal.kill", id="a")
+    await create("d").result()
