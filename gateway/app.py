@@ -48,7 +48,7 @@ from gateway.sandboxes.owners import Owners
 from gateway.sandboxes.records import RUNS
 from gateway.static import SecurityHeaders, pages
 from gateway.upstream.links import Links
-from gateway.upstream.observer import Observers
+from gateway.upstream.observer import CallObserver, Observers
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Limits
 
@@ -113,6 +113,7 @@ def create_app(
     byte_rates: ByteRates | None = None,
     guesses: Guesses | None = None,
     sign_on: SignOn | None = None,
+    observers: Iterable[CallObserver] = (),
 ) -> Starlette:
     """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
@@ -131,6 +132,7 @@ def create_app(
         byte_rates: Limits how many bytes flow in a second. None: as `quotas` say.
         guesses: Limits wrong credentials by address. None: there is no limit.
         sign_on: The identity provider. None: there is none.
+        observers: Are notified of all calls, beside the audit log.
     """
     trail = AuditTrail(audit or AuditLog(None))
     allowed = tuple(origins)
@@ -151,7 +153,7 @@ def create_app(
     feed = SandboxFeed(sandboxes)
     provider = None if sign_on is None else sign_on.name
     connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail, byte_rates)
-    observer = Observers([call_limits, trail])
+    observer = Observers([call_limits, trail, *observers])
 
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"

@@ -15,13 +15,15 @@ class CallContext:
     Attributes:
         address: The address of the client, `HOST:PORT`; empty for calls of the gateway itself.
         trace: Its trace. It is a span below that of the client, if the client sends one.
+        traceparent: What the client has sent of its trace. None: nothing.
         audited: Whether the audit log has an entry of its refusal already.
     """
 
-    __slots__ = ("address", "audited", "trace")
+    __slots__ = ("address", "audited", "trace", "traceparent")
 
     def __init__(self, address: str, traceparent: str | None = None) -> None:
         self.address = address
+        self.traceparent = traceparent
         self.trace = Trace.below(traceparent)
         self.audited = False
 

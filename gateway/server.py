@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 import uvicorn
@@ -45,6 +45,7 @@ from gateway.transport.forwarded import ForwardedHeader
 from gateway.transport.tls import Certificate, CertificateError
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
+from gateway.upstream.observer import CallObserver
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits
 
 log = logging.getLogger(__name__)
@@ -98,6 +99,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         )
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         credentials = Credentials(token, store)
+        spans = _spans() if settings.otel else None
         sign_on = None if settings.oidc.issuer is None else _sign_on(settings.oidc, credentials)
         listener = _listen(settings.host, settings.port)
     except CertificateError as error:
@@ -110,6 +112,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         credentials,
         sandboxes,
         sign_on=sign_on,
+        observers=[] if spans is None else [spans],
         hosts=[settings.host, *settings.hosts],
         origins=settings.origins,
         limits=settings.limits,
@@ -128,8 +131,12 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever
-    with listener:
-        uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
+    try:
+        with listener:
+            uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
+    finally:
+        if spans is not None:
+            spans.close()
     return 0
 
 
@@ -270,6 +277,22 @@ def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:
     except ModuleNotFoundError as error:
         raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
     found: SignOn = service.SingleSignOn(settings, credentials)
+    return found
+
+
+class Spans(CallObserver, Protocol):
+    """What exports a span of each call (`gateway.telemetry`)."""
+
+    def close(self) -> None:
+        """Export what waits, for a short time."""
+
+
+def _spans() -> Spans:
+    try:
+        telemetry = import_module("gateway.telemetry")  # only then: it needs packages that are optional
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
+    found: Spans = telemetry.CallSpans()
     return found
 
 

@@ -108,6 +108,7 @@ class Settings:
         idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
         max_contexts: How many code contexts of one language a sandbox may have. None: any number.
         code_pool: How many executors wait for code contexts in each sandbox (`hawse.api.code_pool`).
+        otel: Whether spans of calls are exported (OpenTelemetry).
         log_format: The format of the logs of the gateway and of the runtimes.
         limits: What `welcome` announces.
     """
@@ -141,6 +142,7 @@ class Settings:
     idle_timeout: float = IDLE_TIMEOUT
     max_contexts: int | None = None
     code_pool: Sequence[str] = ()
+    otel: bool = False
     log_format: Form = "text"
     limits: Limits = field(default_factory=Limits)
 

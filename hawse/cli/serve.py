@@ -147,6 +147,11 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     "repeated (size=2,idle=600,memory=512M)",
 )
 @click.option(
+    "--otel",
+    is_flag=True,
+    help="export a span of each call with OpenTelemetry, as its environment variables (OTEL_*) say",
+)
+@click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     envvar="HAWSE_LOG_FORMAT",
@@ -159,7 +164,7 @@ def serve(verbose: bool, **options: Any) -> int:
     # default of `gateway.settings.Settings`.
     server = import_module("gateway.server")
     settings = import_module("gateway.settings")
-    given = {name: value for name, value in options.items() if value not in (None, ())}
+    given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
     oidc = {name.removeprefix(OIDC): given.pop(name) for name in list(given) if name.startswith(OIDC)}
     if oidc:
         given["oidc"] = settings.OidcSettings(**oidc)

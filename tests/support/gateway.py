@@ -296,6 +296,7 @@ class Gateway:
         websocket = options.pop("websocket", ObservedWebSocket)
         limiters = {name: options.pop(name, None) for name in ("calls", "byte_rates", "guesses")}
         self.audit = AuditLog(options.pop("audit", None))
+        observers = options.pop("observers", ())
         self._certificate = options.pop("certificate", None)
         self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
         self.store = MemoryStore()
@@ -313,6 +314,7 @@ class Gateway:
             web=web,
             audit=self.audit,
             sign_on=self.sign_on,
+            observers=observers,
             quotas=self.settings.quotas(),
             **limiters,
         )
