@@ -2,7 +2,7 @@
 
 Each gets the same share of the time. A case that fails is written to build/fuzz/NAME-NUMBER; when its cause is fixed,
 it belongs into tests/fuzz/corpus/NAME/. `--first 123 --cases 1` runs a case by its number again, and a file as an
-argument runs that file: `python -m tests.fuzz wire build/fuzz/wire-123`.
+argument runs that file: `python -m tests.fuzz wire build/fuzz/wire-123`. Cases of `contexts` have no numbers.
 """
 
 import argparse
@@ -13,12 +13,12 @@ import time
 import traceback
 from pathlib import Path
 
-from tests.fuzz import screens
+from tests.fuzz import contexts, screens
 from tests.fuzz.target import Run, Target, time_limit
 from tests.fuzz.targets import TARGETS
 
 FOUND = Path("build/fuzz")
-NAMES = (*TARGETS, "screens")
+NAMES = (*TARGETS, "screens", "contexts")
 
 
 def main() -> None:
@@ -37,6 +37,8 @@ def main() -> None:
         seconds = options.seconds / len(names)
         if name == "screens":
             failed += len(screens.run_in_children(options.first, options.cases, seconds).failures)
+        elif name == "contexts":
+            failed += contexts.run(seconds)
         elif files:
             failed += run_files(TARGETS[name], files)
         else:
