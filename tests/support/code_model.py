@@ -10,6 +10,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -187,9 +188,10 @@ class CodeMachine(RuleBasedStateMachine):
     @rule()
     def kill_the_host(self) -> None:
         served = self.services.served
-        started = map(psutil.Process, served.started_children())
-        (host,) = (each for each in started if "runtime.code.host" in each.cmdline())
-        host.kill()
+        for pid in served.started_children():
+            with suppress(psutil.Error):  # others may end meanwhile
+                if "runtime.code.host" in psutil.Process(pid).cmdline():
+                    os.kill(pid, signal.SIGKILL)
         self.wait(eventually(lambda: served.runtime.code.host is None))
         for context in self.contexts.values():
             if context.alive:

@@ -20,6 +20,15 @@ try:
             made.setsockopt(zmq.SNDHWM, 0)
         return made
     zmq.Context.socket = socket
+    if sys.argv[1] == "bash_kernel":
+        from pexpect.spawnbase import SpawnBase
+        begin = SpawnBase.__init__
+        def init(self, *args, **options):
+            begin(self, *args, **options)
+            self.maxread = 65_536  # a terminal gives at most 4,095
+            self.searchwindowsize = 2 * self.maxread
+            self.delayafterread = None  # it sleeps after each read otherwise
+        SpawnBase.__init__ = init
 except Exception:
     pass
 del sys.argv[0]

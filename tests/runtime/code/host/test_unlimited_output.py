@@ -27,3 +27,12 @@ async def test_bash_keeps_its_output_while_nothing_is_read(tmp_path: Path) -> No
         received = await host.until(lambda each: isinstance(each, RunDone))
         output = b"".join(each[2] for each in received if isinstance(each, tuple))
         assert output == b"".join(b"%d\n" % n for n in range(1, 2501))
+
+
+async def test_a_long_line_of_bash_takes_time_in_proportion_to_its_length() -> None:
+    """A line of 1.5 MB took 50 s of processor time when it was searched from its beginning after each 2,000 bytes."""
+    async with HostProcess() as host:
+        await host.start(language="bash")
+        received = await host.run("head -c 1500000 /dev/zero | tr '\\0' x")
+        output = b"".join(each[2] for each in received if isinstance(each, tuple))
+        assert (output.count(b"x"), output.strip(b"x")) == (1_500_000, b"\n")
