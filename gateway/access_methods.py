@@ -5,7 +5,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from gateway.auth.call_check import Owns, owns_nothing
-from gateway.auth.credentials import Credential, Credentials, Kind
+from gateway.auth.credential_rows import Credential, Kind
+from gateway.auth.credentials import Credentials
 from gateway.auth.identity import Identity
 from gateway.auth.uses import OpenUses, Use
 from hawse.api.access import (
@@ -87,7 +88,7 @@ class AccessMethods:
         # An empty id becomes that of the link: the guests of two links are different users.
         principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
         token, row = await self._credentials.create(
-            "link", principal, self._creator(caller), lifetime=params.expires_in
+            "link", principal, self._creator(caller), lifetime=params.expires_in, max_uses=params.max_uses
         )
         return ShareCreateResult(token=token, path=_path(params, token), info=self._link(row))
 
@@ -163,6 +164,8 @@ class AccessMethods:
             role=role_of(row.principal.rights),
             created=row.created,
             expires=_date(row),
+            uses=row.uses,
+            max_uses=row.max_uses,
             users=[ShareUser(address=use.address, since=use.since) for use in self._open(row)],
         )
 

@@ -210,6 +210,7 @@ def create_app(
                 addresses=PreviewAddresses(preview_host),
                 byte_rates=byte_rates,
                 connections=connections,
+                audit=trail,
             ),
             Middleware(RequestContexts, observer=trail),
             Middleware(SecurityHeaders, origins=allowed),

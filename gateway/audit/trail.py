@@ -36,6 +36,7 @@ NAMED: Final = (
 )
 VALUE_MAX: Final = 256  # characters of one value
 REFUSALS: Final = 60  # entries of refusals of one address that are written at once, and then in a minute
+PREVIEW_INTERVAL: Final = 60.0  # s between two entries of one visitor of a preview, which may send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
 _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -66,6 +67,7 @@ class AuditTrail:
         self._clock = clock
         self._open: dict[ObservedCall, AuditEntry] = {}
         self._refusals = RateTable(REFUSALS / 60, REFUSALS)
+        self._previews = RateTable(1 / PREVIEW_INTERVAL, 1)
 
     # ---- connections and requests
 
@@ -92,6 +94,18 @@ class AuditTrail:
             context.audited = True
             entry = self._entry("refused", UNAUTHENTICATED, context, code)
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
+
+    def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
+        """Write that a preview was opened, at most once in `PREVIEW_INTERVAL` for each visitor.
+
+        Args:
+            visitor: The principal of the preview, whose id differs for each preview.
+            address: The address of the visitor, `HOST:PORT`.
+            sandbox: The sandbox.
+            port: The port in it.
+        """
+        if self._previews.take(f"{visitor.id} {network_of(address)}"):
+            self.log.record(self._entry("preview", visitor, CallContext(address), "ok", sandbox, {"port": str(port)}))
 
     # ---- calls
 

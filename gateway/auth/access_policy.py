@@ -184,7 +184,11 @@ class AccessPolicy:
         """
         headers = scope["headers"]
         if any(name == b"authorization" for name, _ in headers):
-            return self.bearer(headers)
+            found = self.bearer(headers)
+            row = None if found is None else self._credentials.get(found.credential)
+            if row is not None and row.max_uses is not None:
+                raise HawseError("forbidden", "this link counts its uses: exchange it for a session")
+            return found
         if ticket and (given := parse_qs(scope["query_string"].decode("latin-1")).get("ticket")):
             return self._ticket(given[0])
         safe = scope["type"] == "http" and scope["method"] in SAFE_METHODS

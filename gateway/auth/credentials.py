@@ -12,10 +12,11 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
-from typing import Final, Literal, Protocol
+from typing import Final
 
 import msgspec
 
+from gateway.auth.credential_rows import EXTERNAL, Credential, ExternalTokens, Kind
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
 from gateway.store.base import (
@@ -44,43 +45,6 @@ SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser ha
 SESSION_STEP: Final = 3_600.0  # s between two writes of the end of a session that is used
 RETRY: Final = 1.0  # s until the store is read again after a failure
 ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
-
-Kind = Literal["token", "link", "session", "login"]
-EXTERNAL: Final = "jwt-"  # begins the ids of tokens that another program has issued
-
-
-class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One row.
-
-    Attributes:
-        id: Its id, which is not secret.
-        kind: What it is.
-        digest: The SHA-256 of its secret, in hexadecimal.
-        principal: Who presents it, with the rights at the gateway.
-        created: In seconds since 1970.
-        expires: When it ends. None: it does not.
-        parent: The credential with which it was created, and with which it ends. None: that of the owner.
-
-    A `login` has no secret. It is the parent of the sessions of a user that signed in with an identity provider.
-    """
-
-    id: str
-    kind: Kind
-    digest: str
-    principal: Principal
-    created: float
-    expires: Moment | None = None
-    parent: str | None = None
-
-
-class ExternalTokens(Protocol):
-    """Tokens that are not stored, since another program issues them."""
-
-    def find(self, secret: str) -> Identity | None:
-        """Return who presents `secret`; None if it is not valid. May raise `HawseError` (`unavailable`)."""
-
-    def identity(self, id: str) -> Identity | None:
-        """Return the identity of a token that was presented before; None if it has ended."""
 
 
 class Credentials:
@@ -194,6 +158,7 @@ class Credentials:
         creator: Identity,
         *,
         lifetime: float | None = None,
+        max_uses: int | None = None,
     ) -> tuple[str, Credential]:
         """Store a new credential, and return its secret and its row.
 
@@ -202,6 +167,7 @@ class Credentials:
             principal: Who presents it. An empty `id` becomes that of the credential.
             creator: Who creates it. It ends with the credential of the creator, and not later.
             lifetime: Seconds until it ends. None: it ends with the creator's.
+            max_uses: How many sessions may be begun with it. None: any number.
 
         Raises:
             HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
@@ -226,6 +192,7 @@ class Credentials:
             principal=principal,
             created=now.wall,
             expires=expires,
+            max_uses=max_uses,
             parent=None if kind != "session" and parent == self._owner.credential else parent,
         )
         await self._delete(self._surplus(credential))
@@ -239,8 +206,10 @@ class Credentials:
         """Create the session of a browser that presented a token or link. Returns its secret and its row.
 
         Raises:
-            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+            HawseError: `forbidden` if a link was used as often as it may be; `limit_exceeded`; `unavailable` if the
+                store cannot be used.
         """
+        await self._count_use(identity.credential)
         principal = msgspec.structs.replace(identity.principal, credential=None)
         return await self.create("session", principal, identity, lifetime=SESSION_LIFETIME)
 
@@ -311,6 +280,23 @@ class Credentials:
         await self._delete([id, *self._descendants(id)])
 
     # ---- inside
+
+    async def _count_use(self, id: str) -> None:
+        """Count a session of a link: two gateways cannot both begin the last one."""
+        for _ in range(ATTEMPTS):
+            row, version = self._rows.get(id, (None, 0))
+            if row is None or row.kind != "link":
+                return
+            if row.max_uses is not None and row.uses >= row.max_uses:
+                raise HawseError("forbidden", f"this link was used {row.uses} times, which is its limit")
+            value = msgspec.json.encode(msgspec.structs.replace(row, uses=row.uses + 1))
+            try:
+                self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
+            except ConflictError:
+                await self._read(id)  # it is used at another gateway at the same time
+            else:
+                return
+        raise HawseError("unavailable", "the link is used at several gateways at once")
 
     def _surplus(self, new: Credential) -> list[str]:
         """Rows to delete before `new` is written: those that have ended, and the oldest sessions of its parent."""

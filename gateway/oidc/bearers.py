@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from gateway.auth.credentials import EXTERNAL
+from gateway.auth.credential_rows import EXTERNAL
 from gateway.auth.identity import Identity
 from gateway.oidc.provider import RETRY, Provider
 from gateway.oidc.tokens import LEEWAY, InvalidTokenError, UnknownKeyError, Verifier

@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from starlette.responses import HTMLResponse, Response
@@ -31,7 +31,7 @@ from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.transport.uvicorn_http import UNLIMITED_DURATION
 from gateway.upstream.links import Links
 from gateway.upstream.sandbox_link import SandboxLink
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,13 @@ TITLES: Final = {
 }
 
 
+class PreviewAudit(Protocol):
+    """The audit log."""
+
+    def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
+        """A visitor has opened a preview. It is called for each request."""
+
+
 class PreviewProxy:
     """ASGI middleware, the outermost. `links` may be called while the application runs."""
 
@@ -64,6 +71,7 @@ class PreviewProxy:
         addresses: PreviewAddresses,
         byte_rates: ByteRates | None = None,
         connections: HeldLimit | None = None,
+        audit: PreviewAudit | None = None,
     ) -> None:
         """Wrap an application.
 
@@ -75,7 +83,9 @@ class PreviewProxy:
             addresses: Finds the preview that a request is for.
             byte_rates: Slows down visitors that send and receive too much. None: there is no limit.
             connections: Limits the requests of each visitor. None: there is no limit.
+            audit: Is notified of visitors. None: nothing is.
         """
+        self._audit = audit
         self._connections = connections or HeldLimit()
         self._byte_rates = byte_rates or ByteRates()
         self._app = app
@@ -126,14 +136,22 @@ class PreviewProxy:
         if pace is not None:
             pace.check()
         with self._connections.hold(visitor, address):
-            await self._exchange(target, scope, receive, send, pace)
+            await self._exchange(target, scope, receive, send, visitor, pace)
 
     async def _exchange(
-        self, target: PreviewTarget, scope: Scope, receive: Receive, send: Send, pace: Pace | None
+        self,
+        target: PreviewTarget,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        visitor: Principal,
+        pace: Pace | None,
     ) -> None:
         async with PortTunnel(await self._link(target.sandbox), target.token, pace) as tunnel:
             if target.port not in (None, tunnel.port):
                 raise HawseError("not_found", "no such preview")
+            if self._audit is not None:
+                self._audit.preview(visitor, address_of(scope), target.sandbox, tunnel.port)
             secure = scope["scheme"] in ("https", "wss")
             client = scope["client"][0] if scope.get("client") else ""
             public = PublicAddress(tunnel.port, "https" if secure else "http", client)

@@ -92,6 +92,8 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         created: When it was created, in seconds since 1970.
         terminal: The only terminal that it opens, with its recordings. Null: the whole sandbox.
         expires: When it expires, in seconds since 1970. Null: it does not.
+        uses: How often it was exchanged for a session: once by each browser that opened it.
+        max_uses: How often it may be. Null: any number of times.
         users: The connections and requests of the link to this gateway now.
     """
 
@@ -102,6 +104,8 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     created: float
     terminal: str | None = None
     expires: float | None = None
+    uses: int = 0
+    max_uses: int | None = None
     users: list[ShareUser] = msgspec.field(default_factory=list)
 
 
@@ -183,6 +187,8 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: What the link allows: `viewer` or `writer`.
         name: The name of the guest.
         expires_in: Seconds until it expires. Null: with the caller's token.
+        max_uses: How many browsers may open it. It is for browsers only then: its secret counts only in the exchange
+            for a session. Null: any number.
     """
 
     sandbox: SandboxId = "local"
@@ -190,6 +196,7 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
     role: Role = "viewer"
     name: Name = ""
     expires_in: Lifetime | None = None
+    max_uses: Uses | None = None
 
 
 @method("share.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False)

@@ -119,14 +119,19 @@ def share() -> None:
 @click.argument("terminal", required=False)
 @click.option("--write", is_flag=True, help="the link also allows typing (view only)")
 @click.option("--name", default="", help="the name of the guest")
+@click.option("--uses", type=click.IntRange(1), metavar="N", help="how many browsers may open it (any number)")
 @EXPIRES
 @target_options
-def create_link(target: Target, terminal: str | None, write: bool, name: str, expires: float | None) -> None:
+def create_link(
+    target: Target, terminal: str | None, write: bool, name: str, uses: int | None, expires: float | None
+) -> None:
     """Create a link to TERMINAL, or to the whole sandbox, and print it. It cannot be printed again."""
 
     async def work(client: Client, box: Sandbox) -> ShareCreateResult:
         role: Role = "writer" if write else "viewer"
-        return await client.links.create(target.sandbox, terminal=terminal, role=role, name=name, expires_in=expires)
+        return await client.links.create(
+            target.sandbox, terminal=terminal, role=role, name=name, expires_in=expires, max_uses=uses
+        )
 
     made = target.run(work)
     if target.as_json:
@@ -148,10 +153,11 @@ def list_links(target: Target) -> None:
         print_json(found)
         return
     print_table(
-        ["ID", "NAME", "SANDBOX", "TERMINAL", "ROLE", "EXPIRES IN", "USED BY"],
+        ["ID", "NAME", "SANDBOX", "TERMINAL", "ROLE", "EXPIRES IN", "USES", "USED BY"],
         [
             [
                 *(one.id, one.name, one.sandbox, one.terminal or "all", one.role, _left(one.expires)),
+                str(one.uses) if one.max_uses is None else f"{one.uses} of {one.max_uses}",
                 " ".join(user.address for user in one.users),
             ]
             for one in found

@@ -74,6 +74,7 @@ class ShareLinks:
         role: Role = "viewer",
         name: str = "",
         expires_in: float | None = None,
+        max_uses: int | None = None,
     ) -> ShareCreateResult:
         """Create a link and return it with its secret, which cannot be read again.
 
@@ -83,11 +84,14 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None: with the token of this client.
+            max_uses: How many browsers may open it; programs cannot use it then. None: any number.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
         """
-        params = ShareCreate(sandbox=sandbox, terminal=terminal, role=role, name=name, expires_in=expires_in)
+        params = ShareCreate(
+            sandbox=sandbox, terminal=terminal, role=role, name=name, expires_in=expires_in, max_uses=max_uses
+        )
         return await self._calls.request(params, sandbox=None)
 
     async def list(self) -> list[ShareInfo]:

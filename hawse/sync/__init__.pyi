@@ -183,7 +183,7 @@ class Tokens:
 
 class ShareLinks:
     """The share links that this client may revoke."""
-    def create(self, sandbox: str='local', *, terminal: str | None=None, role: Role='viewer', name: str='', expires_in: float | None=None) -> ShareCreateResult:
+    def create(self, sandbox: str='local', *, terminal: str | None=None, role: Role='viewer', name: str='', expires_in: float | None=None, max_uses: int | None=None) -> ShareCreateResult:
         """Create a link and return it with its secret, which cannot be read again.
 
         Args:
@@ -192,6 +192,7 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None: with the token of this client.
+            max_uses: How many browsers may open it; programs cannot use it then. None: any number.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.

@@ -39,6 +39,8 @@ def test_a_link_is_an_address_that_can_be_revoked(gateway: Stack, capsys: pytest
     printed(capsys, "share", "revoke", info["id"])
     assert main(["share", "revoke", info["id"]]) == 1
     assert "not_found" in capsys.readouterr().err
+    printed(capsys, "share", "create", "main", "--uses", "2")
+    assert "0 of 2" in printed(capsys, "share", "list")
 
 
 @pytest.mark.parametrize("text", ["8", "0h", "h", "-1d", "1w", "1.5h"])

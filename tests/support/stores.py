@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gateway.auth.credentials import TABLE, Credential, Credentials
+from gateway.auth.credential_rows import Credential
+from gateway.auth.credentials import TABLE, Credentials
 from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, Listeners, Put, Row, StoreError
 from hawse.wire import Principal
 

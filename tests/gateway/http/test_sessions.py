@@ -1,5 +1,6 @@
 """`/v1/session`: a token becomes a cookie, a cookie becomes a ticket."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import httpx
@@ -7,9 +8,10 @@ import msgspec
 import pytest
 
 from gateway.auth.cookies import SESSIONS_IN_BROWSER
-from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Credential
+from gateway.auth.credential_rows import Credential
+from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Credentials
 from gateway.store.base import Put
-from hawse.wire import Principal
+from hawse.wire import HawseError, Principal
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
 from tests.support.runtime import eventually
 
@@ -172,3 +174,33 @@ async def test_use_prolongs_the_cookie_and_a_ticket_only_once_in_an_hour(
     for answer in (await browser.post("/v1/tickets"), await browser.get("/v1/session")):
         (cookie,) = answer.headers.get_list("set-cookie")
         assert int(cookie.partition("Max-Age=")[2].partition(";")[0]) > SESSION_LIFETIME - 60
+
+
+async def test_a_link_is_opened_by_as_many_browsers_as_it_says(gateway: Gateway, browser: httpx.AsyncClient) -> None:
+    async with gateway.peer() as owner:
+        made = await owner.ask("share.create", {"max_uses": 1}, sandbox=None)
+        await sign_in(browser, made["token"])
+        await sign_in(browser, made["token"])  # the page is opened again: this browser keeps its session
+        async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as other:
+            answer = await other.post("/v1/session", headers=bearer(made["token"]))
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+            assert "used 1 times" in answer.json()["message"]
+            answer = await other.post("/v1/tickets", headers=bearer(made["token"]))  # it is not a bearer token
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        assert (await browser.post("/v1/tickets")).status_code == 201
+        (info,) = (await owner.ask("share.list", {}, sandbox=None))["links"]
+        assert (info["uses"], info["max_uses"]) == (1, 1)
+
+
+async def test_two_gateways_do_not_both_begin_the_last_session_of_a_link(gateway: Gateway) -> None:
+    first = gateway.credentials
+    async with Credentials(TOKEN, gateway.store).running() as second:
+        owner = first.find(TOKEN)
+        assert owner is not None
+        guest = Principal(id="", name="", kind="guest", rights=("view/local",))
+        secret, _ = await first.create("link", guest, owner, max_uses=1)
+        await eventually(lambda: second.find(secret))
+        link = first.find(secret)
+        assert link is not None
+        begun = await asyncio.gather(first.begin_session(link), second.begin_session(link), return_exceptions=True)
+        assert [one.code for one in begun if isinstance(one, HawseError)] == ["forbidden"]

@@ -155,3 +155,13 @@ async def test_a_preview_does_not_start_its_sandbox(preview: Previewed, tmp_path
             answer = await http.get(f"/p/local/{preview.token}/")
     assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle")
     assert await provider.discover() == []  # it was not even created
+
+
+async def test_the_visitors_of_a_preview_are_in_the_audit_log_once_a_minute(preview: Previewed) -> None:
+    for _ in range(3):
+        assert (await get(preview, f"{preview.path}/seen")).status_code == 200
+    async with hawse.connect(preview.stack.base, token=preview.stack.token) as hw:
+        found = await hw.audit.list(method="preview", limit=1000)
+    mine = [entry for entry in found if entry.on == {"port": str(preview.port)}]
+    assert {(entry.sandbox, entry.outcome, entry.kind) for entry in mine} == {("local", "ok", "guest")}
+    assert all(preview.token not in str(entry) for entry in mine)

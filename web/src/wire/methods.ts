@@ -2426,6 +2426,8 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null: with the caller's token. */
   expires_in?: number | null;
+  /** How many browsers may open it. It is for browsers only then: its secret counts only in the exchange for a session. Null: any number. */
+  max_uses?: number | null;
 }
 
 /** A new share link. */
@@ -2454,6 +2456,10 @@ export interface ShareInfo {
   terminal?: string | null;
   /** When it expires, in seconds since 1970. Null: it does not. */
   expires?: number | null;
+  /** How often it was exchanged for a session: once by each browser that opened it. */
+  uses?: number;
+  /** How often it may be. Null: any number of times. */
+  max_uses?: number | null;
   /** The connections and requests of the link to this gateway now. */
   users?: ShareUser[];
 }
