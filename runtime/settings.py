@@ -1,8 +1,9 @@
 """What can be set about a runtime. `python -m runtime` fills it from the command line, tests set it directly."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from hawse.api.processes import ProcessStart
 from hawse.rpc.dispatcher import STOP_DELAY
@@ -21,27 +22,26 @@ from runtime.session.session import SessionLimits
 from runtime.watch.methods import WatchLimits
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuntimeLimits:
+class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of what a runtime holds."""
 
-    journals: JournalLimits = field(default_factory=JournalLimits)  # output in memory
-    spill: SpillLimits = field(default_factory=SpillLimits)  # output of processes on disk
-    processes: Retention = field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))  # ended processes
-    programs: ProcessLimits = field(default_factory=ProcessLimits)  # running processes and commands of `exec`
-    uploads: UploadLimits = field(default_factory=UploadLimits)
-    git: GitLimits = field(default_factory=GitLimits)
-    sessions: SessionLimits = field(default_factory=SessionLimits)
+    journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # output in memory
+    spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # output of processes on disk
+    # Ended processes.
+    processes: Retention = msgspec.field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))
+    programs: ProcessLimits = msgspec.field(default_factory=ProcessLimits)  # running processes and commands of `exec`
+    uploads: UploadLimits = msgspec.field(default_factory=UploadLimits)
+    git: GitLimits = msgspec.field(default_factory=GitLimits)
+    sessions: SessionLimits = msgspec.field(default_factory=SessionLimits)
     terminals_of_each: int | None = None  # running terminals that each caller without every right may have created
-    code: CodeLimits = field(default_factory=CodeLimits)
-    watches: WatchLimits = field(default_factory=WatchLimits)
-    idempotency: IdempotencyLimits = field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
-    links: ServerLimits = field(default_factory=ServerLimits)  # connections of gateways
+    code: CodeLimits = msgspec.field(default_factory=CodeLimits)
+    watches: WatchLimits = msgspec.field(default_factory=WatchLimits)
+    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
+    links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # connections of gateways
     stop_delay: float = STOP_DELAY  # seconds that stoppable work with a key continues without a call
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuntimeSettings:
+class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A runtime's directories, its token and its limits."""
 
     workspace: Path  # the directory programs start in
@@ -58,4 +58,4 @@ class RuntimeSettings:
     oom_kills: int | None = None
     command: ProcessStart | None = None  # a program that is started at the beginning
     python: Sequence[str] = OWN_PYTHON  # the command that runs a module of this interpreter; its name follows
-    limits: RuntimeLimits = field(default_factory=RuntimeLimits)
+    limits: RuntimeLimits = msgspec.field(default_factory=RuntimeLimits)

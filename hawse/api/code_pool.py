@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
 
 FORM = "[LANGUAGE:]size=N,idle=SECONDS,memory=BYTES"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _VALUE = re.compile(r"(size|idle|memory)=(\d{1,15})([KMG]?)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PoolLimits:
+class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The executors of one language that wait for a context."""
 
     size: int = 2  # executors that wait; 0: each context starts its own
@@ -34,8 +34,8 @@ def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimi
         if language in given:
             raise ValueError(f"{text!r}: there is another value for {language or 'all languages'}")
         given[language] = dict(_value(part, text) for part in values.split(","))
-    common = replace(PoolLimits(), **given.pop("", {}))
-    return common, {language.lower(): replace(common, **values) for language, values in given.items()}
+    common = msgspec.structs.replace(PoolLimits(), **given.pop("", {}))
+    return common, {language.lower(): msgspec.structs.replace(common, **values) for language, values in given.items()}
 
 
 def _value(part: str, text: str) -> tuple[str, int]:

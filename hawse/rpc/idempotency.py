@@ -7,7 +7,6 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -17,8 +16,7 @@ from hawse.wire import HawseError, Principal
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class IdempotencyLimits:
+class IdempotencyLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How long the outcomes of keyed calls are kept."""
 
     outcomes: int = 4096  # settled ones

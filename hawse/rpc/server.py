@@ -4,7 +4,8 @@ import asyncio
 import hmac
 import logging
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+
+import msgspec
 
 from hawse.link import StreamLink
 from hawse.logs import TRACE
@@ -30,13 +31,12 @@ from hawse.wire.messages import ABILITY_PRINCIPALS
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerLimits:
+class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of a server's links."""
 
     links: int = 64  # at the same time: gateways, and tests; each may hold a write buffer
     calls: int = LINK_CHANNELS  # open at the same time on all links; guests leave a share to the owner
-    wire: Limits = field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link
+    wire: Limits = msgspec.field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link
 
 
 class Server:

@@ -5,10 +5,9 @@ import logging
 import secrets
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import structs
+import msgspec
 
 from hawse.api.types import Exit
 from hawse.wire import HawseError
@@ -26,8 +25,7 @@ from runtime.posix.process_tree import NO_ROOT, ProcessTrees
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExecutorContext:
+class ExecutorContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all executors of a runtime share."""
 
     tasks: Tasks  # owns the work of ending executors
@@ -38,8 +36,7 @@ class ExecutorContext:
     end_grace: float  # seconds from SIGTERM to SIGKILL
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExecutorOptions:
+class ExecutorOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What an executor is started with. Two executors with equal options can replace each other."""
 
     language: str | None
@@ -161,7 +158,7 @@ class Executor:
         if self.exit is not None:
             return
         if exit.signal == "SIGKILL" and not self._sent_kill and not self._host.ended:
-            exit = structs.replace(exit, oom=self._context.oom.claim(self._oom_kills))
+            exit = msgspec.structs.replace(exit, oom=self._context.oom.claim(self._oom_kills))
         self.exit = exit
         self._host.on_exit.pop(self._number, None)
         if not self._sent_kill:

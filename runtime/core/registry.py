@@ -8,8 +8,9 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+import msgspec
 
 from hawse.wire import HawseError
 
@@ -23,8 +24,7 @@ class Registrable(Protocol):
     instance: str
 
 
-@dataclass(frozen=True)
-class Retention:
+class Retention(msgspec.Struct, frozen=True):
     """How long ended items are kept: until `count` later ones have ended, and at most `age` seconds."""
 
     count: int = 256

@@ -9,8 +9,9 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from hawse.wire import HawseError
 from runtime.posix.environment import Environment
@@ -28,8 +29,7 @@ class _How(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
-@dataclass(frozen=True)
-class RootedPath:
+class RootedPath(msgspec.Struct, frozen=True):
     """A path that has not been opened yet, and the roots under which it has to stay, the outermost first."""
 
     path: str  # absolute

@@ -4,7 +4,8 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
 from hawse.rpc import IdempotencyTable, Outcome, typed
@@ -20,8 +21,7 @@ from runtime.files.stat import version_of
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class UploadLimits:
+class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of uploads."""
 
     running: int = 256  # uploads at a time: each holds a temporary file and two descriptors
@@ -29,8 +29,7 @@ class UploadLimits:
     queue: int = 1 << 20  # bytes that wait for the disk and with which one can still be resumed: 4 input windows
 
 
-@dataclass(frozen=True, kw_only=True)
-class UploadContext:
+class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all uploads of a runtime share."""
 
     disk: ThreadPool  # the threads in which files are written

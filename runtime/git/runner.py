@@ -7,8 +7,9 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from hawse.api.git import GitCredentials
 from hawse.api.types import Exit
@@ -56,8 +57,7 @@ _CONFIG = (
 _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
-@dataclass(frozen=True, kw_only=True)
-class GitLimits:
+class GitLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of git commands."""
 
     running: int = 64  # commands at a time

@@ -5,7 +5,8 @@
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from hawse.wire import HawseError
 
@@ -15,8 +16,7 @@ PORTION = 96 << 10  # bytes; a flood takes a tenth more processor time with 64 K
 LEAST_CAPACITY = 256 << 10  # bytes; fewer could not hold one read (runtime.posix.fd_streams) and the lag of readers
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlowLimits:
+class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How far the readers of a journal may be behind, and how long a program waits for them (`Backpressure`)."""
 
     room: int = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
@@ -26,8 +26,7 @@ class FlowLimits:
     hold_timeout: float = 30.0  # seconds the position of a lossless reader is held after its connection was lost
 
 
-@dataclass(frozen=True)
-class JournalLimits:
+class JournalLimits(msgspec.Struct, frozen=True):
     """Bytes of output that are held in memory."""
 
     total: int = 512 << 20  # of all journals together

@@ -13,8 +13,9 @@ import tempfile
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from runtime.core.folder import Folder
 from runtime.core.thread_pool import ThreadPool
@@ -26,8 +27,7 @@ READ_SIZE = 256 << 10  # bytes read at a time
 AFTERWARDS = 256 << 10  # bytes of an ended stream that stay in memory
 
 
-@dataclass(frozen=True)
-class SpillLimits:
+class SpillLimits(msgspec.Struct, frozen=True):
     """Bytes of output on disk."""
 
     total: int = 1 << 30  # of all streams

@@ -12,9 +12,10 @@ and, where the provider passed one, a cgroup. They inherit all of that.
 
 import os
 import signal
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from runtime.posix import linux
 from runtime.posix.seccomp import system_call_filters
@@ -32,8 +33,7 @@ READ_ONLY: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/pressure", "/pr
 REPORT_SIZE: Final = 4096  # bytes of the message about why the first process was not started
 
 
-@dataclass(frozen=True, kw_only=True)
-class InnerOptions:
+class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How programs are separated.
 
     Attributes:
@@ -47,8 +47,7 @@ class InnerOptions:
     cgroups: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class InnerSandbox:
+class InnerSandbox(msgspec.Struct, frozen=True):
     """What has been made.
 
     Attributes:

@@ -14,9 +14,10 @@ runtime's group.
 import ctypes
 import os
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from hawse.sockets import socket_address
 from runtime.posix import linux
@@ -27,8 +28,7 @@ BACKLOG: Final = 128  # connections that wait; a gateway makes few
 _SYS_SETGROUPS: Final = {"x86_64": 116, "aarch64": 159}
 
 
-@dataclass(frozen=True)
-class Users:
+class Users(msgspec.Struct, frozen=True):
     """Who runs what. Each user has a group with the same number, which nothing else has.
 
     Attributes:

@@ -1,8 +1,9 @@
 """Serves one reader of a process: its two streams from an offset on, its exit, and its stdin."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
 
 from hawse.api.processes import Since, StreamOffsets, StreamTruncated
 from hawse.api.types import Exit, StreamName
@@ -48,8 +49,7 @@ class ReadableProcess(Protocol):
 R = TypeVar("R", bound=ReadableProcess)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttachOptions(Generic[R]):
+class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """How one call reads a process and writes to its stdin."""
 
     since: StreamOffsets  # the offsets at which reading begins

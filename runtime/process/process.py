@@ -5,10 +5,9 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec import structs
+import msgspec
 
 from hawse.api.paths import to_text
 from hawse.api.processes import ProcessInfo, ProcessOpened, StreamOffsets
@@ -32,8 +31,7 @@ TIMED_OUT = 124  # the exit code of timeout(1)
 SHRUNK = 4096  # bytes of each stream that are kept of an old command
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProcessLimits:
+class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of the programs that `exec` and `process.start` run."""
 
     running: int = 4096  # at a time
@@ -42,8 +40,7 @@ class ProcessLimits:
     stdin_timeout: float = 300.0  # seconds after which the stdin of a keyed command ends if no client returns to it
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProcessContext:
+class ProcessContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all processes of a runtime share."""
 
     tasks: Tasks  # owns the work of ending process trees
@@ -52,11 +49,10 @@ class ProcessContext:
     journal: Callable[[], Journal]  # makes a journal, one for each stream of output
     orphaned_pipes: OrphanedPipes  # drains the pipes that background children keep open
     oom: OomCounter  # counts the kernel's kills for lack of memory
-    limits: ProcessLimits = field(default_factory=ProcessLimits)
+    limits: ProcessLimits = msgspec.field(default_factory=ProcessLimits)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProcessOptions:
+class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What one process is started with."""
 
     argv: Sequence[str]
@@ -143,7 +139,7 @@ class Process:
 
     def opened(self, start: StreamOffsets, input_offset: int) -> ProcessOpened:
         """Return the event `opened` for a reader that begins at `start`."""
-        return ProcessOpened(**structs.asdict(self.describe()), start=start, input_offset=input_offset)
+        return ProcessOpened(**msgspec.structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
         self._sent_kill |= signum == signal.SIGKILL
@@ -178,7 +174,7 @@ class Process:
         if self._timed_out:
             result = Exit(code=TIMED_OUT, timed_out=True)
         elif result.signal == "SIGKILL" and not self._sent_kill:
-            result = structs.replace(result, oom=self._context.oom.claim(self._oom_kills))
+            result = msgspec.structs.replace(result, oom=self._context.oom.claim(self._oom_kills))
         for stream in (self.stdout, self.stderr):
             stream.finish()
         self.exit = result

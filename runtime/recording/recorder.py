@@ -9,8 +9,9 @@ import errno
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from hawse.api.recordings import RecordingEndReason
 from runtime.core.thread_pool import ThreadPool
@@ -30,8 +31,7 @@ INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recor
 SCREEN = "s"  # internal code of the event whose data paint the screen as it is when the recording starts
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecorderLimits:
+class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of the events that one recorder holds."""
 
     pending: int = 16_384  # events that wait to be written; beyond it, output is added to the last event

@@ -4,12 +4,12 @@ libghostty's formatter does the same faster, but it omits links and gives blanks
 is used for most of the scrollback; the screen is rendered here (ECMA-48, xterm's ctlseqs).
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 from unicodedata import category, east_asian_width
 
+import msgspec
 from pyghostty._ffi import lib
 
 from runtime.screen.ghostty import (
@@ -50,8 +50,7 @@ _JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consona
 SHORTENED = 128 << 10  # bytes of text whose colours are shortened: in more it would take most of the time of a snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedCell:
+class RenderedCell(msgspec.Struct, frozen=True):
     """What can be read from a packed cell without looking up its position."""
 
     text: bytes | None  # what prints it; None: it has to be looked up

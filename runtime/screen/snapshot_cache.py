@@ -5,8 +5,9 @@ time loses its snapshot; it gets a new one when it takes bytes again.
 """
 
 from collections import Counter, OrderedDict
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from hawse.wire import HawseError
 from runtime.screen.snapshot_turns import SnapshotTurns
@@ -14,8 +15,7 @@ from runtime.screen.snapshot_turns import SnapshotTurns
 CACHE_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
 
 
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
-class CachedSnapshot:
+class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """VT bytes that paint a screen of that size. The output from `offset` on continues it."""
 
     data: bytes

@@ -8,8 +8,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import PurePath
+
+import msgspec
 
 from hawse.api.paths import from_text
 from hawse.api.sessions import SessionInfo
@@ -28,8 +29,7 @@ READY_TIMEOUT = 10.0  # seconds within which a new shell has to report for the f
 MISSES = 3  # failed checks after which the shell is killed
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionLimits:
+class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of the sessions of a runtime."""
 
     running: int = 256  # sessions at a time: each is a process and two pipes
@@ -90,7 +90,7 @@ class Session:
         self._misses = 0
         self._syntax = SyntaxCheck(options.path, context.disk)
         self._checked: SessionCommand | None = None  # the command that was last checked for syntax errors
-        options = replace(options, env={**options.env, PROCESS_MARK: self.instance})
+        options = msgspec.structs.replace(options, env={**options.env, PROCESS_MARK: self.instance})
         options.folder.mkdir(mode=0o700)
         try:
             self._shell = Shell(options, on_message=self._receive, on_exit=self._exited)

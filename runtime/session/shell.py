@@ -9,8 +9,9 @@ import os
 import signal
 import termios
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from hawse.api.types import Exit
 from runtime.posix.child import adopt
@@ -22,8 +23,7 @@ from runtime.session.shell_script import ShellScript, argv
 MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes short lines only
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShellOptions:
+class ShellOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What a shell is started with."""
 
     path: str  # the program

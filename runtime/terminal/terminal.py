@@ -5,8 +5,9 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from hawse.api.paths import to_text
 from hawse.api.terminals import TerminalInfo
@@ -49,8 +50,7 @@ class Subscriber(JournalReader, Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class TerminalOptions:
+class TerminalOptions(msgspec.Struct, frozen=True):
     """What a terminal is started with."""
 
     argv: Sequence[str]

@@ -6,7 +6,6 @@ event at its exact offset, `live`, and at the end `exit` and the result (docs/wi
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -38,8 +37,7 @@ RESEED_ROWS = 500  # rows of scrollback in a snapshot after an interrupt, so tha
 BACKLOG = 64 << 10  # bytes that a viewer may be behind without its output being skipped after an interrupt
 
 
-@dataclass(frozen=True)
-class ViewerOptions:
+class ViewerOptions(msgspec.Struct, frozen=True):
     """How a viewer attaches."""
 
     since: int | None = None  # the offset at which output starts; None: from the start or a snapshot
@@ -47,7 +45,7 @@ class ViewerOptions:
     lossless: bool = False  # the program waits for it, so that no output is skipped
     emulator: bool = False  # it can answer the queries of programs
     read_only: bool = False
-    profile: ViewerProfile = field(default_factory=ViewerProfile)
+    profile: ViewerProfile = msgspec.field(default_factory=ViewerProfile)
     fit: Size | None = None  # the size of terminal that fits its window
 
 

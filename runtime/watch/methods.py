@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
@@ -32,8 +31,7 @@ from runtime.watch.watch import DirectoryWatch, WatchStream
 _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
-@dataclass(frozen=True)
-class WatchLimits:
+class WatchLimits(msgspec.Struct, frozen=True):
     """How many watches there are, and how long one without readers is kept."""
 
     count: int = 64  # each is one of the 128 inotify instances that Linux allows a user by default

@@ -5,11 +5,11 @@ import resource
 import stat
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hawse.wire import HawseError
 from runtime.files.write import UploadLimits

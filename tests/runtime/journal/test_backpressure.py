@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runtime.journal.backpressure import Backpressure
 from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, Journal
