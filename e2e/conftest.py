@@ -40,7 +40,10 @@ async def browser(chromium_path: str) -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
     """The gateway of all tests of this process, with the isolation that this machine supports."""
-    async with Stack(tmp_path_factory.mktemp("g") / "state", isolation="auto") as stack:
+    folder = tmp_path_factory.mktemp("g")
+    (folder / "templates.toml").write_text('[demo]\ndescription = "an example"\nenv = { TEMPLATE = "demo" }\n')
+    options = ["--templates", str(folder / "templates.toml")]
+    async with Stack(folder / "state", *options, isolation="auto") as stack:
         yield stack
 
 

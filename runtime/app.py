@@ -91,6 +91,7 @@ class Runtime:
             *(environment, pools.disk, tasks, idempotency),
             root=root,
             quota=settings.quota,
+            private=private,
             limits=limits.uploads,
             slots=slots,
         )
@@ -125,7 +126,8 @@ class Runtime:
         return self.metrics()
 
     @handles(RuntimeConfigure)
-    def _configure(self, params: RuntimeConfigure) -> Nothing:
+    async def _configure(self, params: RuntimeConfigure) -> Nothing:
+        await self.files.initial.write(params.files)
         if params.revision >= self._revision:
             self._revision = params.revision
             self.environment.configured = params.env

@@ -179,7 +179,9 @@ class Sandboxes:
         id = params.id or f"s-{secrets.token_hex(5)}"
         rows = await self._table.read_all()
         record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout, owner)
-        record = msgspec.structs.replace(record, fingerprint=fingerprint(params, id))  # a template may be changed later
+        # A template may be changed later: the call is still the same then, and new files replace nothing of users.
+        known = {"fingerprint": fingerprint(params, id), "files": bool(self.templates.files(params.template))}
+        record = msgspec.structs.replace(record, **known)
         if id not in rows and await self._pool.take(record, rows):
             self._supervisor.wake()
             return self.describe(await self._table.existing(id))
@@ -292,7 +294,8 @@ class Sandboxes:
         if rows.sandbox is None:
             return None
         record = rows.sandbox.value
-        return RuntimeConfigure(revision=rows.sandbox.version, env=record.spec.env, ports=record.ports)
+        files = dict(self.templates.files(record.template)) if record.files else {}
+        return RuntimeConfigure(revision=rows.sandbox.version, env=record.spec.env, ports=record.ports, files=files)
 
     # ---- inside
 

@@ -51,6 +51,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         fingerprint: A digest of the parameters that it was created with.
         reason: Why it is driven where it is, for a person.
         template: The template that it was created from.
+        files: Whether its workspace gets the files of its template.
         labels: What clients select it by.
         ports: Its ports that have a preview from the beginning.
         expires: When it is deleted. None: never.
@@ -73,6 +74,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     fingerprint: str = ""
     reason: str | None = None
     template: str | None = None
+    files: bool = False
     labels: dict[str, str] = {}
     ports: list[SandboxPort] = []
     expires: Moment | None = None

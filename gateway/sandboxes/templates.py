@@ -7,7 +7,7 @@ them, and variables, labels and limits are merged.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -25,6 +25,10 @@ from hawse.api.sandboxes import (
 from hawse.api.types import Id
 from hawse.wire import HawseError
 
+FILES_MAX: Final = 64
+FILES_SIZE: Final = 256 << 10  # bytes as JSON of the files of a template: each new link sends them in one message
+PATH_MAX: Final = 1024  # bytes of a path
+
 
 class TemplateError(Exception):
     """The file of templates cannot be used. The message says what to change."""
@@ -35,6 +39,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     Attributes:
         description: For people.
+        files: Text of files by path in the workspace, which are written before the first call.
         pool: How many sandboxes of this template are started in advance.
     """
 
@@ -50,6 +55,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     timeout: Lifetime | None = None
     idle_timeout: Lifetime | None = None
     keep_alive: bool = False
+    files: dict[str, str] = {}
     pool: Annotated[int, Meta(ge=0, le=1000)] = 0
 
 
@@ -58,6 +64,11 @@ class Templates:
     """The templates of a gateway, by name."""
 
     by_name: Mapping[str, Template] = field(default_factory=dict)
+
+    def files(self, name: str | None) -> Mapping[str, str]:
+        """Return the files of a template; none if there is no such template, or no name."""
+        template = None if name is None else self.by_name.get(name)
+        return {} if template is None else template.files
 
     def describe(self) -> list[TemplateInfo]:
         """Return what clients see of the templates, by name."""
@@ -114,8 +125,25 @@ def read_templates(path: Path) -> Templates:
         TemplateError: The file cannot be read, is not TOML, or has a name or a value that is not allowed.
     """
     try:
-        return Templates(msgspec.toml.decode(path.read_bytes(), type=dict[Id, Template]))
+        templates = msgspec.toml.decode(path.read_bytes(), type=dict[Id, Template])
+        for name, template in templates.items():
+            _check_files(name, template.files)
+        return Templates(templates)
     except OSError as error:
         raise TemplateError(f"--templates {path}: {error.strerror}") from error
     except (msgspec.MsgspecError, ValueError) as error:
         raise TemplateError(f"--templates {path}: {error}") from error
+
+
+def _check_files(template: str, files: Mapping[str, str]) -> None:
+    """Raise `ValueError` for files that cannot be written."""
+    if len(files) > FILES_MAX:
+        raise ValueError(f"[{template}.files] has {len(files)} files; at most {FILES_MAX} are allowed")
+    size = len(msgspec.json.encode(files))
+    if size > FILES_SIZE:
+        raise ValueError(f"[{template}.files] has {size} bytes as JSON; at most {FILES_SIZE} are allowed")
+    for path in files:
+        parts = path.split("/")
+        if {"", ".", ".."} & set(parts) or "\0" in path or len(path.encode()) > PATH_MAX:
+            allowed = "a path in the workspace has no leading or double slash, no `.` and no `..`"
+            raise ValueError(f"[{template}.files] {path[:80]!r}: {allowed}")

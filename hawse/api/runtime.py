@@ -144,11 +144,13 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
         revision: Number that grows with each change of the configuration.
         env: Environment of all programs; a call's own `env` is added to it.
         ports: Ports that have a preview unless it was revoked.
+        files: Text of files by path in the workspace. They are written once, with the first configuration that has any.
     """
 
     revision: int
     env: dict[str, str] = msgspec.field(default_factory=dict)
     ports: list[SandboxPort] = msgspec.field(default_factory=list)
+    files: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 @method("runtime.activity", requires=CONTROL, passive=True, safe=True)

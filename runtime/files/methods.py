@@ -6,12 +6,14 @@ from hawse.api import Nothing, files as api
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, handles, serves
 from hawse.rpc.call import ServerCall
+from runtime.core.folder import Folder
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.archive import archive
 from runtime.files.atomic_replace import make_parents
 from runtime.files.copy import copy, move, rename_
 from runtime.files.delete import delete
+from runtime.files.initial_files import InitialFiles
 from runtime.files.listing import listing
 from runtime.files.quota import Quota
 from runtime.files.read import read
@@ -37,6 +39,7 @@ class FileMethods:
         *,
         root: str | None = None,
         quota: int | None = None,
+        private: Folder | None = None,
         limits: UploadLimits,
         slots: StreamSlots,
     ) -> None:
@@ -49,6 +52,7 @@ class FileMethods:
             idempotency: The outcomes of keyed uploads.
             root: The directory to which all calls are confined; None: anywhere.
             quota: Bytes that may be in the root, or in the workspace; None: no limit.
+            private: The directory of the runtime's own files; None: it has none.
             limits: The bounds of uploads.
             slots: Bounds the number of reads, listings, searches and archives that are open.
         """
@@ -59,6 +63,7 @@ class FileMethods:
         self._quota = Quota(root or str(environment.workspace), quota)
         context = UploadContext(disk=disk, tasks=tasks, quota=self._quota, limits=limits)
         self.uploads = Uploads(context, idempotency)
+        self.initial = InitialFiles(self._resolver, disk, private)
 
     def close(self) -> None:
         self.uploads.close()

@@ -25,6 +25,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         folder = tmp_path_factory.mktemp("s")
         (folder / "templates.toml").write_text(
             '[small]\ndescription = "a small one"\nlimits = { memory = 67_108_864 }\n'
+            '[files.files]\n"src/hello" = "hello\\n"\n'
         )
         stack = Stack(folder, "--templates", str(folder / "templates.toml"))
         runner.run(stack.start())

@@ -45,11 +45,26 @@ def test_a_sandbox_is_created_used_stopped_started_and_deleted(
 
 def test_the_templates_are_listed(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "templates"]) == 0
-    heading, row = capsys.readouterr().out.splitlines()
-    assert (heading.split()[0], " ".join(row.split())) == ("NAME", "small 64.0 MiB a small one")
+    heading, other, row = capsys.readouterr().out.splitlines()
+    assert (heading.split()[0], other.split()[0]) == ("NAME", "files")
+    assert " ".join(row.split()) == "small 64.0 MiB a small one"
     main(["sandbox", "templates", "--json"])
-    (found,) = json.loads(capsys.readouterr().out)
+    _, found = json.loads(capsys.readouterr().out)
     assert (found["name"], found["limits"]["memory"]) == ("small", 64 << 20)
+
+
+def test_a_sandbox_has_the_files_of_its_template_once(
+    gateway: Stack, label: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = created(capfd, "-l", label, "--template", "files")
+    assert main(["exec", "-s", name, "-c", "cat src/hello; echo changed > src/hello"]) == 0
+    assert capfd.readouterr().out == "hello\n"
+    main(["sandbox", "stop", name])
+    main(["sandbox", "start", name])
+    capfd.readouterr()
+    assert main(["cat", "-s", name, "src/hello"]) == 0
+    assert capfd.readouterr().out == "changed\n"
+    main(["sandbox", "rm", "--force", name])
 
 
 def test_the_same_id_is_the_same_sandbox(gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,7 +135,7 @@ async def test_a_member_that_fails_is_replaced_at_a_later_sweep(tmp_path: Path, 
 
 
 TEMPLATES = {
-    "image": Template(image="x", env={"A": "1"}, pool=2),
+    "image": Template(image="x", env={"A": "1"}, files={"f": "text"}, pool=2),
     "command": Template(image="x", image_command=True, env={"A": "1"}, pool=1),
 }
 
@@ -151,6 +151,7 @@ async def test_each_template_has_a_pool_of_its_own(tmp_path: Path, provider: Mod
         configuration = await sandboxes.configuration("a")
         assert configuration is not None
         assert configuration.env == {"A": "1", "B": "2"}
+        assert configuration.files == {"f": "text"}
         await sandboxes.sweep()
         assert len(provider.running) == 5, "the pool is full again"
     assert provider.violations == []

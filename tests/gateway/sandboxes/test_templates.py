@@ -18,6 +18,7 @@ limits = { memory = 268_435_456, cpus = 0.5 }
 ports = [{ port = 8000, name = "web" }]
 idle_timeout = 60
 pool = 2
+files = { "src/main.py" = "print()\\n" }
 
 [python]
 image = "example/python:3"
@@ -59,6 +60,8 @@ def test_a_creation_gets_the_values_of_its_template(templates: Templates) -> Non
         idle_timeout=60.0,
     )
     resolved = templates.resolve(SandboxCreate(template="python"))
+    assert templates.files("small") == {"src/main.py": "print()\n"}
+    assert templates.files("python") == templates.files("unknown") == templates.files(None) == {}
     assert (resolved.image, resolved.image_command, resolved.keep_alive) == ("example/python:3", True, True)
 
 
@@ -100,6 +103,10 @@ def test_an_unknown_template_is_refused_with_the_names_that_exist(known: dict[st
         ("['a/b']", "regex"),
         ("[a]\nimage = '../x'", "image"),
         ("[a", "Expected ']'"),
+        ("[a.files]\n'/x' = ''", "'/x': a path in the workspace"),
+        ("[a.files]\n'x/../y' = ''", "'x/../y': a path in the workspace"),
+        ("[a.files]\n" + "\n".join(f"f{n} = ''" for n in range(65)), "has 65 files"),
+        (f"[a.files]\nf = '{'x' * 300_000}'", "has 300008 bytes as JSON"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, text: str, problem: str) -> None:

@@ -4,8 +4,8 @@ import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
-import type { SandboxCreate, SandboxInfo } from "../wire/methods";
-import { byId, setText } from "./dom";
+import type { SandboxCreate, SandboxInfo, TemplateInfo } from "../wire/methods";
+import { byId, make, setText, within } from "./dom";
 import { parsePairs } from "./sandbox-table";
 import { NOT_CONNECTED } from "./status";
 
@@ -18,6 +18,7 @@ export class SandboxForm implements Disposable {
   readonly #form = byId<HTMLFormElement>("sandbox-form");
   readonly #toggle = byId<HTMLButtonElement>("sandboxes-new");
   readonly #submit = byId<HTMLButtonElement>("sandbox-create");
+  readonly #templates = byId<HTMLSelectElement>("sandbox-template");
 
   /** `created` is called with each new sandbox, which runs. */
   constructor(client: HawseClient, created: (sandbox: SandboxInfo) => void) {
@@ -41,10 +42,33 @@ export class SandboxForm implements Disposable {
     if (!open) return;
     this.#form.reset();
     byId("sandbox-id").focus();
+    void this.#loadTemplates();
   }
 
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  /** Offers the templates of the gateway. Without them the choice is not shown. */
+  async #loadTemplates(): Promise<void> {
+    let found: TemplateInfo[] = [];
+    try {
+      found = (await this.#client.call("template.list", {})).templates;
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem; // creating without a template is possible
+    }
+    const chosen = this.#templates.value;
+    const options = found.map(({ name, description }) => {
+      const option = make("option", "", description ? `${name}: ${description}` : name);
+      option.value = name;
+      return option;
+    });
+    const none = make("option", "", "None");
+    none.value = "";
+    this.#templates.replaceChildren(none, ...options);
+    this.#templates.value = found.some(({ name }) => name === chosen) ? chosen : "";
+    for (const element of [this.#templates, within(this.#form, "label[for=sandbox-template]")])
+      element.hidden = found.length === 0;
   }
 
   async #create(): Promise<void> {
@@ -76,6 +100,7 @@ export class SandboxForm implements Disposable {
     const text = (name: string) => String(data.get(name) ?? "");
     return {
       id: text("id").trim() || null,
+      template: text("template") || null,
       network: (text("network") || null) as Network | null,
       env: parsePairs(text("env")),
       labels: parsePairs(text("labels")),

@@ -1899,6 +1899,8 @@ export interface RuntimeConfigure {
   env?: Record<string, string>;
   /** Ports that have a preview unless it was revoked. */
   ports?: SandboxPort[];
+  /** Text of files by path in the workspace. They are written once, with the first configuration that has any. */
+  files?: Record<string, string>;
 }
 
 /** Describe the runtime and count what it holds. */
