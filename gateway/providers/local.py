@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple, cast
 
 from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
 from gateway.providers.bytecode import compile_runtime
-from gateway.providers.isolation import cgroups, check, outer, start
+from gateway.providers.isolation import cgroups, check, disk_image, outer, start
 from gateway.providers.marked_processes import end_marked
 from gateway.providers.ready_pipe import ReadyPipe
 from gateway.providers.runtime_process import RuntimeProcess
@@ -110,6 +110,7 @@ class LocalProvider:
         self._system_calls = system_calls
         self._network: Network = network if isolation == "bubblewrap" else "host"
         self._cgroups = cgroups.find() if isolation == "bubblewrap" else None
+        self._fixed_size = isolation == "bubblewrap" and disk_image.find_mount() is not None
         self._runtime = list(runtime)
         self._removals = removals or ThreadPoolExecutor(REMOVERS, "remove")
         self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
@@ -122,7 +123,7 @@ class LocalProvider:
             isolation=self._isolation,
             isolation_reason=self._isolation_reason,
             networks=(self._network, *others),
-            limits=tuple(self._cgroups.parents) if self._cgroups is not None else (),
+            limits=(*(self._cgroups.parents if self._cgroups else ()), *(("disk",) if self._fixed_size else ())),
             enforcement=self._enforcement(),
         )
 
@@ -131,6 +132,8 @@ class LocalProvider:
         paths = self._paths(unit)
         try:
             await asyncio.to_thread(paths.make)
+            if spec.limits.disk is not None:
+                await asyncio.to_thread(disk_image.make, paths.disk, spec.limits.disk)
         except StateError as error:
             raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
 
@@ -242,6 +245,8 @@ class LocalProvider:
             ready: By which the runtime reports that it accepts links.
         """
         self._reap(unit)
+        if paths.disk.exists() and not self._fixed_size:
+            raise StateError("the size of its workspace can be limited only by the superuser and with bubblewrap")
         identity = ["--sandbox", unit, "--id", runtime]
         paths.isolation.write_text(self._isolation)
         paths.runtime.write_text(runtime)
@@ -288,6 +293,7 @@ class LocalProvider:
         if runtime is not None and (left := await asyncio.to_thread(end_marked, runtime, KILL_TIMEOUT)):
             raise HawseError("unavailable", f"processes of the sandbox did not end: {', '.join(map(str, left))}")
         await self._remove_cgroups(paths)
+        await asyncio.to_thread(disk_image.wait_until_released, paths.disk, KILL_TIMEOUT)
         paths.process.unlink(missing_ok=True)
         paths.runtime.unlink(missing_ok=True)
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})

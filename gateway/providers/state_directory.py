@@ -2,6 +2,7 @@
 
 token                       the owner's token; mode 0600, created on first use
 sandboxes/ID/workspace/     the sandbox's files
+sandboxes/ID/workspace.img  the file system that is mounted there, if the size of the workspace is limited
 sandboxes/ID/run/           the runtime's own files: recordings, output, a copy of `token`
 sandboxes/ID/runtime.sock   the runtime's socket
 sandboxes/ID/token          the secret between the gateway and the running runtime
@@ -37,6 +38,7 @@ class SandboxPaths:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.workspace = home / "workspace"
+        self.disk = home / "workspace.img"
         self.run = home / "run"
         self.socket = home / "runtime.sock"
         self.token = home / "token"

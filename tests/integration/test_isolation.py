@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.isolation import cgroups, outer, start
+from gateway.providers.isolation import cgroups, disk_image, outer, start
 from gateway.providers.registry import ProviderOptions, create_provider
 from gateway.providers.state_directory import StateDirectory, StateError
 from hawse.api.sandboxes import Enforcement, SandboxLimits
@@ -330,6 +330,33 @@ async def test_what_is_enforced_is_reported(stack: Stack, box: Sandbox) -> None:
 
 
 # ---- 7 and 8: disk and files
+
+
+async def test_a_workspace_of_fixed_size_is_enforced_or_refused(stack: Stack) -> None:
+    limits = SandboxLimits(disk=32 << 20)
+    paths = StateDirectory(stack.state).sandbox("fixed")
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        if disk_image.find_mount() is None:
+            with pytest.raises(HawseError, match="cannot enforce a limit of disk"):
+                await hw.sandboxes.create("fixed", limits=limits)
+            return
+        async with hw.sandboxes.create("fixed", limits=limits) as box:
+            enforcement = (await box.status()).enforcement
+            assert enforcement is not None
+            assert enforcement.limits.disk == 32 << 20
+            assert await output(box, "ls -A; id -u; stat -c %u .; echo kept > file") == "1000\n1000"
+            assert "No space left" in await output(box, "head -c 64M /dev/zero > large")
+            assert 16 << 20 < int(await output(box, "stat -c %s large; rm large")) < 32 << 20
+            await box.stop()
+            assert list(paths.workspace.iterdir()) == [], "it is mounted for the sandbox only, while that runs"
+            await box.wake()
+            assert await output(box, "cat file") == "kept"
+            (runtime,) = [process for process in stack.runtimes() if "fixed" in process.cmdline()]
+            runtime.kill()
+            await gone(runtime.pid)
+            assert await output(box, "cat file") == "kept"
+        disk_image.wait_until_released(paths.disk, 0)
+        assert not paths.home.exists()
 
 
 async def test_only_the_workspace_is_not_in_memory_or_read_only(box: Sandbox) -> None:

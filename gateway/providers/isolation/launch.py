@@ -9,6 +9,7 @@ saves most of Python's start time.
 """
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -23,7 +24,7 @@ FAILED = 125  # the exit code, as of env(1)
 def main() -> None:
     plan = json.loads(sys.argv[1])
     try:
-        stage(plan["stage"])
+        stage(plan["stage"], plan["disk"], plan["uid"])
         if plan["processes"] is not None:
             resource.setrlimit(resource.RLIMIT_NPROC, (plan["processes"], plan["processes"]))
         become(plan["uid"])
@@ -33,8 +34,14 @@ def main() -> None:
         sys.exit(FAILED)
 
 
-def stage(sources: list[str]) -> None:
-    """Bind each directory to STAGE/0, STAGE/1 and so on, visible to this process and its children only."""
+def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
+    """Bind each directory to STAGE/0, STAGE/1 and so on, visible to this process and its children only.
+
+    Args:
+        sources: The directories.
+        disk: The path of mount(8), a file with a file system, and one of the directories, on which it is mounted first.
+        uid: The owner of the root of that file system.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
 
     def check(result: int, what: str) -> None:
@@ -46,6 +53,9 @@ def stage(sources: list[str]) -> None:
 
     check(libc.unshare(CLONE_NEWNS), "unshare")
     mount("none", "/", None, MS_REC | MS_PRIVATE)
+    if disk is not None:
+        program, image, target = disk
+        mount_disk(program, image, target, uid)
     fds = [os.open(source, os.O_PATH) for source in sources]  # before STAGE covers any of them
     mount("tmpfs", STAGE, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=0755")
     for number, fd in enumerate(fds):
@@ -53,6 +63,26 @@ def stage(sources: list[str]) -> None:
         os.mkdir(target)
         mount(f"/proc/self/fd/{fd}", target, None, MS_BIND | MS_REC)
         os.close(fd)
+
+
+def mount_disk(program: str, image: str, target: str, uid: int) -> None:
+    """Mount a file with an ext4 file system, by a loop device that ends with the mount.
+
+    Args:
+        program: The path of mount(8).
+        image: The file.
+        target: The directory.
+        uid: The owner of the root of the file system.
+    """
+    options = "loop,nosuid,nodev,noatime,errors=remount-ro"
+    if os.spawnv(os.P_WAIT, program, [program, "-t", "ext4", "-o", options, image, target]) != 0:
+        raise OSError(errno.EIO, f"{image} cannot be mounted")
+    os.chown(target, uid, uid)
+    os.chmod(target, 0o700)
+    try:
+        os.rmdir(os.path.join(target, "lost+found"))
+    except OSError:
+        pass  # it is gone since the first start, or has files that a repair has found
 
 
 def become(uid: int) -> None:

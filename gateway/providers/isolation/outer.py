@@ -94,10 +94,13 @@ class HostUser:
     Attributes:
         uid: The user and group.
         processes: The largest number of processes of this user. None: not limited.
+        disk: The path of mount(8), the file with the file system of the workspace, and the workspace. None: it is a
+            directory.
     """
 
     uid: int
     processes: int | None = None
+    disk: tuple[str, str, str] | None = None
 
 
 def find() -> str | None:

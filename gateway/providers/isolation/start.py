@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.providers.base import Endpoint
-from gateway.providers.isolation import cgroups, host_user, outer
+from gateway.providers.isolation import cgroups, disk_image, host_user, outer
 from gateway.providers.isolation.outer import HostUser, Outer
 from gateway.providers.state_directory import SandboxPaths, StateError
 from hawse.api.sandboxes import Network, SandboxLimits
@@ -78,7 +78,7 @@ def prepared(
         uid = host_user.choose(paths.uid, [other.uid for other in others])
         # Where there is no cgroup. The runtime's threads and the processes around it count as well.
         count = wanted.limits.processes or cgroups.PROCESSES
-        user = HostUser(uid=uid, processes=count + RUNTIME_THREADS)
+        user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
     _leave_token(paths)
     if user is not None:
         for directory in (paths.workspace, paths.run):
@@ -125,6 +125,16 @@ def bound_socket(path: Path) -> Iterator[int]:
         with socket_address(path) as address:
             listener.bind(address)
         yield listener.fileno()
+
+
+def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
+    """How the workspace is mounted, if its size is limited. Raises `StateError`."""
+    if not paths.disk.exists():
+        return None
+    mount = disk_image.find_mount()
+    if mount is None:
+        raise StateError("the file system of a workspace of fixed size can no longer be mounted on this machine")
+    return mount, str(paths.disk), str(paths.workspace)
 
 
 def _leave_token(paths: SandboxPaths) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from gateway.providers.isolation import launch
+from gateway.providers.isolation import disk_image, launch
 from gateway.providers.isolation.host_user import FIRST
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only the superuser needs it")
 
 
 def run(command: str, **changes: Any) -> subprocess.CompletedProcess[str]:
-    plan = {"uid": FIRST, "stage": [], "processes": None, "argv": ["/bin/sh", "-c", command], **changes}
+    plan = {"uid": FIRST, "stage": [], "disk": None, "processes": None, "argv": ["/bin/sh", "-c", command], **changes}
     return subprocess.run(
         [sys.executable, "-I", "-S", launch.__file__, json.dumps(plan)],
         capture_output=True,
@@ -48,6 +49,14 @@ def test_directories_that_only_the_superuser_can_enter_are_bound_to_the_stage(tm
     assert done.stdout.startswith("content")
     assert "libexec" in done.stdout.split()
     assert not os.path.exists(f"{launch.STAGE}/0/file")  # only there
+
+
+def test_a_directory_on_which_a_disk_cannot_be_mounted_is_not_used(tmp_path: Path) -> None:
+    mount = shutil.which("mount", path=disk_image.SYSTEM)
+    disk = [mount, str(tmp_path / "missing"), str(tmp_path)]
+    done = run("echo started", stage=[str(tmp_path)], disk=disk)
+    assert (done.returncode, done.stdout) == (125, "")
+    assert "missing cannot be mounted" in done.stderr
 
 
 def test_the_number_of_processes_of_the_user_is_limited() -> None:
