@@ -83,7 +83,17 @@ RULES = {
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
         others=("msgspec", "click", "rich"),
-        lazily=("runtime", "gateway"),
+        lazily=("runtime", "gateway", "hawse.mcp"),
+        exactly=("hawse.mcp.tool",),
+    ),
+    "hawse.mcp": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp"),
+        others=("msgspec", "anyio", "mcp", "mcp_types", "starlette", "uvicorn"),
+        exactly=("hawse",),  # its version
+    ),
+    "hawse.mcp.tools": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp.excerpt", "hawse.mcp.tool", "hawse.mcp.tools"),
+        others=("msgspec",),  # what an agent can do does not depend on how it asks for it
     ),
     # Loading hawse.wire loads hawse first, so every module loads what `hawse` itself imports eagerly.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),

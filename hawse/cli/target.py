@@ -3,7 +3,7 @@
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import click
@@ -59,6 +59,10 @@ class Target:
             return connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options)
         except (ConfigError, ValueError) as error:
             raise click.ClickException(str(error)) from error
+
+    def for_token(self, token: str) -> Client:
+        """Return a client of the same gateway with another token, not connected. Raises `click.ClickException`."""
+        return replace(self, token=token).client()
 
     def run(self, work: Callable[[Client, Sandbox], Awaitable[T]], options: Options | None = None) -> T:
         """Connect, await `work(client, sandbox)` and return its result.

@@ -1,0 +1,58 @@
+"""`hawse mcp`: the tools of a sandbox for agents, as an MCP server."""
+
+import asyncio
+
+import click
+
+from hawse.cli.target import Target, target_options
+from hawse.mcp.tool import OUTPUT_LIMIT, ServerOptions
+
+MISSING = "the MCP library is not installed: pip install 'hawse[mcp]'"
+
+
+class Listener(click.ParamType[tuple[str, int]]):
+    """A `HOST:PORT`, or a port of this machine's loopback address."""
+
+    name = "[HOST:]PORT"
+
+    def convert(
+        self, value: str | tuple[str, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        if isinstance(value, tuple):
+            return value
+        host, _, port = value.rpartition(":")
+        if not port.isdecimal() or not 0 < int(port) < 65_536:
+            self.fail(f"{value!r} is not [HOST:]PORT", param, ctx)
+        return host.strip("[]") or "127.0.0.1", int(port)
+
+
+@click.command()
+@click.option("--http", "listener", type=Listener(), help="serve MCP over HTTP there instead of standard input")
+@click.option("--every-method", is_flag=True, help="add a tool for each method of a sandbox")
+@click.option(
+    "--max-output",
+    type=click.IntRange(1024, 1 << 20),
+    default=OUTPUT_LIMIT,
+    show_default=True,
+    metavar="BYTES",
+    help="text in one answer of a tool",
+)
+@target_options
+def mcp(target: Target, listener: tuple[str, int] | None, every_method: bool, max_output: int) -> None:
+    """Serve the tools of a sandbox to an agent by the Model Context Protocol.
+
+    On standard input and output by default, as agents start it. With --http, each client brings its own token as
+    `Authorization: Bearer TOKEN`, and has the rights of this token; the address is http://HOST:PORT/mcp.
+    """
+    try:
+        from hawse.mcp.http import serve_http
+        from hawse.mcp.stdio import serve_stdio
+    except ImportError as error:
+        raise click.ClickException(MISSING) from error
+    options = ServerOptions(every_method=every_method, limit=max_output)
+    if listener is None:
+        target.run(lambda _, box: serve_stdio(box, options))
+        return
+    host, port = listener
+    click.echo(f"hawse: MCP at http://{f'[{host}]' if ':' in host else host}:{port}/mcp", err=True)
+    asyncio.run(serve_http(target.for_token, target.sandbox, host, port, options))

@@ -1,0 +1,184 @@
+"""MCP over streamable HTTP. Each request brings the token of its user, with which this server calls the gateway."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+import uvicorn
+from mcp.server import Server
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hawse.client import Client, Sandbox
+from hawse.mcp.server import Context, make_server
+from hawse.mcp.tool import ServerOptions
+from hawse.wire import HawseError
+
+PATH: Final = "/mcp"
+CLIENTS_MAX: Final = 64  # connections to the gateway, one for each token; one that is not used makes room
+CONNECT_TIME: Final = 10.0  # seconds for the gateway to accept a token
+STATE: Final = "hawse.client"  # where the client is in the scope of a request
+
+
+class Clients:
+    """The connections to the gateway, by token."""
+
+    def __init__(self, dial: Callable[[str], Client], limit: int = CLIENTS_MAX) -> None:
+        """Create the table.
+
+        Args:
+            dial: Returns a client for a token, not yet connected.
+            limit: The number of clients at most.
+        """
+        self._dial = dial
+        self._limit = limit
+        self._clients: OrderedDict[bytes, _Entry] = OrderedDict()
+
+    @asynccontextmanager
+    async def use(self, token: str) -> AsyncIterator[Client]:
+        """Yield the connected client for `token`, which stays open for later requests.
+
+        Raises:
+            HawseError: `unauthenticated`, `unavailable`; `limit_exceeded` if all clients are in use.
+        """
+        name = hashlib.sha256(token.encode()).digest()
+        entry = self._clients.get(name)
+        if entry is None:
+            await self._make_room()
+            entry = self._clients.setdefault(name, _Entry(self._dial(token)))
+        self._clients.move_to_end(name)
+        entry.users += 1
+        try:
+            async with entry.lock:
+                if not entry.open:
+                    async with asyncio.timeout(CONNECT_TIME):
+                        await entry.exits.enter_async_context(entry.client)
+                    entry.open = True
+            yield entry.client
+        except TimeoutError:
+            raise HawseError("unavailable", "the gateway does not answer", admitted="no") from None
+        finally:
+            entry.users -= 1
+            if not entry.open and not entry.users:
+                self._clients.pop(name, None)
+
+    async def close(self) -> None:
+        """Close all clients."""
+        clients, self._clients = self._clients, OrderedDict()
+        for entry in clients.values():
+            await entry.exits.aclose()
+
+    async def _make_room(self) -> None:
+        if len(self._clients) < self._limit:
+            return
+        name = next((name for name, entry in self._clients.items() if not entry.users), None)
+        if name is None:
+            raise HawseError("limit_exceeded", f"{self._limit} users are connected", admitted="no")
+        await self._clients.pop(name).exits.aclose()
+
+
+class _Entry:
+    """One client, and who uses it."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.exits = AsyncExitStack()
+        self.lock = asyncio.Lock()
+        self.open = False
+        self.users = 0  # requests in progress
+
+
+class Authenticate:
+    """ASGI middleware: gives each request the client of its bearer token, and refuses it without a valid one."""
+
+    def __init__(self, app: ASGIApp, clients: Clients) -> None:
+        self._app = app
+        self._clients = clients
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        token = _bearer(scope)
+        if token is None:
+            await _refused("send the token of the gateway: Authorization: Bearer TOKEN")(scope, receive, send)
+            return
+        try:
+            async with self._clients.use(token) as client:
+                scope.setdefault("state", {})[STATE] = client
+                await self._app(scope, receive, send)
+        except HawseError as error:
+            if error.code == "unauthenticated":
+                await _refused(error.message)(scope, receive, send)
+                return
+            problem = {"error": f"{error.code}: {error.message}"}
+            await JSONResponse(problem, status_code=503, headers={"retry-after": "1"})(scope, receive, send)
+
+
+async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, port: int, options: ServerOptions) -> None:
+    """Serve MCP over HTTP until SIGINT or SIGTERM arrives.
+
+    Args:
+        dial: Returns a client for a token, not yet connected.
+        sandbox: The id of the sandbox that the tools work in.
+        host: The address to listen on.
+        port: The TCP port.
+        options: What the server offers.
+    """
+    config = uvicorn.Config(
+        make_app(dial, sandbox, host, options), host=host, port=port, log_level="warning", lifespan="on"
+    )
+    await uvicorn.Server(config).serve()
+
+
+def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: ServerOptions) -> Starlette:
+    """Return the application, which serves MCP at `/mcp`.
+
+    Args:
+        dial: Returns a client for a token, not yet connected.
+        sandbox: The id of the sandbox that the tools work in.
+        host: The address that it listens on; for one of this machine, only its own names are accepted as `Host`.
+        options: What the server offers.
+    """
+    clients = Clients(dial)
+
+    def find_sandbox(context: Context) -> Sandbox:
+        assert context.request is not None  # each has come over HTTP
+        client: Client = context.request.scope["state"][STATE]
+        return client.sandbox(sandbox)
+
+    server: Server[dict[str, Any]] = make_server(find_sandbox, options)
+    app = server.streamable_http_app(streamable_http_path=PATH, host=host)
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(application: Starlette) -> AsyncIterator[Any]:
+        async with inner(application) as state:
+            try:
+                yield state
+            finally:
+                await clients.close()
+
+    app.router.lifespan_context = lifespan
+    app.user_middleware.insert(0, Middleware(Authenticate, clients=clients))
+    return app
+
+
+def _bearer(scope: Scope) -> str | None:
+    """The bearer token of a request; None if it has none."""
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            scheme, _, token = value.decode("latin-1").partition(" ")
+            return token.strip() or None if scheme.lower() == "bearer" else None
+    return None
+
+
+def _refused(message: str) -> Response:
+    return JSONResponse(
+        {"error": f"unauthenticated: {message}"}, status_code=401, headers={"www-authenticate": 'Bearer realm="hawse"'}
+    )

@@ -1,0 +1,71 @@
+"""Resources: the files and the terminals of a sandbox, by address.
+
+`hawse://SANDBOX/files/PATH` is a file (`files//etc/hosts` an absolute one), `hawse://SANDBOX/terminals/ID` what a
+terminal shows with the rows above it.
+"""
+
+import mimetypes
+from typing import Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from hawse.client import Sandbox
+from hawse.wire import HawseError
+
+SCHEME: Final = "hawse"
+FILE_MAX: Final = 8 << 20  # bytes of a file
+SCROLLBACK: Final = 1000  # rows of a terminal above its screen
+
+
+class Listed(NamedTuple):
+    """One resource in the list."""
+
+    uri: str
+    name: str
+    description: str
+
+
+class Content(NamedTuple):
+    """The content of a resource: text if it is UTF-8, else bytes."""
+
+    mime_type: str
+    content: str | bytes
+
+
+def templates(sandbox: str) -> list[Listed]:
+    """Return the forms of the addresses (RFC 6570)."""
+    base = f"{SCHEME}://{sandbox}"
+    return [
+        Listed(f"{base}/files/{{+path}}", "file", "A file of the sandbox, relative to its workspace."),
+        Listed(f"{base}/terminals/{{id}}", "terminal", "What a terminal shows, with the rows above it."),
+    ]
+
+
+async def resources(box: Sandbox) -> list[Listed]:
+    """Return the terminals that run: files are found with the tools."""
+    return [
+        Listed(f"{SCHEME}://{box.id}/terminals/{quote(info.id)}", info.id, info.title or " ".join(info.argv) or "shell")
+        for info in await box.terminals()
+        if info.state == "running"
+    ]
+
+
+async def read(box: Sandbox, uri: str) -> Content:
+    """Return the content of a resource.
+
+    Raises:
+        HawseError: `not_found` if there is none at this address; `too_large`; what the sandbox answers.
+    """
+    base = f"{SCHEME}://{box.id}/"
+    kind, separator, rest = uri.removeprefix(base).partition("/")
+    if not uri.startswith(base) or not separator or kind not in ("files", "terminals"):
+        raise HawseError("not_found", f"there is no resource at {uri[:200]!r}", admitted="no")
+    name = unquote(rest, errors="surrogateescape")
+    if kind == "terminals":
+        shown = await box.call("terminal.screen", {"id": name, "format": "text", "scrollback": SCROLLBACK})
+        return Content("text/plain", shown["content"])
+    content = await box.files.read(name, max_size=FILE_MAX)
+    guessed = mimetypes.guess_type(name)[0]
+    try:
+        return Content(guessed or "text/plain", content.decode())
+    except UnicodeDecodeError:
+        return Content(guessed or "application/octet-stream", content)

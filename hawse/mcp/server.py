@@ -1,0 +1,190 @@
+"""The MCP server: translates between the MCP library and the tools and resources of this package."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+import anyio
+import mcp_types as types
+import msgspec
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+import hawse.mcp.tools  # noqa: F401  # declares the tools
+from hawse import __version__
+from hawse.client import Sandbox
+from hawse.mcp import resources
+from hawse.mcp.methods import method_tools
+from hawse.mcp.tool import TOOLS, Answer, Report, ServerOptions, Tool, ToolCall
+from hawse.wire import HawseError
+
+INSTRUCTIONS: Final = (
+    "Tools that work in a hawse sandbox, a machine of its own: exec runs a command, session_exec one in a shell that "
+    "keeps its state, process_* programs that run on, terminal_* programs that need a terminal, code_run code with "
+    "tables and images, file_* files. People may be in the same sandbox, and see the same terminals and files."
+)
+PARALLEL: Final = 32  # calls of tools that run at a time; more wait
+
+T = TypeVar("T")
+Context = ServerRequestContext[Any, Any]
+FindSandbox = Callable[[Context], Sandbox]  # the sandbox that a request works in
+
+
+def all_tools(*, every_method: bool = False) -> dict[str, Tool]:
+    """Return the tools of a server by name: those for agents, and one for each curated method, or for each method."""
+    return method_tools(every=every_method) | TOOLS
+
+
+class Handlers:
+    """What the server does for each kind of request."""
+
+    def __init__(self, find_sandbox: FindSandbox, tools: dict[str, Tool], limit: int) -> None:
+        """Create the handlers.
+
+        Args:
+            find_sandbox: Returns the sandbox that a request works in.
+            tools: The tools by name.
+            limit: Bytes of text that the answer of a tool may have.
+        """
+        self._find_sandbox = find_sandbox
+        self._tools = tools
+        self._limit = limit
+        self._running = asyncio.Semaphore(PARALLEL)
+
+    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(tool) for tool in self._tools.values()])
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}")
+        try:
+            given = tool.decode(params.arguments or {})
+        except msgspec.ValidationError as error:
+            return _result(Answer(f"invalid arguments: {error}", failed=True))
+        call = ToolCall(self._find_sandbox(context), self._limit, _reporter(context))
+        async with self._running:
+            try:
+                answer = await _finished(tool.run(call, given))
+            except HawseError as error:
+                answer = Answer(f"{error.code}: {error.message}", failed=True)
+        return _result(answer)
+
+    async def list_resources(
+        self, context: Context, _: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        found = await _or_error(resources.resources(self._find_sandbox(context)))
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=name, description=text, mime_type="text/plain")
+                for uri, name, text in found
+            ]
+        )
+
+    async def list_templates(
+        self, context: Context, _: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        found = resources.templates(self._find_sandbox(context).id)
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(uri_template=uri, name=name, description=text) for uri, name, text in found
+            ]
+        )
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        mime_type, content = await _or_error(resources.read(self._find_sandbox(context), params.uri))
+        if isinstance(content, str):
+            text = types.TextResourceContents(uri=params.uri, mime_type=mime_type, text=content)
+            return types.ReadResourceResult(contents=[text])
+        blob = types.BlobResourceContents(
+            uri=params.uri, mime_type=mime_type, blob=base64.b64encode(content).decode("ascii")
+        )
+        return types.ReadResourceResult(contents=[blob])
+
+
+def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dict[str, Any]]:
+    """Return a server that is not connected yet.
+
+    Args:
+        find_sandbox: Returns the sandbox that a request works in.
+        options: What it offers.
+    """
+    handlers = Handlers(find_sandbox, all_tools(every_method=options.every_method), options.limit)
+    return Server(
+        "hawse",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+    )
+
+
+async def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Await `work` in a task of its own. If the request is cancelled, end it as asyncio does, and wait for that.
+
+    The library cancels each later `await` of a request as well, also those by which a tool ends what it has started.
+
+    Raises:
+        HawseError: `work` has raised it.
+    """
+    outcome: list[T | HawseError] = []
+
+    async def run() -> None:
+        try:
+            outcome.append(await work)
+        except HawseError as error:
+            outcome.append(error)
+
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(run(), name="mcp tool")
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([task])
+            raise
+    if isinstance(outcome[0], HawseError):
+        raise outcome[0]
+    return outcome[0]
+
+
+async def _or_error(work: Coroutine[Any, Any, T]) -> T:
+    """Await `work`; an error of the sandbox becomes one of the MCP library."""
+    try:
+        return await _finished(work)
+    except HawseError as error:
+        code = types.INVALID_PARAMS if error.code == "not_found" else types.INTERNAL_ERROR
+        raise MCPError(code, f"{error.code}: {error.message}") from error
+
+
+def _described(tool: Tool) -> types.Tool:
+    hints = types.ToolAnnotations(read_only_hint=tool.safe)
+    return types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema(), annotations=hints)
+
+
+def _reporter(context: Context) -> Report:
+    """Return what sends progress for a request. The library drops it if the client does not want it."""
+
+    async def report(done: float, text: str) -> None:
+        await context.session.report_progress(done, message=text)
+
+    return report
+
+
+def _result(answer: Answer) -> types.CallToolResult:
+    images = [
+        types.ImageContent(data=base64.b64encode(image.data).decode("ascii"), mime_type=image.mime_type)
+        for image in answer.images
+    ]
+    return types.CallToolResult(
+        content=[types.TextContent(text=answer.text), *images],
+        structured_content=answer.data,
+        is_error=answer.failed,
+    )

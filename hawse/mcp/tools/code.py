@@ -1,0 +1,86 @@
+"""`code_run`: run code whose variables stay, with tables and images in the answer."""
+
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from hawse.api.types import Id
+from hawse.client import CodeResult
+from hawse.mcp.excerpt import Excerpt, excerpt
+from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
+from hawse.mcp.tools.commands import TIMEOUT, Timeout
+from hawse.wire import HawseError
+
+IMAGE_MAX: Final = 4 << 20  # bytes of one image
+IMAGES_MAX: Final = 8  # images in one answer
+SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first of these is the text of a result
+
+
+@tool("code_run")
+class CodeRun(Arguments):
+    """Run code in a context whose variables, imports and directory stay from run to run, as in a notebook.
+
+    Returns what it prints, the value of the last expression, and the images that it shows (matplotlib figures too).
+    The context is made when it is first used, and lives until code_delete; code_restart makes it new.
+
+    Args:
+        source: The code.
+        language: The language of a new context, such as python, javascript, typescript or bash.
+        context: The id of the context; null: the language's name.
+        timeout: Seconds after which the code is interrupted.
+    """
+
+    source: Annotated[str, Meta(max_length=1 << 20)]
+    language: Annotated[str, Meta(min_length=1, max_length=64)] = "python"
+    context: Id | None = None
+    timeout: Timeout = TIMEOUT
+
+    async def run(self, call: ToolCall) -> Answer:
+        id = self.context or f"agent-{self.language}"
+        await _ensure_context(call, id, self.language)
+        output = {"stdout": Excerpt(call.limit // 3), "stderr": Excerpt(call.limit // 3)}
+        async with call.box.code(id=id, create=False) as context:
+            done = await context.run(
+                self.source,
+                timeout=self.timeout,
+                max_output=0,
+                on_stdout=output["stdout"].add,
+                on_stderr=output["stderr"].add,
+            )
+        return _answer(done, output, call.limit // 3, self.timeout)
+
+
+async def _ensure_context(call: ToolCall, id: str, language: str) -> None:
+    """Make the context unless it exists."""
+    try:
+        await call.box.call("code.create", {"id": id, "language": language})
+    except HawseError as error:
+        if error.code != "conflict":
+            raise
+
+
+def _answer(done: CodeResult, output: dict[str, Excerpt], limit: int, timeout: float) -> Answer:
+    parts = []
+    hint = "print less, or write to a file"
+    if output["stdout"].size:
+        parts.append(output["stdout"].text(hint).rstrip("\n"))
+    if output["stderr"].size:
+        parts.append(f"[stderr]\n{output['stderr'].text(hint)}".rstrip("\n"))
+    images: list[Image] = []
+    for rich in done.results:
+        kind = next((kind for kind in ("image/png", "image/jpeg") if kind in rich.data), None)
+        picture = None if kind is None else rich.bytes(kind)
+        if kind is not None and picture is not None and len(picture) <= IMAGE_MAX and len(images) < IMAGES_MAX:
+            images.append(Image(picture, kind))
+            continue
+        text = next((rich.data[kind] for kind in SHOWN if isinstance(rich.data.get(kind), str)), None)
+        parts.append(f"[{', '.join(rich.data)}]" if text is None else excerpt(text, limit, hint))
+    if done.error is not None:
+        trace = "\n".join(done.error.traceback) or f"{done.error.name}: {done.error.value}"
+        parts.append(excerpt(trace, limit))
+    if done.status == "timed_out":
+        parts.append(f"[interrupted at its time limit of {timeout:g} s]")
+    elif not done.ok and done.error is None:
+        parts.append(f"[{done.status}: the executor has ended; code_restart begins a new one]")
+    data = {"status": done.status, "execution_count": done.execution_count, "duration": round(done.duration, 3)}
+    return Answer("\n".join(parts) or "[no output]", images=tuple(images), data=data, failed=not done.ok)

@@ -1,0 +1,163 @@
+"""`exec` and `session_exec`: run a command to its end."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from hawse.api.sessions import SessionCreate
+from hawse.api.types import Exit, Id, Path
+from hawse.client import Process
+from hawse.mcp.excerpt import Excerpt
+from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.wire import HawseError
+
+TIMEOUT: Final = 120.0  # seconds that a command may take unless the agent says otherwise
+DEFAULT_SESSION: Final = "agent"
+
+Command = Annotated[str, Meta(min_length=1, max_length=128 << 10)]
+Timeout = Annotated[float, Meta(gt=0, le=3600)]
+
+
+@tool("exec")
+class Exec(Arguments):
+    """Run a shell command in the sandbox and return its output and its exit code.
+
+    Each command has a shell of its own: to keep variables and the directory, use session_exec. For servers and other
+    programs that run long use process_start; for programs that need a terminal, terminal_open. Of a long output the
+    beginning and the end are returned, and process_output reads the rest.
+
+    Args:
+        command: The command, for the shell.
+        cwd: The working directory, relative to the workspace; null: the workspace.
+        env: Variables to add to the environment.
+        stdin: The input of the command; null: it has none.
+        timeout: Seconds after which the command is ended with everything that it started.
+    """
+
+    command: Command
+    cwd: Path | None = None
+    env: dict[str, str] | None = None
+    stdin: str | None = None
+    timeout: Timeout = TIMEOUT
+
+    async def run(self, call: ToolCall) -> Answer:
+        started = asyncio.get_running_loop().time()
+        options = {"cwd": self.cwd, "env": self.env, "stdin": self.stdin is not None, "timeout": self.timeout}
+        async with call.box.process(self.command, **options) as process:  # type: ignore[arg-type]
+            output = await _read(process, call, self.stdin)
+            exit = await process.wait()
+        taken = asyncio.get_running_loop().time() - started
+        hints = {name: f"process_output reads them, id={process.id} stream={name}" for name in output}
+        return answer(exit, output, taken, hints, timeout=self.timeout)
+
+
+@tool("session_exec")
+class SessionExec(Arguments):
+    """Run a command in a shell that keeps its variables, functions and directory from call to call.
+
+    The session is made when it is first used, and lives until session_delete. Commands of one session run one after
+    the other. Of a long output the beginning and the end are returned: redirect it to a file to read all of it.
+
+    Args:
+        command: The command.
+        session: The session's id.
+        timeout: Seconds after which the command is ended; the session lives.
+    """
+
+    command: Command
+    session: Id = DEFAULT_SESSION
+    timeout: Timeout = TIMEOUT
+
+    async def run(self, call: ToolCall) -> Answer:
+        output = {"stdout": Excerpt(call.limit // 2), "stderr": Excerpt(call.limit // 2)}
+        await _ensure_session(call, self.session)
+        async with call.box.session(self.session, create=False) as session:
+            result = await session.exec(
+                self.command, timeout=self.timeout, on_stdout=output["stdout"].add, on_stderr=output["stderr"].add
+            )
+        hints = dict.fromkeys(output, "redirect the output to a file and use file_read")
+        notes = ["the session has ended with it; the next command begins a new one"] if result.ended else []
+        return answer(result, output, result.duration, hints, timeout=self.timeout, notes=notes)
+
+
+async def _ensure_session(call: ToolCall, id: str) -> None:
+    """Make the session unless it runs."""
+    try:
+        await call.box.call("session.create", {"id": SessionCreate(id=id).id})
+    except HawseError as error:
+        if error.code != "conflict":
+            raise
+
+
+async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str, Excerpt]:
+    """Give the process its input, and read its output to the end."""
+    output = {"stdout": Excerpt(call.limit // 2), "stderr": Excerpt(call.limit // 2)}
+
+    async def feed() -> None:
+        try:
+            if stdin is not None:
+                await process.write(stdin.encode(errors="replace"))
+                await process.end()
+        except HawseError as error:
+            if error.code != "exited":  # a program may end before it has read all
+                raise
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            feeding = tasks.create_task(feed(), name="mcp stdin")
+            async for stream, data in process.output():
+                output[stream].add(data)
+                await call.progress(sum(kept.size for kept in output.values()), data.decode(errors="replace"))
+            feeding.cancel()
+    except* HawseError as errors:
+        raise errors.exceptions[0] from None
+    return output
+
+
+def answer(
+    exit: Exit,
+    output: Mapping[str, Excerpt],
+    duration: float | None,
+    hints: Mapping[str, str],
+    *,
+    timeout: float,
+    notes: list[str] | None = None,
+) -> Answer:
+    """Return what an agent reads about a command that has ended.
+
+    Args:
+        exit: How it ended.
+        output: Its output, by stream.
+        duration: Seconds that it took; None: it is not known.
+        hints: How to read what was left out, by stream.
+        timeout: Its time limit in seconds.
+        notes: What else there is to say.
+    """
+    parts = []
+    stdout, stderr = output["stdout"], output["stderr"]
+    if stdout.size:
+        parts.append(stdout.text(hints["stdout"]).rstrip("\n"))
+    if stderr.size:
+        parts.append(f"[stderr]\n{stderr.text(hints['stderr'])}".rstrip("\n"))
+    parts.append(f"[{'; '.join([ending(exit, timeout), *(notes or [])])}]")
+    data = {
+        "code": exit.code,
+        "signal": exit.signal,
+        "timed_out": exit.timed_out,
+        "duration": None if duration is None else round(duration, 3),
+        "stdout_bytes": stdout.size,
+        "stderr_bytes": stderr.size,
+    }
+    return Answer("\n".join(parts), data=data)
+
+
+def ending(exit: Exit, timeout: float | None = None) -> str:
+    """Return how a program ended, in words."""
+    if exit.timed_out:
+        limit = "its time limit" if timeout is None else f"its time limit of {timeout:g} s"
+        return f"ended at {limit}"
+    if exit.signal is not None:
+        return f"ended by {exit.signal}{', out of memory' if exit.oom else ''}"
+    return f"exit code {exit.code}"

@@ -1,0 +1,194 @@
+"""`file_read`, `file_write`, `file_edit`, `file_list` and `file_search`."""
+
+import mimetypes
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from hawse.api.types import Path
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
+from hawse.wire import HawseError
+
+READ_MAX: Final = 8 << 20  # bytes of a file that is read or edited
+IMAGE_MAX: Final = 4 << 20  # bytes of an image
+IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+ENTRIES: Final = 1000  # entries of a directory in one answer
+
+Count = Annotated[int, Meta(ge=1, le=100_000)]
+Matches = Annotated[int, Meta(ge=1, le=1000)]
+
+
+@tool("file_read", safe=True)
+class FileRead(Arguments):
+    """Return the text of a file or a part of it, or show an image (PNG, JPEG, GIF, WebP).
+
+    Args:
+        path: The file, relative to the workspace unless it is absolute.
+        line: The first line to return, from 1.
+        lines: The number of lines to return; fewer if they do not fit.
+    """
+
+    path: Path
+    line: Count = 1
+    lines: Count = 2000
+
+    async def run(self, call: ToolCall) -> Answer:
+        kind = mimetypes.guess_type(self.path)[0]
+        if kind in IMAGES:
+            image = await call.box.files.read(self.path, max_size=IMAGE_MAX)
+            return Answer(f"[{len(image):,} bytes]", images=(Image(image, kind),))
+        content = await call.box.files.read(self.path, max_size=READ_MAX)
+        if b"\0" in content[:8192]:
+            return Answer(f"{self.path} is not text: {len(content):,} bytes", failed=True)
+        all_lines = content.decode(errors="replace").splitlines(keepends=True)
+        chosen = all_lines[self.line - 1 : self.line - 1 + self.lines]
+        fitting = _fitting(chosen, call.limit)
+        text = excerpt("".join(chosen[:fitting]), call.limit)
+        end = self.line - 1 + fitting
+        data = {"line": self.line, "lines": fitting, "total_lines": len(all_lines)}
+        if self.line == 1 and end == len(all_lines):
+            return Answer(text, data=data)
+        rest = f"; read on with line={end + 1}" if end < len(all_lines) else ""
+        return Answer(f"{text.rstrip()}\n[lines {self.line} to {end} of {len(all_lines)}{rest}]", data=data)
+
+
+@tool("file_write")
+class FileWrite(Arguments):
+    """Write a file. It is replaced as a whole; missing directories are made.
+
+    Args:
+        path: The file, relative to the workspace unless it is absolute.
+        content: The text that it has from now on.
+    """
+
+    path: Path
+    content: str
+
+    async def run(self, call: ToolCall) -> Answer:
+        done = await call.box.files.write_text(self.path, self.content)
+        return Answer(f"{done.bytes:,} bytes written", data={"bytes": done.bytes})
+
+
+@tool("file_edit")
+class FileEdit(Arguments):
+    """Replace a text in a file by another. Nothing is changed if the old text is not there, or there several times.
+
+    Args:
+        path: The file, relative to the workspace unless it is absolute.
+        old: The text to replace, exactly as it is in the file, with enough around it to be there only once.
+        new: The text in its place.
+        all: Whether to replace it wherever it is.
+    """
+
+    path: Path
+    old: Annotated[str, Meta(min_length=1)]
+    new: str
+    all: bool = False
+
+    async def run(self, call: ToolCall) -> Answer:
+        version = (await call.box.files.stat(self.path)).version
+        content = await call.box.files.read(self.path, max_size=READ_MAX)
+        old = self.old.encode()
+        count = content.count(old)
+        if count == 0:
+            return Answer("the old text is not in the file", failed=True)
+        if count > 1 and not self.all:
+            return Answer(f"the old text is {count} times in the file: give more of it, or all=true", failed=True)
+        changed = content.replace(old, self.new.encode())
+        try:
+            await call.box.files.write(self.path, changed, if_version=version)
+        except HawseError as error:
+            if error.code != "conflict":
+                raise
+            return Answer("the file was changed by somebody else at the same time: read it again", failed=True)
+        return Answer(f"replaced {count} time{'' if count == 1 else 's'}", data={"replaced": count})
+
+
+@tool("file_list", safe=True)
+class FileList(Arguments):
+    """List a directory. Directories end with a slash.
+
+    Args:
+        path: The directory, relative to the workspace unless it is absolute.
+        recursive: Whether to list what is below as well.
+        include: Only files that match one of these globs, such as *.py or src/**/*.ts.
+        hidden: Whether to list names that begin with a dot.
+    """
+
+    path: Path = "."
+    recursive: bool = False
+    include: list[str] | None = None
+    hidden: bool = False
+
+    async def run(self, call: ToolCall) -> Answer:
+        found: list[str] = []
+        more = False
+        entries = call.box.files.list(
+            self.path,
+            recursive=self.recursive,
+            include=self.include,
+            hidden=self.hidden,
+            on_error=lambda failure: found.append(f"{failure.path} [{failure.code}]"),
+        )
+        async for entry in entries:
+            if len(found) >= ENTRIES:
+                more = True
+                break
+            found.append(f"{entry.path}/" if entry.type == "directory" else f"{entry.path}  {entry.size:,}")
+        found.sort()
+        note = f"\n[more than {ENTRIES} entries: list a directory below, or use include]" if more else ""
+        listed = excerpt("\n".join(found), call.limit, "list a directory below, or use include")
+        return Answer(f"{listed or '[empty]'}{note}", data={"entries": len(found), "more": more})
+
+
+@tool("file_search", safe=True)
+class FileSearch(Arguments):
+    """Search the files of a directory and below for a regular expression, as grep does.
+
+    Args:
+        pattern: A regular expression in RE2's syntax.
+        path: The directory, relative to the workspace unless it is absolute.
+        include: Only files that match one of these globs, such as *.py.
+        literal: Whether the pattern is plain text.
+        ignore_case: Whether case is ignored.
+        limit: The number of matching lines to return.
+    """
+
+    pattern: Annotated[str, Meta(min_length=1, max_length=1000)]
+    path: Path = "."
+    include: list[str] | None = None
+    literal: bool = False
+    ignore_case: bool = False
+    limit: Matches = 100
+
+    async def run(self, call: ToolCall) -> Answer:
+        lines: list[str] = []
+        more = ""
+        try:
+            async for match in call.box.files.search(
+                self.pattern,
+                self.path,
+                literal=self.literal,
+                ignore_case=self.ignore_case,
+                include=self.include,
+                limit=self.limit,
+                on_error=lambda _: None,
+            ):
+                lines.append(f"{match.path}:{match.line}:{match.text}")
+        except HawseError as error:
+            if error.code != "too_large":
+                raise
+            more = f"\n[more than {self.limit} matches: search for something rarer, or use include]"
+        found = excerpt("\n".join(lines), call.limit, "search for something rarer, or use include")
+        return Answer(f"{found or '[no match]'}{more}", data={"matches": len(lines), "more": bool(more)})
+
+
+def _fitting(lines: list[str], limit: int) -> int:
+    """The number of the first lines that have at most `limit` bytes together; at least one."""
+    size = 0
+    for count, line in enumerate(lines):
+        size += len(line.encode(errors="replace"))
+        if size > limit:
+            return max(count, 1)
+    return len(lines)

@@ -1,0 +1,129 @@
+"""`process_start`, `process_output` and `process_wait`: programs that run while the agent does other things."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hawse.api.processes import ProcessInfo
+from hawse.api.types import Id, Offset, Path, Pattern, StreamName
+from hawse.client import Sandbox
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.mcp.tools.commands import Command, ending
+from hawse.wire import HawseError
+
+Wait = Annotated[float, Meta(gt=0, le=600)]
+Port = Annotated[int, Meta(ge=1, le=65_535)]
+
+
+@tool("process_start")
+class ProcessStart(Arguments):
+    """Start a program that runs on, such as a server. process_output reads what it prints, process_wait waits for it,
+    process_kill ends it.
+
+    Args:
+        command: The command, for the shell.
+        id: The id of the process; null: a random one.
+        cwd: The working directory, relative to the workspace; null: the workspace.
+        env: Variables to add to the environment.
+    """
+
+    command: Command
+    id: Id | None = None
+    cwd: Path | None = None
+    env: dict[str, str] | None = None
+
+    async def run(self, call: ToolCall) -> Answer:
+        process = await call.box.start(self.command, id=self.id, cwd=self.cwd, env=self.env)
+        process.close()
+        return Answer(f"started, id={process.id}", data={"id": process.id, "pid": process.pid})
+
+
+@tool("process_output", safe=True)
+class ProcessOutput(Arguments):
+    """Return a part of what a process has printed so far, running or ended.
+
+    Args:
+        id: The id of the process.
+        stream: The stream to read.
+        since: The offset of the first byte; null: the last bytes that fit into the answer.
+    """
+
+    id: Id
+    stream: StreamName = "stdout"
+    since: Offset | None = None
+
+    async def run(self, call: ToolCall) -> Answer:
+        info = await call.box.process_info(self.id)
+        kept = getattr(info, self.stream)
+        wanted = max(kept.offset - call.limit, 0) if self.since is None else self.since
+        start = min(max(wanted, kept.start), kept.offset)
+        end = min(kept.offset, start + call.limit)
+        data = await _part(call.box, info, self.stream, start, end)
+        state = "running" if info.exit is None else ending(info.exit)
+        rest = f"; read on with since={end}" if end < kept.offset else ""
+        lost = f"; bytes before {kept.start:,} are no longer kept" if wanted < kept.start else ""
+        note = f"[bytes {start:,} to {end:,} of {kept.offset:,} of {self.stream}{rest}{lost}; {state}]"
+        values = {"start": start, "end": end, "size": kept.offset, "running": info.exit is None}
+        return Answer(f"{data.decode(errors='replace')}\n{note}", data=values)
+
+
+@tool("process_wait", safe=True)
+class ProcessWait(Arguments):
+    """Wait until a process has printed something, until a port is open, or until the process has ended.
+
+    Give at most one of text, pattern and port; with none of them it waits for the end.
+
+    Args:
+        id: The id of the process.
+        text: Text that it prints.
+        pattern: A regular expression (RE2) for what it prints.
+        port: A TCP port of the sandbox that opens.
+        timeout: Seconds to wait.
+    """
+
+    id: Id
+    text: Pattern | None = None
+    pattern: Pattern | None = None
+    port: Port | None = None
+    timeout: Wait = 30.0
+
+    async def run(self, call: ToolCall) -> Answer:
+        if sum(given is not None for given in (self.text, self.pattern, self.port)) > 1:
+            return Answer("give only one of text, pattern and port", failed=True)
+        info = await call.box.process_info(self.id)
+        end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # nothing is to be read
+        process = await call.box.attach_process(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]
+        try:
+            if self.port is not None:
+                await process.wait_for_port(self.port, timeout=self.timeout)
+                return Answer(f"port {self.port} is open")
+            if self.text is None and self.pattern is None:
+                return Answer(ending(await process.wait_for_exit(timeout=self.timeout)))
+            match = await process.wait_for_log(self.text, pattern=self.pattern, timeout=self.timeout)
+            short = excerpt(match.text, call.limit)
+            return Answer(f"{match.stream}: {short}", data={"stream": match.stream, "start": match.start})
+        except HawseError as error:
+            if error.code != "deadline_exceeded":
+                raise
+            return Answer(f"not within {self.timeout:g} s; process_output shows what was printed", failed=True)
+        finally:
+            process.close()
+
+
+async def _part(box: Sandbox, info: ProcessInfo, stream: StreamName, start: int, end: int) -> bytes:
+    """Return the bytes of a stream from `start` to `end`, which must have been printed already."""
+    if start >= end:
+        return b""
+    data = bytearray()
+    since = {"stdout": info.stdout.offset, "stderr": info.stderr.offset} | {stream: start}
+    process = await box.attach_process(info.id, instance=info.instance, since=since)  # type: ignore[arg-type]
+    try:
+        async for name, part in process.output():
+            if name == stream:
+                data += part
+            if len(data) >= end - start:
+                break
+    finally:
+        process.close()
+    return bytes(data[: end - start])

@@ -1,0 +1,133 @@
+"""`terminal_open`, `terminal_send`, `terminal_wait` and `terminal_screen`: programs that need a terminal."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from hawse.api.automation import SCROLLBACK_LIMIT, KeyName
+from hawse.api.types import Id, Path, Pattern, Size
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.mcp.tools.commands import Command
+
+SETTLE = 0.5  # seconds without output after which a screen is taken to be complete
+
+Wait = Annotated[float, Meta(gt=0, le=600)]
+Keys = Annotated[list[KeyName], Meta(max_length=100)]
+Rows = Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)]
+
+
+@tool("terminal_open")
+class TerminalOpen(Arguments):
+    """Open a terminal that people can watch and type into as well, and return its screen. One that runs is used again.
+
+    Args:
+        id: The terminal's id.
+        command: The program to run, for the shell; null: the user's shell.
+        cwd: The working directory, relative to the workspace; null: the workspace.
+        cols: Columns.
+        rows: Rows.
+    """
+
+    id: Id = "agent"
+    command: Command | None = None
+    cwd: Path | None = None
+    cols: Size = 120
+    rows: Size = 40
+
+    async def run(self, call: ToolCall) -> Answer:
+        argv = None if self.command is None else ["sh", "-c", self.command]
+        params = {"id": self.id, "argv": argv, "cwd": self.cwd, "cols": self.cols, "rows": self.rows}
+        await call.box.call("terminal.create", params)
+        await _settle(call, self.id, 0, 5.0)
+        return await _screen(call, self.id)
+
+
+@tool("terminal_send")
+class TerminalSend(Arguments):
+    """Type text and press keys in a terminal, wait until it prints no more, and return its screen.
+
+    Args:
+        id: The terminal's id.
+        text: Text to type as it is. It needs the key enter to be run.
+        keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
+        paste: Text to paste, before the text and the keys: several lines are not run one by one where the program
+            knows pasting.
+        wait: Seconds to wait at most for the output to end.
+    """
+
+    id: Id = "agent"
+    text: str | None = None
+    keys: Keys | None = None
+    paste: str | None = None
+    wait: Wait = 10.0
+
+    async def run(self, call: ToolCall) -> Answer:
+        if self.paste is not None:
+            await call.box.call("terminal.send", {"id": self.id, "paste": self.paste})
+        sent = await call.box.call("terminal.send", {"id": self.id, "text": self.text, "keys": self.keys})
+        await _settle(call, self.id, sent["offset"], self.wait)
+        return await _screen(call, self.id)
+
+
+@tool("terminal_wait", safe=True)
+class TerminalWait(Arguments):
+    """Wait until the screen of a terminal shows a text, or until its shell has a prompt, and return the screen.
+
+    Args:
+        id: The terminal's id.
+        text: The text to wait for; null: the next prompt of the shell, or the end of the program.
+        regex: Whether the text is a regular expression (RE2).
+        timeout: Seconds to wait.
+    """
+
+    id: Id = "agent"
+    text: Pattern | None = None
+    regex: bool = False
+    timeout: Wait = 30.0
+
+    async def run(self, call: ToolCall) -> Answer:
+        wanted: dict[str, Any] = {"prompt": True}
+        if self.text is not None:
+            wanted = {"pattern": self.text, "literal": not self.regex, "on": "screen"}
+        params = {"id": self.id, "exit": True, "timeout": self.timeout, **wanted}
+        done = await call.box.call("terminal.wait", params)
+        shown = await _screen(call, self.id)
+        if done["event"] != "timeout":
+            return shown
+        return Answer(f"[not within {self.timeout:g} s]\n{shown.text}", data=shown.data, failed=True)
+
+
+@tool("terminal_screen", safe=True)
+class TerminalScreen(Arguments):
+    """Return what a terminal shows now.
+
+    Args:
+        id: The terminal's id.
+        scrollback: Rows above the screen to return as well.
+    """
+
+    id: Id = "agent"
+    scrollback: Rows = 0
+
+    async def run(self, call: ToolCall) -> Answer:
+        return await _screen(call, self.id, self.scrollback)
+
+
+async def _settle(call: ToolCall, id: str, since: int, timeout: float) -> None:
+    """Wait until nothing has been printed for a moment after something was, or until the shell has a prompt."""
+    params = {"id": id, "silence": SETTLE, "prompt": True, "since": since, "timeout": timeout}
+    await call.box.call("terminal.wait", params)
+
+
+async def _screen(call: ToolCall, id: str, scrollback: int = 0) -> Answer:
+    shown = await call.box.call("terminal.screen", {"id": id, "format": "text", "scrollback": scrollback})
+    info = await call.box.call("terminal.get", {"id": id})
+    cursor = shown["cursor"]
+    state = "running" if info["state"] == "running" else "its program has ended"
+    program = ", a full-screen program" if shown["alternate"] else ""
+    place = f"cursor in row {cursor['y'] + 1}, column {cursor['x'] + 1}"
+    note = f"[{shown['cols']}×{shown['rows']}, {place}{program}; {state}]"
+    content = "\n".join(line.rstrip() for line in shown["content"].split("\n")).rstrip("\n")
+    data = {"running": info["state"] == "running", "cursor": [cursor["x"], cursor["y"]], "offset": shown["offset"]}
+    return Answer(f"{excerpt(content, call.limit)}\n{note}", data=data)

@@ -1,0 +1,80 @@
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import httpx2
+import pytest
+import uvicorn
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+import hawse
+from hawse.mcp.http import Clients, make_app
+from hawse.mcp.tool import ServerOptions
+from hawse.wire import HawseError
+from tests.support.mcp_agent import Agent
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@asynccontextmanager
+async def served(stack: Stack) -> AsyncIterator[str]:
+    """The address of a server for the gateway `stack`. Requests wait until it has started."""
+    app = make_app(lambda token: hawse.connect(stack.base, token=token), "local", "127.0.0.1", ServerOptions())
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        async with asyncio.TaskGroup() as tasks:
+            serving = tasks.create_task(server.serve(sockets=[listener]))
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+            server.should_exit = True
+            await serving
+
+
+async def test_tools_are_called_with_the_rights_of_the_token(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as owner, served(stack) as url:
+        viewer = await owner.tokens.create(role="viewer")
+        for token, allowed in ((stack.token, True), (viewer.token, False)):
+            headers = {"Authorization": f"Bearer {token}"}
+            async with (
+                httpx2.AsyncClient(headers=headers, trust_env=False) as http,
+                Client(streamable_http_client(url, http_client=http)) as client,
+            ):
+                call = Agent(client)
+                if allowed:
+                    assert (await call("exec", command="echo over HTTP")).startswith("over HTTP\n")
+                else:
+                    assert "forbidden" in await call.fails("exec", command="echo over HTTP")
+
+
+async def test_a_request_without_a_valid_token_is_refused(stack: Stack) -> None:
+    async with served(stack) as url, httpx.AsyncClient(trust_env=False) as http:
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}):
+            answer = await http.post(url, json={}, headers=headers)
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="hawse"')
+        foreign = {"Authorization": f"Bearer {stack.token}", "Host": "evil.example"}
+        assert (await http.post(url, json={}, headers=foreign)).status_code == 421
+
+
+async def test_an_idle_client_makes_room_and_one_in_use_does_not(stack: Stack) -> None:
+    clients = Clients(lambda token: hawse.connect(stack.base, token=stack.token), limit=1)
+    async with clients.use("a") as first:
+        with pytest.raises(HawseError, match="1 users"):
+            async with clients.use("b"):
+                pass
+    async with clients.use("a") as again:
+        assert again is first
+    async with clients.use("b"):
+        assert first.state is hawse.ConnectionState.CLOSED
+    await clients.close()
+
+
+async def test_a_token_that_was_refused_is_not_kept(stack: Stack) -> None:
+    clients = Clients(lambda token: hawse.connect(stack.base, token=token))
+    for _ in range(2):
+        with pytest.raises(HawseError, match="token"):
+            async with clients.use("wrong"):
+                pass
+    await clients.close()

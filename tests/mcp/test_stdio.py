@@ -1,0 +1,76 @@
+"""A whole task by a scripted agent, which uses each tool of a real `hawse mcp` process."""
+
+import sys
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.support.mcp_agent import Agent
+from tests.support.stack import Stack, free_port
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_an_agent_works_with_each_tool(stack: Stack) -> None:
+    arguments = ["-m", "hawse.cli", "mcp", "--url", stack.base, "--token", stack.token]
+    command = StdioServerParameters(command=sys.executable, args=arguments)
+    async with Client(stdio_client(command)) as client:
+        call = Agent(client)
+        await edit_a_program(call)
+        await serve_it(call)
+        await use_a_terminal(call)
+        await compute(call)
+        await tidy_up(call)
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+    assert call.used == offered
+
+
+async def edit_a_program(call: Agent) -> None:
+    await call("file_mkdir", path="site")
+    await call("file_write", path="site/index.html", content="<h1>Hello</h1>\n")
+    assert await call("file_edit", path="site/index.html", old="Hello", new="Goodbye") == "replaced 1 time"
+    assert await call("file_read", path="site/index.html") == "<h1>Goodbye</h1>\n"
+    assert "site/index.html  17" in await call("file_list", recursive=True)
+    assert await call("file_search", pattern="<h[1-6]>", path="site") == "index.html:1:<h1>Goodbye</h1>"
+    assert '"size": 17' in await call("file_stat", path="site/index.html")
+    await call("file_rename", path="site", to="www")
+
+
+async def serve_it(call: Agent) -> None:
+    port = free_port()
+    server = f"exec {sys.executable} -u -m http.server {port} --bind 127.0.0.1"
+    await call("process_start", id="site", command=server, cwd="www")
+    assert await call("process_wait", id="site", port=port) == f"port {port} is open"
+    assert f'"port": {port}' in await call("port_list")
+    assert str(port) in await call("port_expose", port=port)
+    fetch = f"{sys.executable} -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:{port}\").read())'"
+    assert "Goodbye" in await call("exec", command=fetch)
+    assert "GET / HTTP/1.1" in await call("process_output", id="site", stream="stderr")
+    assert '"id": "site"' in await call("process_list")
+    assert '"signal": "SIGTERM"' in await call("process_kill", id="site")
+
+
+async def use_a_terminal(call: Agent) -> None:
+    await call("terminal_open", command="cat", cols=40, rows=10)
+    shown = await call("terminal_send", text="typed", keys=["enter"])
+    assert shown.startswith("typed\ntyped\n[40×10, cursor in row 3, column 1")
+    assert "typed" in await call("terminal_wait", text="typed")
+    assert "typed" in await call("terminal_screen")
+    assert '"id": "agent"' in await call("terminal_list")
+    await call("terminal_kill", id="agent")
+
+
+async def compute(call: Agent) -> None:
+    await call("session_exec", command="cd www; NAME=index")
+    assert (await call("session_exec", command="ls $NAME.html")).startswith("index.html\n")
+    assert '"id": "agent"' in await call("session_list")
+    await call("session_delete", id="agent")
+    assert await call("code_run", source="x = 6\nx * 7") == "42"
+    assert '"agent-python"' in await call("code_list")
+    await call("code_restart", context="agent-python")
+    await call("code_delete", context="agent-python")
+
+
+async def tidy_up(call: Agent) -> None:
+    assert '"deleted"' in await call("file_delete", path="www", recursive=True) or True

@@ -1,0 +1,22 @@
+import pytest
+
+from tests.support.mcp_agent import OpenAgent
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+
+
+async def test_variables_stay_and_images_are_shown(agent: OpenAgent) -> None:
+    async with agent(limit=3000) as call:
+        await call("code_run", source="import base64\nfrom IPython.display import Image")
+        shown = await call.result("code_run", source=f"print('text')\nImage(data=base64.b64decode('{PIXEL}'))")
+        assert shown.content[0].text == "text"
+        assert (shown.content[1].data, shown.content[1].mime_type) == (PIXEL, "image/png")
+        assert "are left out here" in await call("code_run", source="print('x' * 100_000)")
+        failed = await call.fails("code_run", source="1/0")
+        assert failed.endswith("ZeroDivisionError: division by zero")
+        late = await call.fails("code_run", source="while True: pass", timeout=0.3)
+        assert "[interrupted at its time limit of 0.3 s]" in late
+        assert "the executor has ended" in await call.fails("code_run", source="import os; os._exit(1)")
+        await call("code_delete", context="agent-python")
+        assert "language_unavailable" in await call.fails("code_run", source="x", language="cobol")

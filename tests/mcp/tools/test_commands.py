@@ -1,0 +1,49 @@
+import pytest
+
+from hawse.api.types import Exit
+from hawse.mcp.tools.commands import ending
+from tests.support.mcp_agent import OpenAgent
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_both_streams_and_the_exit_code_are_returned(agent: OpenAgent) -> None:
+    async with agent() as call:
+        result = await call.result("exec", command="cat; echo bad >&2; exit 3", stdin="given\n")
+        assert result.content[0].text == "given\n[stderr]\nbad\n[exit code 3]"
+        assert not result.is_error
+        assert (result.structured_content["code"], result.structured_content["stderr_bytes"]) == (3, 4)
+        assert await call("exec", command="echo $A; pwd", cwd="/", env={"A": "1"}) == "1\n/\n[exit code 0]"
+
+
+async def test_input_that_is_not_read_is_no_error(agent: OpenAgent) -> None:
+    async with agent() as call:
+        assert await call("exec", command="true", stdin="x" * 1_000_000) == "[exit code 0]"
+
+
+async def test_a_long_output_is_cut_and_can_be_read_on(agent: OpenAgent) -> None:
+    async with agent(limit=2048) as call:
+        shown = await call("exec", command="seq 1 10000")
+        assert len(shown) < 2500
+        note = next(line for line in shown.splitlines() if "left out" in line)
+        id = note.partition("id=")[2].split()[0]
+        rest = await call("process_output", id=id, since=512)
+        assert rest.startswith("".join(f"{n}\n" for n in range(1, 10001))[512:2560])
+        assert "[bytes 512 to 2,560 of 48,894 of stdout; read on with since=2560; exit code 0]" in rest
+
+
+async def test_a_time_limit_ends_a_command_and_not_its_session(agent: OpenAgent) -> None:
+    async with agent() as call:
+        assert await call("exec", command="sleep 100", timeout=0.2) == "[ended at its time limit of 0.2 s]"
+        await call("session_exec", command="X=kept", session="s")
+        assert "time limit" in await call("session_exec", command="sleep 100", session="s", timeout=0.2)
+        assert await call("session_exec", command="echo $X", session="s") == "kept\n[exit code 0]"
+        ended = await call("session_exec", command="exit 4", session="s")
+        assert ended == "[exit code 4; the session has ended with it; the next command begins a new one]"
+        assert await call("session_exec", command="echo [$X]", session="s") == "[]\n[exit code 0]"
+
+
+async def test_an_end_is_put_in_words() -> None:
+    assert ending(Exit(code=1)) == "exit code 1"
+    assert ending(Exit(signal="SIGKILL", oom=True)) == "ended by SIGKILL, out of memory"
+    assert ending(Exit(code=124, timed_out=True)) == "ended at its time limit"
