@@ -1,7 +1,6 @@
 """Contexts: the order of runs, isolation, and every way in which a run or an executor ends. With real kernels."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -9,8 +8,10 @@ from hawse.api.code_pool import PoolLimits
 from runtime.code.limits import CodeLimits
 from runtime.settings import RuntimeLimits
 from tests.support.code import begin, create, end, run
-from tests.support.runtime import Client, alive
+from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import gone
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 STRICT = RuntimeLimits(code=CodeLimits(pool=PoolLimits(size=0), interrupt_grace=3.0, queue=3))
 
@@ -174,8 +175,8 @@ async def test_a_restart_or_a_delete_ends_the_run_and_everything_that_the_code_s
             assert (await run(client, "'child' in globals()")).text == "False"
 
 
-async def test_a_context_starts_where_and_with_what_it_was_asked_to(client: Client, tmp_path: Path) -> None:
-    folder = tmp_path / "workspace" / "data"
+async def test_a_context_starts_where_and_with_what_it_was_asked_to(served: Served, client: Client) -> None:
+    folder = served.workspace / "data"
     folder.mkdir()
     info = await create(client, cwd="data", env={"COLOUR": "red", "HOME": None})
     assert info["cwd"] == str(folder)

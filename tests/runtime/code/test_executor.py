@@ -10,6 +10,8 @@ from tests.support.code import begin, create, end, run
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.waiting import gone
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 
 def files(folder: Path) -> list[str]:
     """The names of sockets and connection files."""

@@ -1,8 +1,8 @@
 """The kernel host from the runtime's side: it starts on first use, and a host that misbehaves costs only itself."""
 
 import asyncio
-import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -10,9 +10,12 @@ import pytest
 
 from runtime.code.host_process import PORTION
 from runtime.code.host_protocol import LENGTH, STDOUT, Answer, encode_output
+from runtime.settings import RuntimeLimits
 from tests.support.code import create, run
 from tests.support.runtime import Client, Served, eventually
 from tests.support.waiting import TIMEOUT, gone
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def hosts(served: Served) -> list[psutil.Process]:
@@ -21,17 +24,19 @@ def hosts(served: Served) -> list[psutil.Process]:
     return [process for process in found if "runtime.code.host" in process.cmdline()]
 
 
-async def test_a_runtime_that_runs_no_code_starts_no_host(served: Served, client: Client) -> None:
-    assert (await client.ask("code.list"))["contexts"] == []
-    assert hosts(served) == []
-    await client.ask("code.languages")
-    (host,) = hosts(served)
-    assert host.name()
+async def test_a_runtime_that_runs_no_code_starts_no_host(tmp_path: Path, limits: RuntimeLimits) -> None:
+    async with Served(tmp_path, limits=limits) as served, served.client() as client:
+        assert (await client.ask("code.list"))["contexts"] == []
+        assert hosts(served) == []
+        await client.ask("code.languages")
+        (host,) = hosts(served)
+        assert host.name()
 
 
-def test_a_runtime_loads_no_kernel_library() -> None:
+async def test_a_runtime_loads_no_kernel_library() -> None:
     program = "import sys, runtime.__main__; print(*{name.partition('.')[0] for name in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    loaded = (await process.communicate())[0].decode().split()
     assert "runtime" in loaded
     assert not {"jupyter_client", "ipykernel", "zmq"} & set(loaded)
 

@@ -1,6 +1,7 @@
 """`code.*`: contexts, runs and their errors, with real kernels."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from tests.support.code import begin, create, end, run
 from tests.support.runtime import Client, Served, eventually
 from tests.support.waiting import gone
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_a_context_keeps_its_state_and_each_output_has_its_place(client: Client) -> None:
@@ -45,11 +48,12 @@ async def test_a_context_keeps_its_state_and_each_output_has_its_place(client: C
 
 
 async def test_a_runtime_without_jupyter_client_has_no_languages(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_client", None)  # as if it were not installed
-    assert (await client.ask("code.languages"))["languages"] == []
-    assert (await client.refused("code.create", id="c")).code == "language_unavailable"
+    async with Served(tmp_path) as served, served.client() as client:
+        assert (await client.ask("code.languages"))["languages"] == []
+        assert (await client.refused("code.create", id="c")).code == "language_unavailable"
 
 
 async def test_code_without_a_context_runs_in_an_executor_of_its_own(client: Client) -> None:

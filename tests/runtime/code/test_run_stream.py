@@ -13,6 +13,8 @@ from runtime.settings import RuntimeLimits
 from tests.support.code import begin, create, end, run
 from tests.support.runtime import Channel, Client, Served
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 MIXED = """
 import sys
 from IPython.display import display
