@@ -35,7 +35,7 @@ test: ## run all tests: pytest, vitest, and a real Chromium against a real gatew
 test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js, nginx, Prometheus, … (downloads 500 MB)
 	@scripts/need_tools.sh
 	@PATH="$(SERVERS)" scripts/need_tools.sh e2e/apps/debian-packages.txt
-	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && \
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh --with-interface)" && export HAWSE_CHROMIUM && \
 	PATH="$(SERVERS)" scripts/pytest.sh e2e/apps --packages e2e/apps/debian-packages.txt --timeout 300 -n 3 --dist worksteal $(ARGS)
 
 check: ## before a commit: lint, format, types, all tests but the long ones and the browser's; ends with a summary

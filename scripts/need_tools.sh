@@ -9,7 +9,7 @@ list=${1:-tests/debian-packages.txt}
 
 packages=
 while read -r package programs _; do
-    case $package in '' | '#'* | chromium) continue ;; esac
+    case $package in '' | '#'* | chromium*) continue ;; esac
     if [ "$programs" = - ]; then
         if can_apt && ! dpkg -s "$package" >/dev/null 2>&1; then packages="$packages $package"; fi
         continue
