@@ -1,12 +1,20 @@
 """Settings for all tests: tests/ and e2e/."""
 
+import gc
+import importlib
+import os
 import re
 import signal
 import sys
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Until the tests are collected: what is loaded stays, and searching it for garbage takes a quarter of the time.
+gc.disable()
 
 # Keep the compiled tests also where PYTHONDONTWRITEBYTECODE is set: rewriting their `assert` statements is half of the
 # time that each process of pytest-xdist needs to collect them. Programs that the tests start inherit the variable.
@@ -37,6 +45,43 @@ class FailuresAtOnce:
         if report.failed and terminal is not None:
             terminal.ensure_newline()
             terminal.write_line(f"FAILED {report.nodeid} ({report.when}, after {report.duration:.1f} s)")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    import_share(session.config)
+    result = yield
+    gc.freeze()  # the garbage collector need not visit the tests each time
+    gc.enable()
+    return result
+
+
+def import_share(config: pytest.Config) -> None:
+    """In a process of pytest-xdist, import a share of the test files first, so that each file is compiled only once.
+
+    All processes collect all files in the same order. Without compiled files of an earlier run, each of them would
+    rewrite the `assert` statements of all files.
+    """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    number, count = os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"), os.environ["PYTEST_XDIST_WORKER_COUNT"]
+    names = [
+        ".".join(file.relative_to(config.rootpath).with_suffix("").parts) for file in sorted(list_test_files(config))
+    ]
+    share = [name for name in names[int(number) :: int(count)] if name not in sys.modules]
+    pytest.register_assert_rewrite(*share)
+    for name in share:
+        with suppress(Exception, pytest.skip.Exception):  # raised again, and reported, when pytest collects the file
+            importlib.import_module(name)
+
+
+def list_test_files(config: pytest.Config) -> Iterator[Path]:
+    """The test files in the directories of the command line."""
+    ignored = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
+    for argument in config.args:
+        for folder, folders, files in os.walk(config.invocation_params.dir / argument):
+            folders[:] = [name for name in folders if name != "node_modules" and Path(folder, name) not in ignored]
+            yield from (Path(folder, name) for name in files if name.startswith("test_") and name.endswith(".py"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
