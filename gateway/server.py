@@ -12,13 +12,14 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 import uvicorn
 import uvloop
 from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from gateway import log_config as logs
 from gateway.app import SignOn, create_app
@@ -26,6 +27,7 @@ from gateway.audit.files import AuditFiles
 from gateway.audit.log import AuditLog
 from gateway.auth.access_policy import split_host
 from gateway.auth.credentials import Credentials
+from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.endpoint import REQUESTS
 from gateway.limits.guesses import Guesses
@@ -33,6 +35,7 @@ from gateway.preview.proxy import AT_ONCE
 from gateway.providers.base import Capabilities, ProviderError
 from gateway.providers.registry import ProviderOptions, create_provider
 from gateway.providers.state_directory import StateDirectory, StateError
+from gateway.proxy_sign_on import ProxySignOn
 from gateway.sandboxes.admission import Admission, Capacity
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.templates import TemplateError, read_templates
@@ -42,6 +45,7 @@ from gateway.store.redis import RedisStore
 from gateway.store.sqlite import SqliteStore
 from gateway.transport import listener as sockets, tls
 from gateway.transport.forwarded import ForwardedHeader
+from gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
 from gateway.transport.tls import Certificate, CertificateError
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
@@ -101,6 +105,8 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         credentials = Credentials(token, store)
         spans = _spans() if settings.otel else None
         sign_on = None if settings.oidc.issuer is None else _sign_on(settings.oidc, credentials)
+        if settings.proxy_user_header is not None:
+            sign_on = ProxySignOn(settings.proxy_roles, credentials)
         listener = _listen(settings.host, settings.port)
     except CertificateError as error:
         print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
@@ -249,9 +255,8 @@ class GatewayServer(uvicorn.Server):
 
 
 def config(app: Starlette, settings: Settings) -> uvicorn.Config:
-    forwarded = settings.proxy_headers == "forwarded"
     return uvicorn.Config(
-        ForwardedHeader(app, settings.proxies) if forwarded and settings.proxies else app,
+        _behind_proxies(app, settings),
         http=HttpProtocol,
         ws=WebSocketProtocol,
         ws_max_size=settings.limits.text,
@@ -262,13 +267,25 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         interface="asgi3",
         log_config=None,
         access_log=False,  # it would log tickets
-        proxy_headers=bool(settings.proxies)
-        and not forwarded,  # X-Forwarded-For and -Proto of other clients are not trusted
-        forwarded_allow_ips=list(settings.proxies),
+        proxy_headers=False,  # `_behind_proxies` reads those of trusted proxies
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
     )
+
+
+def _behind_proxies(app: Any, settings: Settings) -> Any:
+    """Wrap the application so that it sees what trusted proxies say about the client. That of others is ignored."""
+    if not settings.proxies:
+        return app
+    if settings.proxy_headers == "forwarded":
+        app = ForwardedHeader(app, settings.proxies)
+    else:
+        app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
+    if settings.proxy_user_header is not None:  # outermost: it looks at the address of the proxy
+        names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
+        app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
+    return app
 
 
 def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:

@@ -25,6 +25,7 @@ TOKEN_MIN = 16  # characters: any program of this machine may try to guess the t
 
 ProxyHeaders = Literal["x-forwarded", "forwarded"]
 
+_HEADER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters stands before it
 
 
@@ -95,6 +96,9 @@ class Settings:
         origins: Origins whose pages may call, beside the gateway's own.
         proxies: IP addresses and networks of reverse proxies, whose forwarded headers are used.
         proxy_headers: Which headers the proxies set: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
+        proxy_user_header: In which the proxies name the user that they have authenticated. None: they do not.
+        proxy_groups_header: In which they list the groups of the user, separated by commas. None: they do not.
+        proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`: the roles of these users; the GROUP `*` is every user.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
         max_connections: How many clients may be connected at once.
         calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
@@ -129,6 +133,9 @@ class Settings:
     origins: Sequence[str] = ()
     proxies: Sequence[str] = ()
     proxy_headers: ProxyHeaders = "x-forwarded"
+    proxy_user_header: str | None = None
+    proxy_groups_header: str | None = None
+    proxy_roles: Sequence[str] = ()
     preview_host: str | None = "localhost"
     max_connections: int = MAX_CONNECTIONS
     calls_per_second: int = CALLS_PER_SECOND
@@ -154,6 +161,7 @@ class Settings:
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""
         self.oidc.check()
+        self._check_proxy_user()
         if self.token is None and not is_loopback(self.host):
             raise SettingsError(
                 f"--host {self.host} is reachable from other machines: set a token with --token or HAWSE_TOKEN"
@@ -212,6 +220,19 @@ class Settings:
                 raise SettingsError(
                     f"--allow-origin: {error}; expected an origin such as https://example.org"
                 ) from error
+
+    def _check_proxy_user(self) -> None:
+        if self.proxy_user_header is None:
+            if self.proxy_groups_header is not None or self.proxy_roles:
+                raise SettingsError("--proxy-groups-header and --proxy-role need --proxy-user-header")
+            return
+        if not self.proxies or not self.proxy_roles:
+            raise SettingsError("--proxy-user-header needs --trust-proxy, the proxies that set it, and --proxy-role")
+        if self.oidc.issuer is not None:
+            raise SettingsError("--proxy-user-header and --oidc-issuer exclude each other")
+        for option, name in (("user", self.proxy_user_header), ("groups", self.proxy_groups_header)):
+            if name is not None and not _HEADER.fullmatch(name):
+                raise SettingsError(f"--proxy-{option}-header {name}: expected a name such as X-Forwarded-User")
 
 
 def is_loopback(host: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from gateway.auth import cookies
+from gateway.auth import cookies, proxy_user
 from gateway.auth.credentials import Credentials
 from gateway.auth.identity import Identity
 from gateway.auth.tickets import Tickets
@@ -203,6 +203,7 @@ class AccessPolicy:
         if name is not None:
             found = {name: found[name]} if name in found else {}
         valid = [identity for secret in found.values() if (identity := self._credentials.find_session(secret))]
+        valid = [one for one in valid if proxy_user.counts(scope, self._credentials.root(one.credential))]
         return valid[0] if len(valid) == 1 else None
 
     def bearer(self, headers: Headers) -> Identity | None:

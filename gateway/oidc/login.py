@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import html
 import logging
-import re
 import secrets
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
@@ -23,6 +22,7 @@ from gateway.auth import cookies
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
 from gateway.http.endpoint import address_of
+from gateway.http.return_path import valid_return
 from gateway.oidc.provider import Provider, ProviderFailedError
 from gateway.oidc.tokens import InvalidTokenError, UnknownKeyError, Verifier
 from gateway.oidc.users import Users
@@ -36,9 +36,7 @@ SCOPES: Final = "openid profile email"
 COOKIE_LIFETIME: Final = 600  # s for the user to sign in at the provider
 SECRET_BYTES: Final = 32
 AT_ONCE: Final = 32  # requests to the provider for logins: each needs a socket, and no credential
-RETURN_MAX: Final = 1024  # characters of the address to return to
 PARAMETER_MAX: Final = 4096  # characters of what the provider adds to the address
-_PATH: Final = re.compile(r"/(?![/\\])[!-\[\]-~]*")  # a path on this host: no second slash, backslash or space
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
@@ -225,11 +223,6 @@ class LoginEndpoints:
             raise HawseError("unauthenticated", "the identity provider has not confirmed the login") from error
         finally:
             self._busy -= 1
-
-
-def valid_return(path: str) -> bool:
-    """Return whether a browser may be sent to `path` after a login: a path of this host without a fragment."""
-    return len(path) <= RETURN_MAX and "#" not in path and _PATH.fullmatch(path) is not None
 
 
 def _callback(request: Request) -> str:

@@ -101,6 +101,19 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     help="forwarded: the proxies set Forwarded (RFC 7239) instead (x-forwarded)",
 )
 @click.option(
+    "--proxy-user-header",
+    metavar="NAME",
+    help="the header in which the proxies name the user, whom they authenticate (none)",
+)
+@click.option("--proxy-groups-header", metavar="NAME", help="the header with the user's groups (none)")
+@click.option(
+    "--proxy-role",
+    "proxy_roles",
+    multiple=True,
+    metavar="GROUP=ROLE",
+    help="the role of these users in GROUP, as for --oidc-role; may be repeated",
+)
+@click.option(
     "--preview-host",
     metavar="NAME",
     help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway (localhost)",

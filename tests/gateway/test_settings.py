@@ -137,3 +137,13 @@ def test_limits_of_users_links_and_addresses_are_checked() -> None:
     assert [quotas.number(*one) for one in (("link", "bytes"), ("link", "calls"), ("user", "calls"))] == [2 << 20, 3, 7]
     with pytest.raises(SettingsError, match="--limit 'user:files=1': expected WHO:WHAT=NUMBER"):
         settings(limit=["user:files=1"]).check()
+
+
+def test_a_user_header_needs_proxies_that_are_trusted_and_roles() -> None:
+    given: dict[str, Any] = {"proxy_user_header": "X-User", "proxies": ["10.0.0.1"], "proxy_roles": ["*=viewer"]}
+    settings(**given).check()
+    provider = OidcSettings(issuer="https://id.example", client_id="me", roles=["*=viewer"])
+    wrong: list[dict[str, Any]] = [{"proxies": []}, {"proxy_roles": []}, {"proxy_user_header": "X User"}]
+    for change in (*wrong, {"proxy_user_header": None}, {"oidc": provider}):
+        with pytest.raises(SettingsError, match="--proxy-user-header"):
+            settings(**given | change).check()

@@ -17,6 +17,7 @@ from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
 from gateway.oidc.service import SingleSignOn
 from gateway.providers.base import Capabilities, Endpoint, Report
+from gateway.proxy_sign_on import ProxySignOn
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.progress import ProgressTable
 from gateway.server import GatewayServer
@@ -304,6 +305,8 @@ class Gateway:
         self.credentials = Credentials(TOKEN, self.store)
         oidc = self.settings.oidc
         self.sign_on = None if oidc.issuer is None else SingleSignOn(oidc, self.credentials)
+        roles = self.settings.proxy_roles
+        by_proxy = ProxySignOn(roles, self.credentials) if roles else None
         self.app = create_app(
             self.credentials,
             cast(Sandboxes, self.sandboxes),
@@ -313,7 +316,7 @@ class Gateway:
             max_connections=self.settings.max_connections,
             web=web,
             audit=self.audit,
-            sign_on=self.sign_on,
+            sign_on=self.sign_on or by_proxy,
             observers=observers,
             quotas=self.settings.quotas(),
             **limiters,

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from gateway.oidc.login import valid_return
+from gateway.http.return_path import valid_return
 from gateway.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.oidc_provider import CLIENT, SECRET, RunningProvider

@@ -1,0 +1,38 @@
+"""The user that a trusted proxy has authenticated, and the sessions that count for this user only. No I/O."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+SCOPE_KEY: Final = "hawse.proxy_user"  # in the scope of requests from trusted proxies
+_PREFIX: Final = "login-proxy-"
+
+
+class ProxyUser(NamedTuple):
+    """A user.
+
+    Attributes:
+        id: What the proxy calls the user.
+        groups: The groups of the user.
+    """
+
+    id: str
+    groups: tuple[str, ...] = ()
+
+
+def login_id(user: ProxyUser) -> str:
+    """Return the id of the login of a user."""
+    return _PREFIX + hashlib.sha256(user.id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def counts(scope: Mapping[str, Any], login: str) -> bool:
+    """Return whether a session counts in a request: after a sign-in by a proxy, only with the same user.
+
+    Args:
+        scope: The ASGI scope of the request.
+        login: The id of the credential that the session belongs to.
+    """
+    if not login.startswith(_PREFIX):
+        return True
+    user = scope.get(SCOPE_KEY)
+    return user is not None and login_id(user) == login

@@ -1,0 +1,99 @@
+"""Sign-in of users that a trusted proxy has authenticated: `/v1/login` begins a session for the user of the request.
+
+The session counts only in requests with the same user (`gateway.auth.proxy_user`), so that it ends for a browser whose
+user signs out at the proxy.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from gateway.auth import cookies
+from gateway.auth.access_policy import AccessPolicy
+from gateway.auth.credentials import Credentials
+from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser, login_id
+from gateway.http.endpoint import address_of
+from gateway.http.responses import error_response
+from gateway.http.return_path import valid_return
+from gateway.oidc.users import RoleRule, Users
+from gateway.settings import SettingsError
+from hawse.wire import HawseError, Principal
+
+LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which reads the groups again
+
+
+class LoginAudit(Protocol):
+    """The audit log."""
+
+    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
+        """A user has signed in (`login`), or failed to."""
+
+
+class ProxySignOn:
+    """The sign-in of one gateway (`gateway.app.SignOn`)."""
+
+    name = "the proxy"
+
+    def __init__(self, roles: Sequence[str], credentials: Credentials) -> None:
+        """Create it.
+
+        Args:
+            roles: `GROUP=ROLE` or `GROUP=own:ROLE`.
+            credentials: Gets the logins and sessions.
+
+        Raises:
+            SettingsError: A role has another form.
+        """
+        try:
+            rules = [RoleRule.parse(text) for text in roles]
+        except ValueError as error:
+            raise SettingsError(f"--proxy-role {error}") from error
+        self._users = Users(rules)
+        self._credentials = credentials
+        self._audit: LoginAudit
+
+    def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
+        """Return the route of the login."""
+        self._audit = audit
+        return [Route("/v1/login", self._login, methods=["GET"])]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Nothing runs in the background."""
+        await asyncio.sleep(0)
+        yield
+
+    async def _login(self, request: Request) -> Response:
+        address = address_of(request.scope)
+        try:
+            response, principal = await self._sign_in(request)
+        except HawseError as error:
+            self._audit.connection("login", None, address, error.code)
+            return error_response(error)
+        self._audit.connection("login", principal, address)
+        return response
+
+    async def _sign_in(self, request: Request) -> tuple[Response, Principal]:
+        path = request.query_params.get("return", "/")
+        if not valid_return(path):
+            raise HawseError("invalid_params", "`return` must be a path of this gateway, such as /?sandbox=local")
+        user: ProxyUser | None = request.scope.get(SCOPE_KEY)
+        if user is None:
+            raise HawseError("unauthenticated", "the request does not come from the proxy, or has no user")
+        principal = self._users.principal({"sub": user.id, "groups": list(user.groups)})
+        login = await self._credentials.log_in(login_id(user), principal, lifetime=LIFETIME)
+        secret, row = await self._credentials.begin_session(login)
+        left = await self._credentials.extend(row.id)
+        headers, scheme = request.scope["headers"], request.scope["scheme"]
+        name = cookies.session_name(login.credential)
+        response = RedirectResponse(f"{path}#{urlencode({'session': name})}", 303, {"cache-control": "no-store"})
+        for other in cookies.surplus(cookies.sessions(headers, scheme), name):
+            response.headers.append("set-cookie", cookies.set_cookie(headers, scheme, other, "", 0.0))
+        response.headers.append("set-cookie", cookies.set_cookie(headers, scheme, name, secret, left or 0.0))
+        return response, row.principal

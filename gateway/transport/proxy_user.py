@@ -1,0 +1,86 @@
+"""The headers in which a trusted proxy names the user that it has authenticated. No I/O."""
+
+import ipaddress
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+
+class UserHeaders(NamedTuple):
+    """The names of the headers.
+
+    Attributes:
+        user: Has the id of the user.
+        groups: Has the groups of the user, separated by commas. None: there is none.
+    """
+
+    user: str
+    groups: str | None = None
+
+
+class ProxyUserHeaders:
+    """ASGI middleware, outside of those that replace the client's address: the peer decides whether headers count.
+
+    The headers are removed from all requests: nothing behind sees those that a client has invented.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        proxies: Sequence[str],
+        names: UserHeaders,
+        key: str,
+        make: Callable[[str, tuple[str, ...]], object],
+    ) -> None:
+        """Wrap an application.
+
+        Args:
+            app: The application.
+            proxies: IP addresses and networks that are trusted.
+            names: The names of the headers.
+            key: The key of the scope that gets the user; None without one.
+            make: Makes its value of the id and the groups of a user.
+        """
+        self._app = app
+        self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
+        self._user = _written(names.user)
+        self._groups = None if names.groups is None else _written(names.groups)
+        self._key = key
+        self._make = make
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        ours: dict[bytes, list[str]] = {self._user: []}
+        if self._groups is not None:
+            ours[self._groups] = []
+        others = []
+        for name, value in scope["headers"]:
+            # Servers behind CGI cannot tell `_` from `-`, and proxies may pass on both.
+            known = ours.get(name.lower().replace(b"_", b"-"))
+            if known is None:
+                others.append((name, value))
+            else:
+                known.append(value.decode("latin-1").strip())
+        user = self._make_user(ours) if self._trusts(scope) else None
+        await self._app({**scope, "headers": others, self._key: user}, receive, send)
+
+    def _make_user(self, ours: dict[bytes, list[str]]) -> object:
+        """Return the user; None if the header is missing, empty or repeated: one may then be a client's invention."""
+        ids = ours[self._user]
+        if len(ids) != 1 or not ids[0]:
+            return None
+        given = [] if self._groups is None else ours[self._groups]
+        groups = given[0].split(",") if len(given) == 1 else []
+        return self._make(ids[0], tuple(group.strip() for group in groups if group.strip()))
+
+    def _trusts(self, scope: Any) -> bool:
+        try:
+            address = ipaddress.ip_address((scope.get("client") or ("",))[0])
+        except ValueError:
+            return False
+        return any(address in network for network in self._trusted)
+
+
+def _written(name: str) -> bytes:
+    return name.lower().replace("_", "-").encode("latin-1")
