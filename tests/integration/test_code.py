@@ -11,7 +11,6 @@ import httpx
 import psutil
 import pytest
 import pytest_asyncio
-from hypothesis import HealthCheck, given, settings, strategies as st
 
 import hawse
 from hawse.client import CodeContext, HawseError, RichResult, Sandbox
@@ -224,85 +223,6 @@ async def test_twenty_contexts_are_created_during_runs(box: Sandbox) -> None:
             await asyncio.gather(*(ctx.delete() for ctx in contexts))
             stop.set()
         assert working.result() > 10
-
-
-# ---- a model: contexts are dictionaries
-
-
-class Model:
-    """What each context should know: its number of runs, and whether it has an executor."""
-
-    def __init__(self) -> None:
-        self.contexts: dict[str, int] = {}
-        self.crashed: set[str] = set()
-
-
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["create", "run", "run", "run", "crash", "restart", "delete", "stateless"]),
-        st.sampled_from("ab"),
-    ),
-    min_size=3,
-    max_size=8,
-)
-
-
-@pytest.mark.soak
-def test_any_sequence_of_calls_agrees_with_a_model(module_stack: Stack) -> None:
-    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(STEPS)
-    def agrees(steps: list[tuple[str, str]]) -> None:
-        asyncio.run(_follow(module_stack, steps))
-
-    agrees()
-
-
-async def _follow(stack: Stack, steps: list[tuple[str, str]]) -> None:
-    model = Model()
-    async with hawse.connect(stack.base, token=stack.token) as hw:
-        box = hw.sandbox()
-        try:
-            for step, name in steps:
-                await _step(box, model, step, f"model-{name}")
-                found = {info.id: info.state for info in await box.code_contexts() if info.id.startswith("model-")}
-                assert found == {each: "exited" if each in model.crashed else "running" for each in model.contexts}
-        finally:
-            for each in model.contexts:
-                await box.code(id=each, create=False).delete()
-
-
-async def _step(box: Sandbox, model: Model, step: str, name: str) -> None:
-    ctx = box.code(id=name, create=step == "create")
-    if step == "stateless":
-        assert (await box.run_code("'count' in globals()")).text == "False"
-    elif step == "create":
-        if name in model.contexts:
-            with pytest.raises(HawseError, match="conflict"):
-                await ctx.__aenter__()
-        else:
-            await ctx.__aenter__()
-            model.contexts[name] = 0
-    elif name not in model.contexts:
-        with pytest.raises(HawseError, match="not_found"):
-            await ctx.run("1")
-    elif step == "delete":
-        await ctx.delete()
-        del model.contexts[name]
-        model.crashed.discard(name)
-    elif step == "restart":
-        await ctx.restart()
-        model.contexts[name] = 0
-        model.crashed.discard(name)
-    elif name in model.crashed:
-        with pytest.raises(HawseError, match="exited"):
-            await ctx.run("1")
-    elif step == "crash":
-        assert (await ctx.run("import os; os._exit(1)")).status == "crashed"
-        model.crashed.add(name)
-    else:
-        model.contexts[name] += 1
-        done = await ctx.run("count = globals().get('count', 0) + 1; count")
-        assert done.text == str(model.contexts[name])
 
 
 # ---- sudden ends

@@ -33,9 +33,10 @@ async def test_nothing_is_left_after_contexts_were_created_used_and_ended(served
         assert (await run(client, "1", None)).text == "1"
         await eventually(lambda: len(served.started_children()) == 1)
         await eventually(lambda: files(folder) == [])
+        while (await client.info())["tasks"] > before["tasks"]:  # noqa: ASYNC110 - they look for processes in /proc
+            await asyncio.sleep(0.01)
     assert code.contexts.running_count == 0
     await eventually(lambda: code.host is not None and (code.host.runs, code.host.on_exit) == ({}, {}))
-    assert (await client.info())["tasks"] == before["tasks"]
 
 
 async def test_daemons_of_a_crashed_executor_are_ended(client: Client) -> None:
@@ -61,13 +62,11 @@ async def test_an_executor_whose_host_is_stopped_can_still_be_killed(served: Ser
     await eventually(lambda: info["pid"] not in served.started_children())
 
 
-@pytest.mark.parametrize("params", [{"cwd": "missing"}, {"kernel": "missing"}])
-async def test_an_executor_that_does_not_start_leaves_nothing(
-    served: Served, client: Client, params: dict[str, str]
-) -> None:
+async def test_an_executor_that_does_not_start_leaves_nothing(served: Served, client: Client) -> None:
     await client.ask("code.languages")
     before = served.started_children()
-    assert (await client.refused("code.create", params)).code in ("spawn_failed", "language_unavailable")
+    assert (await client.refused("code.create", cwd="missing")).code == "spawn_failed"
+    assert (await client.refused("code.create", kernel="missing")).code == "language_unavailable"
     assert served.started_children() == before
     assert served.runtime.code.host is not None
     assert served.runtime.code.host.on_exit == {}

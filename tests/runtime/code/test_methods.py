@@ -63,9 +63,8 @@ async def test_code_without_a_context_runs_in_an_executor_of_its_own(client: Cli
     assert (await run(client, "'leaked' in globals()", None)).text == "False"
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
+async def test_a_call_that_cannot_be_served_is_a_typed_error(client: Client) -> None:
+    calls: list[tuple[str, dict[str, Any], str]] = [
         ("code.create", {"language": "cobol"}, "language_unavailable"),
         ("code.create", {"kernel": "no-such-kernel"}, "language_unavailable"),
         ("code.create", {"env": {"a=b": "c"}}, "invalid_params"),
@@ -82,16 +81,13 @@ async def test_code_without_a_context_runs_in_an_executor_of_its_own(client: Cli
         ("code.inspect", {"context": "missing", "source": ""}, "not_found"),
         ("code.get", {"context": "missing"}, "not_found"),
         ("code.delete", {"context": "missing"}, "not_found"),
-    ],
-)
-async def test_a_call_that_cannot_be_served_is_a_typed_error(
-    client: Client, method: str, params: dict[str, Any], code: str
-) -> None:
-    error = await client.refused(method, params)
-    assert error.code == code
-    if code == "language_unavailable":
-        assert error.status == 501
-        assert "installed" in error.message
+    ]
+    for method, params, code in calls:
+        error = await client.refused(method, params)
+        assert error.code == code, method
+        if code == "language_unavailable":
+            assert error.status == 501
+            assert "installed" in error.message
     assert (await client.ask("code.list"))["contexts"] == []
 
 

@@ -4,7 +4,6 @@ import json
 import signal
 
 import psutil
-import pytest
 
 from runtime.code.host_protocol import (
     STDERR,
@@ -89,17 +88,12 @@ async def test_no_display_of_a_flood_is_lost_and_a_pause_holds_them_back() -> No
         assert shown == [str(n) for n in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("source", "how"),
-    [
-        ("import os; os._exit(3)", (3, None)),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", (None, signal.SIGKILL)),
-        ("import ctypes; ctypes.string_at(0)", (None, signal.SIGSEGV)),
-    ],
-)
-async def test_the_end_of_a_kernel_is_reported_at_once(source: str, how: tuple[int | None, int | None]) -> None:
+async def test_the_end_of_a_kernel_is_reported_at_once() -> None:
     async with HostProcess() as host:
-        await host.start(language="python")
-        end = (await host.run(source))[-1]
-        assert isinstance(end, Exited)
-        assert (end.code, end.signal) == how
+        for executor, (source, code, signum) in enumerate(
+            (("import os; os._exit(3)", 3, None), ("import ctypes; ctypes.string_at(0)", None, signal.SIGSEGV))
+        ):
+            await host.start(executor, language="python")
+            end = (await host.run(source, executor))[-1]
+            assert isinstance(end, Exited)
+            assert (end.executor, end.code, end.signal) == (executor, code, signum)
