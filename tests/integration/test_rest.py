@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import VIEW
@@ -20,17 +21,14 @@ from tests.support.stack import Stack, free_port
 from tests.support.typed import mistake
 from tests.support.waiting import in_directory
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS = {"Accept": "text/event-stream"}
 HERE = "/v1/sandboxes/local/"
 
 
-@pytest.fixture
-def stack(new_stack: Stack) -> Stack:
-    return new_stack
-
-
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def http(stack: Stack) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {stack.token}"}
     async with httpx.AsyncClient(base_url=stack.base, headers=headers, trust_env=False, timeout=20) as http:

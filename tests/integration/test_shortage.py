@@ -256,8 +256,9 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
 @pytest.mark.parametrize(
     "text", ["sleep 1000", "exit 3", "echo noise; echo more >&2", "set -eu", "exec true", "return 1 2"]
 )
-async def test_start_up_files_of_shells_do_not_affect_commands(tmp_path: Path, text: str) -> None:
-    async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_start_up_files_of_shells_do_not_affect_commands(stack: Stack, tmp_path: Path, text: str) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         sandbox = hw.sandbox()
         home = tmp_path / "home"
         home.mkdir()
@@ -270,8 +271,9 @@ async def test_start_up_files_of_shells_do_not_affect_commands(tmp_path: Path, t
             assert (await sandbox.exec("echo alive", env=environment)).stdout == b"alive\n"
 
 
-async def test_a_terminal_whose_start_up_file_hangs_can_be_interrupted(tmp_path: Path) -> None:
-    async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_terminal_whose_start_up_file_hangs_can_be_interrupted(stack: Stack, tmp_path: Path) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         home = tmp_path / "home"
         home.mkdir()
         (home / ".bashrc").write_text("echo hanging; sleep 1000\n")
