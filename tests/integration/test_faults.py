@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
 
 import hawse
+from tests.support.client import eventually
 from tests.support.lifecycle import suspend, until_gone, until_state
 from tests.support.runtime import alive
 from tests.support.stack import Stack, post
@@ -42,6 +44,33 @@ async def test_a_suspended_runtime_is_not_replaced_and_goes_on_as_it_was(stack: 
         assert alive(process.pid)
         await box.delete()
         assert not alive(process.pid)
+
+
+@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_runtime_that_is_killed_or_suspended_while_it_starts_leaves_nothing(
+    stack: Stack, fault: signal.Signals
+) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        creating = asyncio.ensure_future(post(stack, "/v1/sandbox.create", {"id": "a"}))
+        await eventually(lambda: creating.done() or (stack.state / "sandboxes" / "a" / "process").exists())
+        await eventually(lambda: creating.done() or of(stack, "a") != [])  # that a process begins is no event
+        struck = of(stack, "a")
+        for process in struck:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(fault)
+        status, _ = await creating
+        # It was ready already, or the creation has failed: then nothing is left of it, and the id can be used.
+        assert status in (200, 503)
+        if status == 503:
+            await until_gone(hw, "a")
+            assert not (stack.state / "sandboxes" / "a").exists()
+        else:
+            await hw.sandbox("a").delete()
+        box = await hw.sandboxes.create("a")
+        assert (await box.exec("echo 1")).stdout == b"1\n"
+        assert not any(alive(process.pid) for process in struck)
+        await box.delete()
+        assert of(stack, "a") == []
 
 
 async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_continued(stack: Stack) -> None:

@@ -48,7 +48,7 @@ class Liveness:
             return 0, False
         try:
             info = raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.stop)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: uvloop has closed it
             return 0, False
         unacked = int.from_bytes(info[UNACKED], sys.byteorder)
         pending = unacked > 0 or transport.get_write_buffer_size() > 0

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+import uvloop
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.server import ServerConnection, serve
 
@@ -43,6 +44,18 @@ async def test_a_part_of_a_message_is_a_sign_of_life() -> None:
         await eventually(lambda: websocket.received == before + 2)
         assert liveness.progressed()
         assert not liveness.progressed()
+
+
+def test_a_connection_that_uvloop_has_closed_shows_no_sign_of_life() -> None:
+    async def closed() -> bool:
+        async with pair() as (websocket, _):
+            liveness = Liveness(websocket)
+            liveness.progressed()
+            websocket.transport.abort()
+            await websocket.wait_closed()
+            return liveness.progressed()
+
+    assert not uvloop.run(closed())
 
 
 async def test_an_acknowledgement_without_pending_data_is_not_a_sign_of_life() -> None:
