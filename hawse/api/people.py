@@ -23,7 +23,8 @@ class ViewerProfile(ParamsValue):
 
     Args:
         key: Random secret that identifies the viewer when it reconnects; null: a new viewer each time.
-        name: Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`.
+        name: Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`. The name of a token,
+            account or link replaces it.
         color: Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored.
         kind: Whether it is a person or an agent; null: as before, at first `person`.
         focus: Whether its user looks at the terminal; null: unchanged, at first false.
@@ -60,6 +61,7 @@ class Participant(Reply, frozen=True, kw_only=True):
         typing: Whether it types; it ends 2 s after the last key.
         focus: Whether its user looks at the terminal.
         at: Cell where its pointer is; null: the pointer is hidden.
+        guest: Whether it uses a share link. Guests choose their names, unless the link has one.
     """
 
     id: str
@@ -70,6 +72,7 @@ class Participant(Reply, frozen=True, kw_only=True):
     typing: bool
     focus: bool
     at: PointerPosition | None = None
+    guest: bool = False
 
 
 class ParticipantEvent(Reply, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from hawse.api.people import (
     WriterLease,
     WriterLeaseEvent,
 )
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 from runtime.core.weak_callback import WeakCallback
 from runtime.people.presence import Presence, PresenceCursor, ViewerPresence
 from runtime.people.size_policy import Size, SizePolicy
@@ -72,7 +72,15 @@ class Participants:
 
     # ---- viewers
 
-    def join(self, viewer: object, profile: ViewerProfile, *, read_only: bool, fit: Size | None) -> ViewerPresence:
+    def join(
+        self,
+        viewer: object,
+        profile: ViewerProfile,
+        *,
+        read_only: bool,
+        fit: Size | None,
+        caller: Principal | None = None,
+    ) -> ViewerPresence:
         """Attach a viewer.
 
         Args:
@@ -80,6 +88,7 @@ class Participants:
             profile: How it introduces itself; its key decides which participant it belongs to.
             read_only: Whether it may not type.
             fit: The size of terminal that fits its window, in cells; None: it has none.
+            caller: Who attaches it. None: the owner of the terminal.
 
         Returns:
             The participant that the viewer belongs to.
@@ -88,7 +97,13 @@ class Participants:
             HawseError: `limit_exceeded` if the terminal has too many participants.
         """
         participant = self._presence.join(
-            viewer, key=profile.key, name=profile.name, color=profile.color, kind=profile.kind, read_only=read_only
+            viewer,
+            key=profile.key,
+            name=profile.name,
+            color=profile.color,
+            kind=profile.kind,
+            read_only=read_only,
+            caller=caller,
         )
         if profile.focus is not None:
             self._presence.set_focus(participant, profile.focus)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, ParticipantLeft, PointerPosition
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 
 PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
 READ_ONLY_LIMIT: Final = 768  # of them may be read-only: this leaves room for participants that may write
@@ -21,6 +21,8 @@ REJOIN_TIMEOUT: Final = 3.0  # s that a participant stays after its last viewer 
 RESTART_TIMEOUT: Final = 30.0  # s the same, where the link to the gateway was lost: the gateway may have to start again
 TYPING_TIMEOUT: Final = 2.0  # s from the last key until a participant counts as not typing
 NOTIFY_INTERVAL: Final = 0.05  # s between two notifications: changes in between are sent as one
+GUEST: Final = "guest"  # the kind of the principals of share links
+OWNER: Final = "owner"  # that of those who share the token of the gateway: they have no names of their own
 PALETTE: Final = (  # dark text is readable on each of them
     "#5ad1c8",
     "#e8c26a",
@@ -35,12 +37,21 @@ PALETTE: Final = (  # dark text is readable on each of them
 )
 
 
+def identity_name(caller: Principal | None) -> str:
+    """Return the name that a caller has without choosing it; empty: it may choose one."""
+    if caller is None or caller.kind == OWNER:
+        return ""
+    return caller.name if caller.kind == GUEST else caller.name or caller.id
+
+
 class ViewerPresence:
     """One participant. Any number of viewers can be attached with its key; none while it reconnects."""
 
     def __init__(self, id: str, key: str | None, name: str, color: str, kind: ParticipantKind) -> None:
         self.id = id
         self.key = key
+        self.named = False  # its name is that of its token, account or link, and it cannot choose another
+        self.guest = False  # it uses a share link
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
@@ -65,6 +76,7 @@ class ViewerPresence:
             typing=self.typing,
             focus=self.focus,
             at=self.at,
+            guest=self.guest,
         )
 
 
@@ -110,6 +122,7 @@ class Presence:
         color: str | None = None,
         kind: ParticipantKind | None = None,
         read_only: bool = False,
+        caller: Principal | None = None,
     ) -> ViewerPresence:
         """Attach a viewer to the participant with its key, or to a new participant.
 
@@ -120,6 +133,7 @@ class Presence:
             color: The colour it asks for; see `rename`.
             kind: None: unchanged, and `person` for a new participant.
             read_only: Whether this viewer may not type.
+            caller: Who attaches it. None: the owner of the terminal.
 
         Raises:
             HawseError: `limit_exceeded` if the terminal has too many participants.
@@ -133,6 +147,10 @@ class Presence:
         participant.viewers[viewer] = read_only
         participant.read_only = all(participant.viewers.values())
         participant.kind = kind or participant.kind
+        participant.guest = caller is not None and caller.kind == GUEST
+        given = clean(identity_name(caller))
+        participant.named = bool(given)
+        participant.name = given or participant.name
         self.rename(participant, name, color)
         return participant
 
@@ -154,8 +172,9 @@ class Presence:
             participant.leaving = asyncio.get_running_loop().call_later(timeout, self._remove, participant)
 
     def rename(self, participant: ViewerPresence, name: str | None, color: str | None) -> None:
-        """Set the name if it is not empty after `clean`, and the colour if it is in the palette and unused."""
-        participant.name = clean(name) or participant.name if name is not None else participant.name
+        """Set the name if it may be chosen and is not empty, and the colour if it is in the palette and unused."""
+        if name is not None and not participant.named:
+            participant.name = clean(name) or participant.name
         if color in PALETTE and color not in self._colors():
             participant.color = color
         self._changed(participant)

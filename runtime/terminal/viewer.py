@@ -56,7 +56,7 @@ class Viewer:
         """Join the participants of `terminal`. Raises `limit_exceeded`."""
         self.read_only = options.read_only
         self.participant = terminal.participants.join(
-            self, options.profile, read_only=options.read_only, fit=options.fit
+            self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
         )
         self._participants_cursor = ParticipantsCursor()
         self.lossless = options.lossless

@@ -27,6 +27,7 @@ PERSON: dict[str, Any] = {
     "typing": False,
     "focus": False,
     "at": None,
+    "guest": False,
 }
 LEASE: dict[str, Any] = {"mode": "free", "holder": None, "epoch": 0}
 OPENED: dict[str, Any] = TERMINAL | {

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hawse.api.people import ParticipantEvent, ParticipantLeft, PointerPosition
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 from runtime.people import presence
 from runtime.people.presence import (
     NAME_MAX,
@@ -255,3 +255,22 @@ async def test_99_stalled_viewers_of_100_cost_bounded_memory_and_events(served: 
         len(stalled[0].events) < 300
     )  # about one for each other participant instead of one for each of the 2,000 changes
     await slow.cut()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "shown", "guest"),
+    [
+        ("user", "Ada Lovelace", "Ada Lovelace", False),
+        ("user", "", "ada", False),
+        ("owner", "owner", "Eve", False),
+        ("guest", "Bob", "Bob", True),
+        ("guest", "", "Eve", True),
+    ],
+)
+async def test_a_name_is_that_of_the_identity_or_of_a_guest(
+    room: Room, kind: str, name: str, shown: str, guest: bool
+) -> None:
+    caller = Principal(id="ada", name=name, kind=kind, rights=("view",))
+    joined = room.presence.join(object(), name="Eve", caller=caller)
+    room.presence.rename(joined, "Eve", None)
+    assert (joined.describe().name, joined.describe().guest) == (shown, guest)

@@ -104,8 +104,8 @@ export function initials(name: string): string {
     .toUpperCase();
 }
 
-export function describe({ name, kind, read_only, typing }: Participant): string {
-  const what = [kind === "agent" ? "agent" : "", read_only ? "view only" : "", typing ? "typing" : ""];
+export function describe({ name, kind, read_only, typing, guest }: Participant): string {
+  const what = [guest ? "guest" : "", kind === "agent" ? "agent" : "", read_only ? "view only" : "", typing ? "typing" : ""];
   const words = what.filter(Boolean).join(", ");
   return words ? `${name} (${words})` : name;
 }

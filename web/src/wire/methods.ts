@@ -1411,6 +1411,8 @@ export interface Participant {
   focus: boolean;
   /** Cell where its pointer is; null: the pointer is hidden. */
   at?: PointerPosition | null;
+  /** Whether it uses a share link. Guests choose their names, unless the link has one. */
+  guest?: boolean;
 }
 
 /** A viewer has joined or changed. */
@@ -3082,7 +3084,7 @@ export interface TokenRevoke {
 export interface ViewerProfile {
   /** Random secret that identifies the viewer when it reconnects; null: a new viewer each time. */
   key?: string | null;
-  /** Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`. */
+  /** Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`. The name of a token, account or link replaces it. */
   name?: string | null;
   /** Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored. */
   color?: string | null;

@@ -15,6 +15,9 @@ test.each([
 test("a tooltip describes the viewer", () => {
   const ada = { id: "v1", name: "Ada", color: "", focus: true, at: null } as const;
   expect(describe({ ...ada, kind: "person", read_only: false, typing: false })).toBe("Ada");
+  expect(describe({ ...ada, kind: "person", read_only: true, typing: false, guest: true })).toBe(
+    "Ada (guest, view only)",
+  );
   expect(describe({ ...ada, kind: "agent", read_only: true, typing: true })).toBe(
     "Ada (agent, view only, typing)",
   );
