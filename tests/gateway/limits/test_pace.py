@@ -9,6 +9,7 @@ from gateway.limits.pace import PATIENCE, WINDOW_MIN, ByteRates, Pacer, paced
 from gateway.limits.quotas import Quotas
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway, Peer, pattern
+from tests.support.waiting import TIMEOUT
 
 USER = Principal(id="ann", name="", kind="user", rights=("view",))
 GUEST = Principal(id="link-1", name="", kind="guest", rights=("view",))
@@ -90,7 +91,7 @@ async def test_a_pacer_resumes_when_the_debt_is_paid() -> None:
     assert pacer.blocked
     assert not pacer.overdrawn
     time.now = 1.0
-    await asyncio.wait_for(resumed.wait(), 5)
+    await asyncio.wait_for(resumed.wait(), TIMEOUT)
     assert not pacer.blocked
     pacer.close()
 
@@ -101,7 +102,7 @@ async def test_a_pacer_resumes_when_the_debt_is_paid() -> None:
 async def take(peer: Peer, ch: int, offset: int, until: int) -> int:
     """Take a flood up to an offset, or to its result; return the offset of the next byte."""
     while offset < until:
-        message = await peer.receive()
+        message = await peer.receive(TIMEOUT)
         if getattr(message, "type", None) == "result":
             return offset
         assert (message.ch, message.offset) == (ch, offset)
@@ -146,7 +147,7 @@ async def test_input_of_a_client_above_its_limit_gets_no_credit_until_later(runt
         assert slow.connection.window(ch) == before
         time.now = 9.0
         while slow.connection.window(ch) == before:
-            await slow.receive()
+            await slow.receive(TIMEOUT)
         assert slow.connection.window(ch) == before + RATE
 
 
