@@ -105,7 +105,12 @@ export function initials(name: string): string {
 }
 
 export function describe({ name, kind, read_only, typing, guest }: Participant): string {
-  const what = [guest ? "guest" : "", kind === "agent" ? "agent" : "", read_only ? "view only" : "", typing ? "typing" : ""];
+  const what = [
+    guest ? "guest" : "",
+    kind === "agent" ? "agent" : "",
+    read_only ? "view only" : "",
+    typing ? "typing" : "",
+  ];
   const words = what.filter(Boolean).join(", ");
   return words ? `${name} (${words})` : name;
 }
