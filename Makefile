@@ -45,9 +45,9 @@ pytest: dev web $(KERNELS) ## the Python tests but the long ones (ARGS="tests/wi
 	@scripts/need_tools.sh
 	$(PYTEST) -m 'not soak' $(ARGS)
 
-soak: dev web $(KERNELS) ## the long Python tests. They measure memory and times, so only two run at once
+soak: dev web $(KERNELS) ## the long Python tests, which wait for most of their time
 	@scripts/need_tools.sh
-	scripts/pytest.sh -n 2 --dist worksteal -m soak tests/integration $(ARGS)
+	$(PYTEST) -m soak tests/integration $(ARGS)
 
 vitest: web-modules ## the TypeScript tests
 	cd web && npm test
