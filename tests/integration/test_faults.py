@@ -94,6 +94,24 @@ async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_
         assert (await boxes[1].exec("echo 1")).stdout == b"1\n"
 
 
+async def test_a_runtime_that_is_killed_while_it_is_stopped_leaves_nothing(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = await hw.sandboxes.create("a")
+        program = (await box.start("trap '' TERM; sleep 300")).pid
+        pid = (await box.info()).pid
+        await suspend(pid)  # so that it does not end by itself
+        stopping = asyncio.ensure_future(box.stop())
+        await until_state(hw, "a", "stopping", "stopped")
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        await stopping
+        assert (await box.status()).state == "stopped"
+        assert not alive(pid)
+        assert not alive(program)
+        await box.wake()
+        assert (await box.exec("echo 1")).stdout == b"1\n"
+
+
 async def test_a_runtime_that_has_lost_its_socket_is_ended_before_the_next_one_starts(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("a")
