@@ -186,7 +186,12 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
     parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
     match = {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": "The file's ETag."}
-    absent = {"name": "If-None-Match", "in": "header", "schema": {"const": "*"}, "description": "There is no file yet."}
+    absent = {
+        "name": "If-None-Match",
+        "in": "header",
+        "schema": {"type": "string"},
+        "description": "*: there must be no file yet.",
+    }
     whole = {"200": {"description": "The file.", "content": {BYTES: {"schema": BINARY}}}}
     part = {
         "206": {"description": "The requested range of the file.", "content": {BYTES: {"schema": BINARY}}},

@@ -191,6 +191,9 @@ class Tunnel:
     async def write(self, *parts: bytes) -> None:
         self.written += b"".join(parts)
 
+    async def keep_pace(self) -> None:
+        pass
+
     def end(self) -> None:
         pass
 

@@ -62,8 +62,10 @@ async def previewed(folder: Path) -> AsyncIterator[Previewed]:
             port = await opened(sandbox)
             exposed = await sandbox.call("port.expose", {"port": port})
             preview = Previewed(stack, sandbox, exposed)
-            async with preview.http:
+            try:
                 yield preview
+            finally:
+                await preview.http.aclose()  # the present one: a test may have replaced it
 
 
 async def opened(sandbox: Sandbox) -> int:
