@@ -66,8 +66,8 @@ class Engine:
         async with self.client() as client:
             await _volumes(client).create(settings)
 
-    async def remove_container(self, container: DockerContainer, grace: int) -> None:
-        """Stop a container and remove it. It may remain if the engine is changing it. One that is gone is not an error.
+    async def remove_container(self, container: DockerContainer, grace: int) -> bool:
+        """Stop a container and remove it. Return False if the engine refuses, because it is changing the container.
 
         Args:
             container: As `containers` returns it.
@@ -79,8 +79,13 @@ class Engine:
                     await container.unpause()
                 if container["State"] in ("running", "paused", "restarting"):
                     await container.stop(t=grace, timeout=grace + REQUEST_TIMEOUT)
-            with _ignored(NOT_FOUND, IN_PROGRESS):
+            try:
                 await container.delete(force=True, v=True)
+            except aiodocker.DockerError as error:
+                if error.status not in (NOT_FOUND, IN_PROGRESS):
+                    raise
+                return error.status == NOT_FOUND
+        return True
 
     async def remove_volume(self, name: str) -> None:
         """Remove a volume. One that does not exist is not an error."""

@@ -31,7 +31,9 @@ START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
 POLL_MIN: Final = 0.01  # s between attempts to connect: the creation of a socket in a mounted directory is no event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
-REMOVALS: Final = 5  # attempts: a start that was cancelled may go on in the engine, which then refuses the removal
+# Seconds after each attempt to remove a container that the engine has refused: a cancelled start goes on there,
+# and no event says when the engine would accept the removal.
+REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 LOG_LINES: Final = 20  # of a runtime that did not start, which the gateway's log repeats
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
 GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id in labels
@@ -152,13 +154,14 @@ class DockerProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         labels = self._labels(unit) if runtime is None else {**self._labels(unit), RUNTIME_LABEL: runtime}
-        for _ in range(REMOVALS):
+        for pause in REMOVAL_PAUSES:
             left = await self._engine.containers(labels)
             if not left:
                 log.info("= unit %s stopped", unit, extra={"sandbox": unit})
                 return
-            for found in left:
-                await self._engine.remove_container(found, self._grace)
+            removed = [await self._engine.remove_container(found, self._grace) for found in left]
+            if not all(removed):
+                await asyncio.sleep(pause)
         raise HawseError("unavailable", f"container {left[0].id[:12]} has not been removed")
 
     async def delete(self, unit: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from aiohttp import web
 
 from gateway.providers.base import Progress, SandboxSpec
 from gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
@@ -168,6 +169,32 @@ async def test_a_cancelled_start_is_ended_by_stop(provider: DockerProvider, stat
     await asyncio.gather(starting, return_exceptions=True)
     await provider.stop("box")
     assert _containers(state) == []
+
+
+async def test_a_removal_that_the_engine_refuses_for_a_while_is_repeated(tmp_path: Path, state: StateDirectory) -> None:
+    refusals = iter(range(6))
+    left = [{"Id": "c" * 64, "State": "created"}]
+
+    async def engine(request: web.Request) -> web.Response:
+        if request.method == "DELETE":
+            if next(refusals, None) is not None:
+                return web.json_response({"message": "removal is in progress"}, status=409)
+            left.clear()
+            return web.Response(status=204)
+        return web.json_response(left if request.path.endswith("/containers/json") else {"ApiVersion": "1.41"})
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", engine)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "engine")).start()
+    provider = DockerProvider(state, tmp_path, engine=f"unix://{tmp_path}/engine", image="none")
+    try:
+        await provider.stop("box")
+        assert left == []
+    finally:
+        await provider.close()
+        await runner.cleanup()
 
 
 def _containers(state: StateDirectory) -> list[str]:
