@@ -1,11 +1,11 @@
 """The limits of calls: how many in a second, and how many terminals are open at once. No I/O."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Final, Protocol
 
-from gateway.limits.quotas import HeldLimit, Quotas, Who, limit_exceeded
+from gateway.limits.quotas import HeldLimit, Quotas, limit_exceeded
 from gateway.limits.rates import RateTable
 from hawse.wire import Call, Principal, Result
 
@@ -28,11 +28,8 @@ class CallRates:
             clock: Returns seconds and never decreases.
         """
         self._quotas = quotas
-        tables: Mapping[Who, int | None] = {who: quotas.number(who, "calls") for who in ("user", "link", "address")}
         self._tables = {
-            who: RateTable(rate, max(1.0, rate * burst), clock=clock)
-            for who, rate in tables.items()
-            if rate is not None
+            who: RateTable(rate, max(1.0, rate * burst), clock=clock) for who, rate in quotas.rates("calls").items()
         }
 
     def check(self, principal: Principal, address: str) -> None:

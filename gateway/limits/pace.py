@@ -1,7 +1,7 @@
 """How many bytes users, links and addresses may send and receive in a second, on all connections together.
 
-Who is above the limit is slowed down, not disconnected: it gets credit later (docs/wire.md section 4), so that what it
-has not room for waits where it comes from. Nothing else waits with it.
+A caller above its limit is slowed down, not disconnected: it gets credit later (docs/wire.md section 4), so that what
+exceeds the limit waits at its source. Nothing else waits with it.
 """
 
 import asyncio
@@ -30,8 +30,7 @@ class ByteRates:
             clock: Returns seconds and never decreases.
         """
         self._quotas = quotas or Quotas()
-        rates = {who: self._quotas.number(who, "bytes") for who in ("user", "link", "address")}
-        self._tables = {who: RateTable(rate, rate, clock=clock) for who, rate in rates.items() if rate is not None}
+        self._tables = {who: RateTable(rate, rate, clock=clock) for who, rate in self._quotas.rates("bytes").items()}
 
     def pace(self, principal: Principal, address: str) -> "Pace | None":
         """Return the pace of a caller; None if it has no limit.

@@ -20,7 +20,7 @@ _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Subject(NamedTuple):
-    """Somebody or something that has a limit.
+    """A user, a link or an address that has a limit.
 
     Attributes:
         who: What it is.
@@ -61,6 +61,10 @@ class Quotas:
     def number(self, who: Who, what: What) -> int | None:
         """Return a limit; None if there is none."""
         return self._numbers.get((who, what))
+
+    def rates(self, what: What) -> dict[Who, int]:
+        """Return the limits of `what` by whom they limit."""
+        return {who: number for (who, limited), number in self._numbers.items() if limited == what}
 
     def subjects(self, what: What, principal: Principal, address: str) -> list[Subject]:
         """Return those that have a limit of `what` which a caller counts toward.

@@ -1,6 +1,6 @@
 """Tools that are made from the method table: one method each, with its own parameters and its result as JSON."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -43,8 +43,4 @@ def tool_of(spec: Spec) -> Tool:
 def method_tools(*, every: bool = False) -> dict[str, Tool]:
     """Return the tools of the curated methods by name, or of all that are no streams."""
     chosen = [spec for spec in METHODS.values() if not spec.stream] if every else [METHODS[name] for name in CURATED]
-    tools: dict[str, Any] = {}
-    for spec in chosen:
-        found = tool_of(spec)
-        tools[found.name] = found
-    return tools
+    return {tool.name: tool for tool in map(tool_of, chosen)}

@@ -12,6 +12,7 @@ import msgspec
 
 from hawse.api.documentation import documentation
 from hawse.client import Sandbox
+from hawse.wire import HawseError
 
 OUTPUT_LIMIT: Final = 32 << 10  # bytes of text in the answer of a tool, unless the server was started with another
 PROGRESS_INTERVAL: Final = 1.0  # seconds between two reports of progress
@@ -80,6 +81,14 @@ class ToolCall:
             self._reported = now
             line = text.rstrip().rpartition("\n")[2]
             await self.report(done, line[-PROGRESS_TEXT:])
+
+    async def ensure(self, method: str, **params: str) -> None:
+        """Call a method that creates something, unless it exists. Raises what the call raises but `conflict`."""
+        try:
+            await self.box.call(method, params)
+        except HawseError as error:
+            if error.code != "conflict":
+                raise
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):

@@ -8,8 +8,7 @@ from hawse.api.types import Id
 from hawse.client import CodeResult
 from hawse.mcp.excerpt import Excerpt, excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
-from hawse.mcp.tools.commands import TIMEOUT, Timeout
-from hawse.wire import HawseError
+from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 
 IMAGE_MAX: Final = 4 << 20  # bytes of one image
 IMAGES_MAX: Final = 8  # images in one answer
@@ -37,8 +36,8 @@ class CodeRun(Arguments):
 
     async def run(self, call: ToolCall) -> Answer:
         id = self.context or f"agent-{self.language}"
-        await _ensure_context(call, id, self.language)
-        output = {"stdout": Excerpt(call.limit // 3), "stderr": Excerpt(call.limit // 3)}
+        await call.ensure("code.create", id=id, language=self.language)
+        output = excerpts(call.limit // 3)
         async with call.box.code(id=id, create=False) as context:
             done = await context.run(
                 self.source,
@@ -50,22 +49,9 @@ class CodeRun(Arguments):
         return _answer(done, output, call.limit // 3, self.timeout)
 
 
-async def _ensure_context(call: ToolCall, id: str, language: str) -> None:
-    """Make the context unless it exists."""
-    try:
-        await call.box.call("code.create", {"id": id, "language": language})
-    except HawseError as error:
-        if error.code != "conflict":
-            raise
-
-
 def _answer(done: CodeResult, output: dict[str, Excerpt], limit: int, timeout: float) -> Answer:
-    parts = []
     hint = "print less, or write to a file"
-    if output["stdout"].size:
-        parts.append(output["stdout"].text(hint).rstrip("\n"))
-    if output["stderr"].size:
-        parts.append(f"[stderr]\n{output['stderr'].text(hint)}".rstrip("\n"))
+    parts = printed(output, dict.fromkeys(output, hint))
     images: list[Image] = []
     for rich in done.results:
         kind = next((kind for kind in ("image/png", "image/jpeg") if kind in rich.data), None)

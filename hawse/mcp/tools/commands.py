@@ -6,7 +6,6 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hawse.api.sessions import SessionCreate
 from hawse.api.types import Exit, Id, Path
 from hawse.client import Process
 from hawse.mcp.excerpt import Excerpt
@@ -71,8 +70,8 @@ class SessionExec(Arguments):
     timeout: Timeout = TIMEOUT
 
     async def run(self, call: ToolCall) -> Answer:
-        output = {"stdout": Excerpt(call.limit // 2), "stderr": Excerpt(call.limit // 2)}
-        await _ensure_session(call, self.session)
+        output = excerpts(call.limit // 2)
+        await call.ensure("session.create", id=self.session)
         async with call.box.session(self.session, create=False) as session:
             result = await session.exec(
                 self.command, timeout=self.timeout, on_stdout=output["stdout"].add, on_stderr=output["stderr"].add
@@ -82,18 +81,9 @@ class SessionExec(Arguments):
         return answer(result, output, result.duration, hints, timeout=self.timeout, notes=notes)
 
 
-async def _ensure_session(call: ToolCall, id: str) -> None:
-    """Make the session unless it runs."""
-    try:
-        await call.box.call("session.create", {"id": SessionCreate(id=id).id})
-    except HawseError as error:
-        if error.code != "conflict":
-            raise
-
-
 async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str, Excerpt]:
     """Give the process its input, and read its output to the end."""
-    output = {"stdout": Excerpt(call.limit // 2), "stderr": Excerpt(call.limit // 2)}
+    output = excerpts(call.limit // 2)
 
     async def feed() -> None:
         try:
@@ -135,22 +125,37 @@ def answer(
         timeout: Its time limit in seconds.
         notes: What else there is to say.
     """
-    parts = []
-    stdout, stderr = output["stdout"], output["stderr"]
-    if stdout.size:
-        parts.append(stdout.text(hints["stdout"]).rstrip("\n"))
-    if stderr.size:
-        parts.append(f"[stderr]\n{stderr.text(hints['stderr'])}".rstrip("\n"))
+    parts = printed(output, hints)
     parts.append(f"[{'; '.join([ending(exit, timeout), *(notes or [])])}]")
     data = {
         "code": exit.code,
         "signal": exit.signal,
         "timed_out": exit.timed_out,
         "duration": None if duration is None else round(duration, 3),
-        "stdout_bytes": stdout.size,
-        "stderr_bytes": stderr.size,
+        "stdout_bytes": output["stdout"].size,
+        "stderr_bytes": output["stderr"].size,
     }
     return Answer("\n".join(parts), data=data)
+
+
+def excerpts(limit: int) -> dict[str, Excerpt]:
+    """Return what keeps the output of a program, by stream; `limit`: bytes of each that are kept."""
+    return {"stdout": Excerpt(limit), "stderr": Excerpt(limit)}
+
+
+def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str]:
+    """Return what a program has printed as parts of an answer.
+
+    Args:
+        output: What it has printed, by stream.
+        hints: How to read what was left out, by stream.
+    """
+    parts = []
+    if output["stdout"].size:
+        parts.append(output["stdout"].text(hints["stdout"]).rstrip("\n"))
+    if output["stderr"].size:
+        parts.append(f"[stderr]\n{output['stderr'].text(hints['stderr'])}".rstrip("\n"))
+    return parts
 
 
 def ending(exit: Exit, timeout: float | None = None) -> str:
