@@ -49,7 +49,7 @@ def _write(place: RootedPath, data: bytes) -> None:
     try:
         with open(file.fd, "wb", closefd=False) as output:
             output.write(data)
+        file.commit()
     except BaseException:
         file.discard()
         raise
-    file.commit()
